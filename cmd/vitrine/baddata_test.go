@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -182,30 +181,23 @@ func (r *running) sane(call string) string {
 }
 
 // checked is what the operator sees once every job has run.
-func (r *running) checked() map[string]proxy.ViewStatus {
+func (r *running) checked() (all map[string]proxy.ViewStatus) {
 	r.t.Helper()
-	for {
+	await(r.t, "all jobs have ended", func() string {
 		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
 		var answer struct{ Data []proxy.ViewStatus }
 		if err := json.Unmarshal([]byte(body), &answer); err != nil {
 			r.t.Fatal(err)
 		}
-		all, waiting := map[string]proxy.ViewStatus{}, 0
+		all = map[string]proxy.ViewStatus{}
 		for _, v := range answer.Data {
-			all[v.View] = v
-			if v.Job.Status == "" {
-				waiting++
+			if all[v.View] = v; v.Job.Status == "" {
+				return body
 			}
 		}
-		if waiting == 0 {
-			return all
-		}
-		select {
-		case <-r.t.Context().Done():
-			r.t.Fatalf("jobs that have not ended: %s", body)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+		return ""
+	})
+	return all
 }
 
 // callsAboutGood ask for the good records alone.

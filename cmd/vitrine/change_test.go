@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -125,7 +126,7 @@ func (r *running) refreshed(generation int) {
 	if status, body := fetch(r.t, http.MethodPost, r.admin+"/admin/refresh?view=activities"); status/100 != 2 {
 		r.t.Fatalf("refresh: %d %s", status, body)
 	}
-	for {
+	await(r.t, fmt.Sprintf("generation %d is served", generation), func() string {
 		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
 		var views struct {
 			Data []proxy.ViewStatus
@@ -135,15 +136,11 @@ func (r *running) refreshed(generation int) {
 		}
 		for _, v := range views.Data {
 			if v.View == "activities" && int(v.Generation) == generation {
-				return
+				return ""
 			}
 		}
-		select {
-		case <-r.t.Context().Done():
-			r.t.Fatal(r.t.Context().Err())
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+		return body
+	})
 }
 
 // TestChangesShowUp changes, adds and deletes source records: each shows after
@@ -228,18 +225,16 @@ func TestRefreshElsewhere(t *testing.T) {
 
 // reported waits until the run that removed a row has recorded its outcome, which it does
 // after readers changed over.
-func (r *running) reported() origin.Meta {
+func (r *running) reported() (meta origin.Meta) {
 	r.t.Helper()
-	for {
-		meta, err := r.store.Meta(r.t.Context(), "activities")
-		if err != nil {
+	await(r.t, "a row is removed", func() string {
+		var err error
+		if meta, err = r.store.Meta(r.t.Context(), "activities"); err != nil {
 			r.t.Fatal(err)
 		}
-		if meta.Health.Removed == 1 {
-			return meta
-		}
-		<-time.After(5 * time.Millisecond)
-	}
+		return unless(meta.Health.Removed == 1)
+	})
+	return meta
 }
 
 // TestOnlyChangesAreRendered counts what `vitrine materialize` says it rendered.

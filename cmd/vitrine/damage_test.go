@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/configs"
 )
@@ -73,9 +72,7 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 	s := &server{t: t, cmd: command(dir, args...)}
 	s.cmd.Stdout = &s.stdout
 	if s.listens() {
-		for !s.settled() {
-			<-time.After(5 * time.Millisecond)
-		}
+		await(t, "the server has settled", func() string { return unless(s.settled()) })
 		if running {
 			damageRunning(t, r, path)
 		}

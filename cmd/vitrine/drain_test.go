@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // line is a connection that a client keeps open.
@@ -89,14 +88,10 @@ func TestDrain(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if status, body := s.get("/readyz"); status == http.StatusServiceUnavailable {
-			if !strings.Contains(body, "Draining") {
-				t.Errorf("readyz: %s", body)
-			}
-			break
-		}
-	}
+	await(t, "the server drains", func() string {
+		status, body := s.get("/readyz")
+		return unless(status == http.StatusServiceUnavailable && strings.Contains(body, "Draining"))
+	})
 	res := kept.ask("/api/activities?limit=1")
 	if kept.whole(res); res.StatusCode != http.StatusOK || !res.Close {
 		t.Errorf("while draining, on a connection from before: %s, connection closed: %t", res.Status, res.Close)
@@ -107,13 +102,13 @@ func TestDrain(t *testing.T) {
 		t.Errorf("while draining, on a new connection: %s, connection closed: %t", res.Status, res.Close)
 	}
 	// A server that has stopped listening still owes this client its answer.
-	for refused := false; !refused; {
+	await(t, "no connection is accepted", func() string {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
-		if refused = err != nil; !refused {
+		if err == nil {
 			_ = conn.Close()
-			<-time.After(10 * time.Millisecond)
 		}
-	}
+		return unless(err != nil)
+	})
 	body := stream.whole(streamed)
 	if want := streamed.Header.Get("Content-Length"); strconv.Itoa(len(body)) != want {
 		t.Errorf("stream of %d bytes, announced were %s", len(body), want)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // sizeEnv keeps the program under test from making a file larger than so many bytes:
@@ -74,9 +73,7 @@ func TestDiskFull(t *testing.T) {
 	set(dir, sizeEnv, strconv.FormatInt(info.Size(), 10))
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
 	environments.Delete(dir) // what is started from here on has room
-	for !runFailed(s.logged(), "activities") {
-		<-time.After(10 * time.Millisecond)
-	}
+	await(t, "a run fails", func() string { return unless(runFailed(s.logged(), "activities")) })
 	for range 20 {
 		if status, body := s.get("/api/activities"); status != http.StatusOK || decode(t, body).Count != 3 {
 			t.Fatalf("with the disk full: %d %.200s", status, body)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/cache/origin/mongo/mongotest"
 )
@@ -80,11 +79,12 @@ func TestEmptySource(t *testing.T) {
 			t.Errorf("status: %v %s", err, out)
 		}
 		s := startServer(t, dir, "--store", uri).ready()
-		status, body := s.get("/readyz")
-		for strings.Count(body, `"empty":true`) < 8 { // how a run went is known a moment after its view
-			<-time.After(10 * time.Millisecond)
+		var status int
+		var body string
+		await(t, "all runs are known", func() string { // how a run went is known a moment after its view
 			status, body = s.get("/readyz")
-		}
+			return unless(strings.Count(body, `"empty":true`) >= 8)
+		})
 		if status != http.StatusOK || !strings.Contains(body, `"state":"degraded"`) || !strings.Contains(body, `no records`) ||
 			strings.Contains(body, "deadlines") {
 			t.Errorf("readyz: %d %s", status, body)

@@ -80,12 +80,7 @@ func (g *group) refresh(leader *server) {
 // until waits for something that must come about.
 func (g *group) until(what string, come func() bool) {
 	g.t.Helper()
-	for began := time.Now(); !come(); {
-		if time.Since(began) > 10*time.Minute {
-			g.t.Fatalf("waited in vain until %s", what)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
+	await(g.t, what, func() string { return unless(come()) })
 }
 
 // rested waits until the leader has run all jobs since a moment: the last job was

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
@@ -93,13 +92,7 @@ func TestHangupReloads(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		for !strings.Contains(s.logged(), step.logged) {
-			select {
-			case <-s.eof:
-				t.Fatalf("ended before it logged %s", step.logged)
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
+		await(t, step.logged, func() string { return unless(strings.Contains(s.logged(), step.logged)) })
 		if status, body := s.get("/api/activities?limit=1"); status != http.StatusOK {
 			t.Errorf("after SIGHUP: %d %s", status, body)
 		}
@@ -130,13 +123,9 @@ func TestReloadNamesOthers(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		for strings.Count(s.logged(), `"msg":"lists reloaded"`) != i+1 {
-			select {
-			case <-s.eof:
-				t.Fatal("ended before it reloaded")
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
+		await(t, "lists are reloaded", func() string {
+			return unless(strings.Count(s.logged(), `"msg":"lists reloaded"`) == i+1)
+		})
 		if step.settings != "" && !strings.Contains(s.logged(), stale+step.settings) {
 			t.Errorf("the log lacks %s:\n%s", step.settings, s.logged())
 		}

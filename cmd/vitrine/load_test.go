@@ -33,9 +33,10 @@ func TestJobsRunAfterLoading(t *testing.T) {
 // ran waits until every view's job has run since a time, and returns how they stand.
 func (s *server) ran(since time.Time) []proxy.ViewStatus {
 	s.t.Helper()
-	for {
+	var views struct{ Data []proxy.ViewStatus }
+	await(s.t, "all jobs have run", func() string {
 		_, body := fetch(s.t, http.MethodGet, s.admin+"/admin/views")
-		var views struct{ Data []proxy.ViewStatus }
+		views.Data = nil
 		if err := json.Unmarshal([]byte(body), &views); err != nil {
 			s.t.Fatal(err)
 		}
@@ -44,12 +45,9 @@ func (s *server) ran(since time.Time) []proxy.ViewStatus {
 			all = all && v.Job.Started != nil && !v.Job.Started.Before(since)
 		}
 		if all {
-			return views.Data
+			return ""
 		}
-		select {
-		case <-s.t.Context().Done():
-			s.t.Fatal(s.t.Context().Err())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return body
+	})
+	return views.Data
 }

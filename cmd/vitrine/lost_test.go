@@ -2,12 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,27 +35,27 @@ func activitiesOf(s *server) int {
 // until asks a server until its answer has all words.
 func (s *server) until(path string, words ...string) (status int, body string) {
 	s.t.Helper()
-	for {
+	await(s.t, fmt.Sprintf("%s has %q", path, words), func() string {
 		status, body = s.get(path)
-		missing := ""
 		for _, word := range words {
 			if !strings.Contains(body, word) {
-				missing = word
+				return body
 			}
 		}
-		if missing == "" {
-			return status, body
-		}
-		<-time.After(10 * time.Millisecond)
-	}
+		return ""
+	})
+	return status, body
 }
 
 // serves waits until a server has so many activities.
 func (s *server) serves(want int) {
 	s.t.Helper()
-	for activitiesOf(s) != want {
-		<-time.After(10 * time.Millisecond)
-	}
+	await(s.t, fmt.Sprintf("%d activities are served", want), func() string {
+		if got := activitiesOf(s); got != want {
+			return strconv.Itoa(got)
+		}
+		return ""
+	})
 }
 
 // refreshed asks the operator's listener for a refresh, and returns the status and answer.
@@ -99,6 +100,8 @@ func TestLostOverTheWire(t *testing.T) {
 		set(d, "VITRINE_VIEWS_POLL", "100ms")
 	}
 	set(dir, "VITRINE_MATERIALIZE_LEASE", "3s")
+	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // runs of their own would mend what is looked at
+	set(dir, "VITRINE_MATERIALIZE_FULL", "")
 	set(filed, snapshots, "files")
 	c, err := driver.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
@@ -176,9 +179,10 @@ func TestLostOverTheWire(t *testing.T) {
 	}
 	vitrine(t, dir, "materialize", "--store", store, "--force")
 	keeps.serves(0)
-	for body := few; strings.Contains(body, "held"); _, body = keeps.get("/readyz") {
-		<-time.After(10 * time.Millisecond)
-	}
+	await(t, "nothing is held", func() string {
+		_, body := keeps.get("/readyz")
+		return unless(!strings.Contains(body, "held"))
+	})
 }
 
 // TestLostRowsOfTheEmbeddedStore: the same where rows are taken out of the file while no server

@@ -113,53 +113,57 @@ type readiness struct {
 // until asks /readyz until it says a state. Meanwhile every answer must be good.
 func (o *outage) until(t *testing.T, state string) {
 	t.Helper()
-	for {
+	await(t, fmt.Sprintf("the state is %q", state), func() string {
 		res, body := ask(t, o.base+"/readyz")
 		var r readiness
 		if err := json.Unmarshal([]byte(body), &r); err != nil || res.StatusCode != http.StatusOK {
 			t.Fatalf("/readyz: %d %s", res.StatusCode, body)
 		}
 		if r.State == state && (state == "") == (r.Count == 0) {
-			return
+			return ""
 		}
 		if res, body := ask(t, o.base+listed); res.StatusCode != http.StatusOK || decode(t, body).Count < 40 {
 			t.Fatalf("%s: %d %.200s", listed, res.StatusCode, body)
 		}
-		<-time.After(20 * time.Millisecond)
-	}
+		return body
+	})
 }
 
 // untilServed waits until every activity that was added is served.
 func (o *outage) untilServed(t *testing.T) {
 	t.Helper()
-	for {
-		res, body := ask(t, o.base+listed)
-		if res.StatusCode == http.StatusOK && decode(t, body).Count == o.lines {
-			return
-		}
+	await(t, fmt.Sprintf("%d activities are served", o.lines), func() string {
 		select {
 		case <-o.eof:
 			t.Fatalf("serve ended:\n%s", o.logged())
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		res, body := ask(t, o.base+listed)
+		if res.StatusCode == http.StatusOK && decode(t, body).Count == o.lines {
+			return ""
+		}
+		return body
+	})
 }
 
 // untilMarked asks for the list, which is always answered, until its Cache-Status says
 // that the view could not be confirmed, or does not.
-func (o *outage) untilMarked(t *testing.T, stale bool) (http.Header, string) {
+func (o *outage) untilMarked(t *testing.T, stale bool) (header http.Header, body string) {
 	t.Helper()
-	for {
-		res, body := ask(t, o.base+listed)
+	await(t, fmt.Sprintf("the list is marked: %t", stale), func() string {
+		var res *http.Response
+		res, body = ask(t, o.base+listed)
+		header = res.Header
 		status := res.Header.Get("Cache-Status")
 		if res.StatusCode != http.StatusOK || !strings.HasPrefix(status, "vitrine; ") {
 			t.Fatalf("%s: %d, Cache-Status %q, %.200s", listed, res.StatusCode, status, body)
 		}
 		if strings.HasSuffix(status, "detail=stale") == stale {
-			return res.Header, body
+			return ""
 		}
-		<-time.After(20 * time.Millisecond)
-	}
+		return status
+	})
+	return header, body
 }
 
 // isServing asks what memory has and what it does not.
@@ -188,16 +192,16 @@ func (o *outage) isServing(t *testing.T, before string) {
 // that get through, so it is asked for until it is as it must be.
 func (o *outage) isToldOf(t *testing.T) {
 	t.Helper()
-	for {
+	await(t, "an operator is told", func() string {
 		_, views := ask(t, o.admin+"/admin/views")
 		_, metrics := ask(t, o.admin+"/metrics")
 		if strings.Contains(views, `"up":false`) && strings.Contains(views, `"circuit":"open"`) && strings.Contains(views, `"stale":true`) &&
 			strings.Contains(metrics, "vitrine_store_up 0") && strings.Contains(metrics, "vitrine_store_contact_seconds") &&
 			strings.Contains(metrics, `vitrine_view_stale{view="activities"} 1`) {
-			break
+			return ""
 		}
-		<-time.After(20 * time.Millisecond)
-	}
+		return views
+	})
 	cmd := command(o.cmd.Dir, "status", "--config", "v.yml", "--store", o.network.URI()+"institute?connectTimeoutMS=500",
 		"--admin-listen", strings.TrimPrefix(o.admin, "http://"))
 	out, err := cmd.CombinedOutput()

@@ -145,10 +145,10 @@ func TestStartWhileStoreAway(t *testing.T) {
 	o.untilServed(t)
 	o.ready()
 	for _, name := range []string{"activities", "spectrum"} { // files are written one by one
-		for _, err := os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name)); err != nil; {
-			<-time.After(10 * time.Millisecond)
-			_, err = os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name))
-		}
+		await(t, "the file of "+name+" is written", func() string {
+			_, err := os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name))
+			return unless(err == nil)
+		})
 	}
 	outer := t // programs outlive the subtest that starts them
 	for name, fault := range map[string]mongotest.Fault{"refused": {Refuse: true}, "hanging": {Hang: true}} {
@@ -234,9 +234,7 @@ func TestLooksWhenTheStoreIsBack(t *testing.T) {
 	network := mongotest.NewProxy(t, uri)
 	network.Set(mongotest.Fault{Refuse: true})
 	s := startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize")
-	for !strings.Contains(s.logged(), "store away") {
-		<-time.After(10 * time.Millisecond)
-	}
+	await(t, "the store is away", func() string { return unless(strings.Contains(s.logged(), "store away")) })
 	network.Set(mongotest.Fault{})
 	s.ready()
 	if code := s.stop(); code != 0 {

@@ -206,16 +206,46 @@ func (s *server) wait() int {
 // ready waits until every view is loaded.
 func (s *server) ready() *server {
 	s.t.Helper()
-	for {
-		if status, _ := s.get("/readyz"); status == http.StatusOK {
-			return s
-		}
+	await(s.t, "the server is ready", func() string {
 		select {
 		case <-s.eof:
 			s.t.Fatalf("serve ended before it was ready:\n%s", s.logged())
+		default:
+		}
+		status, body := s.get("/readyz")
+		if status == http.StatusOK {
+			return ""
+		}
+		return body
+	})
+	return s
+}
+
+// await asks again and again until nothing else is the case instead. What never comes about
+// fails the test a minute before the time of all tests is over, with what was the case last.
+func await(t testing.TB, what string, instead func() string) {
+	t.Helper()
+	var over <-chan time.Time
+	if t, ok := t.(*testing.T); ok {
+		if end, ok := t.Deadline(); ok {
+			over = time.After(time.Until(end) - time.Minute)
+		}
+	}
+	for last := instead(); last != ""; last = instead() {
+		select {
+		case <-over:
+			t.Fatalf("waited in vain until %s; instead: %s", what, last)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// unless is what await is given for a condition that has nothing to say of itself.
+func unless(holds bool) string {
+	if holds {
+		return ""
+	}
+	return "not so"
 }
 
 // get returns status and body.

@@ -153,9 +153,7 @@ func TestForeignSnapshotFile(t *testing.T) {
 	dir := t.TempDir()
 	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
 	s := startServer(t, dir, "--store", unreachable)
-	for !strings.Contains(s.logged(), "view not refreshed") {
-		<-time.After(5 * time.Millisecond)
-	}
+	await(t, "the view is not refreshed", func() string { return unless(strings.Contains(s.logged(), "view not refreshed")) })
 	if status, body := s.get("/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz: %d %s", status, body)
 	}

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -66,9 +65,7 @@ func callEverything(t *testing.T, dir string) {
 	for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user") {
 		s.get(call)
 	}
-	for !s.leads() { // a server may be ready before it has the lease
-		time.Sleep(10 * time.Millisecond)
-	}
+	await(t, "the server leads", func() string { return unless(s.leads()) }) // it may be ready before
 	if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh?full=1&force=1"); status/100 != 2 {
 		t.Errorf("refresh: %d %s", status, body)
 	}
