@@ -15,7 +15,7 @@ import (
 )
 
 // coverageFile says what proves each statement of the API.
-const coverageFile = "../docs/api-coverage.md"
+const coverageFile = "testdata/coverage.md"
 
 // proof names a test: package, function, and one of its cases or none.
 var proof = regexp.MustCompile("`([a-z][a-z/]*)\\.((?:Test|Fuzz)\\w+)(?:/([^`]+))?`")
