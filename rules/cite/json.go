@@ -15,7 +15,7 @@ import (
 func members(dst []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			dst = ejson.AppendString(open(dst, pairs[i]), pairs[i+1])
+			dst = ejson.AppendString(ejson.AppendKey(dst, pairs[i]), pairs[i+1])
 		}
 	}
 	return dst
@@ -26,19 +26,11 @@ func several(dst []byte, name, all string) []byte {
 	if !strings.Contains(all, ", ") {
 		return members(dst, name, all)
 	}
-	dst = append(open(dst, name), '[')
+	dst = append(ejson.AppendKey(dst, name), '[')
 	for one := range strings.SplitSeq(all, ", ") {
 		dst = append(ejson.AppendString(dst, one), ',')
 	}
 	return append(dst[:len(dst)-1], ']')
-}
-
-// open appends the name of a member to an object, behind others or as the first one.
-func open(dst []byte, name string) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return append(append(append(dst, '"'), name...), `":`...)
 }
 
 // list appends a member with persons, each as one appends it, unless there are none.
@@ -46,7 +38,7 @@ func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Per
 	if len(persons) == 0 {
 		return dst
 	}
-	dst = append(open(dst, name), '[')
+	dst = append(ejson.AppendKey(dst, name), '[')
 	for i := range persons {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -93,7 +85,7 @@ func cslDate(dst []byte, name string, from, to date.Date) []byte {
 	if from.Year == 0 {
 		return dst
 	}
-	dst = appendNumbers(append(open(dst, name), `{"date-parts":[`...), from)
+	dst = appendNumbers(append(ejson.AppendKey(dst, name), `{"date-parts":[`...), from)
 	if to.Year > 0 {
 		dst = appendNumbers(append(dst, ','), to)
 	}
@@ -172,7 +164,7 @@ func appendPartOf(dst []byte, it *Item, l Links) []byte {
 	closing := ""
 	part := func(class, property, value string) {
 		if value != "" {
-			dst = members(append(open(dst, "isPartOf"), '{'), "@type", class, property, value)
+			dst = members(append(ejson.AppendKey(dst, "isPartOf"), '{'), "@type", class, property, value)
 			closing += "}"
 		}
 	}
@@ -209,5 +201,5 @@ func named(dst []byte, property, class, name string) []byte {
 	if name == "" {
 		return dst
 	}
-	return append(members(append(open(dst, property), '{'), "@type", class, "name", name), '}')
+	return append(members(append(ejson.AppendKey(dst, property), '{'), "@type", class, "name", name), '}')
 }

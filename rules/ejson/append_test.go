@@ -223,3 +223,13 @@ func TestAppendEndlessNesting(t *testing.T) {
 	got := ejson.AppendDocument(nil, doc)
 	assert.Equal(t, strings.Repeat(`{"a":`, 200)+"null"+strings.Repeat("}", 200), string(got))
 }
+
+func TestAppendKey(t *testing.T) {
+	object := []byte("{")
+	for _, key := range []string{"a", `"`} {
+		object = append(ejson.AppendKey(object, key), '1')
+	}
+	if want := `{"a":1,"\"":1`; string(object) != want {
+		t.Errorf("AppendKey writes %s, want %s", object, want)
+	}
+}

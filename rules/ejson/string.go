@@ -31,6 +31,15 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	}
 }
 
+// AppendKey begins a member of an object: it writes the key and a colon, behind a comma unless
+// dst ends with the object's opening brace.
+func AppendKey[S string | []byte](dst []byte, key S) []byte {
+	if len(dst) == 0 || dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(AppendString(dst, key), ':')
+}
+
 // The letters of JSON's short escapes, and the bytes that they stand for.
 const (
 	escapeLetters = `"\/bfnrt`

@@ -13,16 +13,12 @@ import (
 // of Totals is none of a topic.
 func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	dst = append(dst, '{')
-	open := len(dst)
 	for e := range raw.All(row) {
 		if string(e.Key) == "_id" {
 			continue
 		}
 		mark := len(dst)
-		if mark > open {
-			dst = append(dst, ',')
-		}
-		dst = append(ejson.AppendString(dst, e.Key), ':')
+		dst = ejson.AppendKey(dst, e.Key)
 		start := len(dst)
 		if string(e.Key) == "activities" {
 			dst = appendRecent(dst, e.Value(), year)

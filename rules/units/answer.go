@@ -38,10 +38,9 @@ func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []b
 		if key == "name" || key == "in_past" {
 			continue
 		}
-		dst = append(ejson.AppendString(dst, key), ':')
-		dst = append(ejson.Append(dst, e.Value()), ',')
+		dst = ejson.Append(ejson.AppendKey(dst, key), e.Value())
 	}
-	dst = ejson.AppendString(append(dst, `"name":`...), unitName(unit, lang))
+	dst = ejson.AppendString(ejson.AppendKey(dst, "name"), unitName(unit, lang))
 	dst = strconv.AppendBool(append(dst, `,"in_past":`...), InPast(membership.Lookup("end"), now))
 	return append(dst, '}')
 }
