@@ -45,7 +45,7 @@ func benchStore() *store {
 	return s
 }
 
-func benchSnapshot(b *testing.B) (*index.Snapshot, *index.Budget) {
+func benchSnapshot(b *testing.B) (*index.Table, *index.Budget) {
 	b.Helper()
 	budget := index.NewBudget(256<<20, 0)
 	builder := index.NewBuilder(index.Definition{Name: "things", Order: orderOf(b, "year", true)}, budget, nil)
@@ -82,7 +82,8 @@ func BenchmarkSelect(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				sel.Page(0, 20)
+				for range sel.Rows(context.Background(), 0, 20) {
+				}
 			}
 		})
 	}
@@ -133,7 +134,11 @@ func BenchmarkPage(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if len(sel.Page(bm.offset(sel.Count()), 20)) != 20 {
+				rows := 0
+				for range sel.Rows(context.Background(), bm.offset(sel.Count()), 20) {
+					rows++
+				}
+				if rows != 20 {
 					b.Fatal("not a whole page")
 				}
 			}

@@ -147,9 +147,12 @@ func TestPage(t *testing.T) {
 		{-5, 2, 0, 2}, {0, 0, 0, 10}, {7, -1, 7, 3}, {2, 1 << 62, 2, 8},
 	}
 	for _, tt := range tests {
-		page := sel.Page(tt.offset, tt.limit)
-		if len(page) != tt.n || tt.n > 0 && int(page[0]) != tt.first {
-			t.Errorf("Page(%d, %d) = %v, want %d rows from %d", tt.offset, tt.limit, page, tt.n, tt.first)
+		var page []int
+		for row := range sel.Rows(t.Context(), tt.offset, tt.limit) {
+			page = append(page, int(row.Slot))
+		}
+		if len(page) != tt.n || tt.n > 0 && page[0] != tt.first {
+			t.Errorf("rows (%d, %d) = %v, want %d rows from %d", tt.offset, tt.limit, page, tt.n, tt.first)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (r *running) next() *view.Snapshot {
 }
 
 // memory returns the rows of a snapshot in memory.
-func memory(t testing.TB, snap *view.Snapshot) *index.Snapshot {
+func memory(t testing.TB, snap *view.Snapshot) *index.Table {
 	t.Helper()
 	rows, ok := snap.Resident()
 	if !ok {

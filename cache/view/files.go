@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
 )
 
@@ -70,7 +71,7 @@ func (s *Set) readFile(v *view) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	v.fromFile = v.resident(h.Meta, v.builder.Load(rows))
+	v.fromFile = v.snapshotOf(h.Meta, v.builder.Load(rows))
 	v.update(func(s *state) { s.file = fileState{meta: h.Meta, confirmed: h.Confirmed, tried: began} })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
@@ -111,28 +112,29 @@ func (s *Set) writeFiles(ctx context.Context) {
 func (s *Set) writeDue(now time.Time) {
 	for _, v := range s.views {
 		known, snap := v.known(), v.current.Load()
-		if snap == nil || snap.memory == nil || known.checked.IsZero() { // it is shown a moment before it is confirmed
+		if snap == nil || known.checked.IsZero() { // it is shown a moment before it is confirmed
 			continue
 		}
+		table, resident := snap.Resident()
 		same := snap.meta.Is(known.file.meta) == nil
 		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // a clock may have been set back since
 			continue
 		}
-		if !known.file.tried.Add(s.o.Files.Every).After(now) {
-			s.write(v, snap, known)
+		if resident && !known.file.tried.Add(s.o.Files.Every).After(now) {
+			s.write(v, snap, table, known)
 		}
 	}
 }
 
 // write writes a view's file. It logs the first failure in a row.
-func (s *Set) write(v *view, snap *Snapshot, known state) {
+func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked}
 	h.Health = origin.Health{} // of a job that has run again by the time the file is read
 	if snap.whole != nil {
 		h.Stripped = s.o.Files.Stripped
 	}
-	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, snap.memory.Docs())
+	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs())
 	v.update(func(s *state) {
 		if err == nil {
 			s.file.meta, s.file.confirmed = snap.meta, known.checked

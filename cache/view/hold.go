@@ -72,8 +72,8 @@ func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 		return nil
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
-	if shown := v.current.Load(); shown != nil && shown.memory != nil {
-		v.set.room.take(v.def.Name, shown.memory.RowBytes()) // as before reading
+	if table := v.table(); table != nil {
+		v.set.room.take(v.def.Name, table.RowBytes()) // as before reading
 	}
 	return &HeldError{Meta: meta, Missing: meta.Rows - rows, reason: fmt.Sprintf(
 		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}

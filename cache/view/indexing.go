@@ -44,7 +44,7 @@ func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 // does not hold up refreshing: indexing many rows takes long, and queries are answered without
 // indexes meanwhile.
 func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
-	if !s.o.Index || shown.memory != nil || !v.indexing.TryLock() {
+	if _, resident := shown.Resident(); resident || !s.o.Index || !v.indexing.TryLock() {
 		return
 	}
 	if v.indexed == shown.meta.Epoch {

@@ -68,16 +68,16 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 		return nil, err
 	}
 	v.builder.Drop()
-	next := &Snapshot{meta: meta, stored: &storedRows{view: v, meta: meta}}
-	if strip := v.set.o.Strip; strip != nil {
-		next.whole, next.stored.strip = &storedRows{view: v, meta: meta}, strip
+	next := &Snapshot{meta: meta, rows: &storedRows{v, meta, v.set.o.Strip}}
+	if v.set.o.Strip != nil {
+		next.whole = &storedRows{view: v, meta: meta}
 	}
 	return v.swap(ctx, next), nil
 }
 
-// resident returns the snapshot of rows that are in memory.
-func (v *view) resident(meta origin.Meta, rows *index.Snapshot) *Snapshot {
-	s := &Snapshot{meta: meta, memory: rows}
+// snapshotOf returns the snapshot of rows that are in memory.
+func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
+	s := &Snapshot{meta: meta, rows: memory{table}}
 	if v.stripped {
 		s.whole = &storedRows{view: v, meta: meta}
 	}

@@ -20,7 +20,7 @@ import (
 type view struct {
 	set     *Set
 	def     *index.Definition
-	builder *index.Builder // of the refreshing goroutine, but for Window
+	builder *index.Builder // of the refreshing goroutine, but for Row
 	signal  chan struct{}  // of capacity one: signals are coalesced
 
 	current atomic.Pointer[Snapshot]
@@ -96,10 +96,11 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 		}
 		return v.load(ctx, nil, meta)
 	}
+	_, resident := shown.Resident()
 	switch follows, sure := meta.Follows(shown.meta); {
 	case follows && meta.Generation == shown.meta.Generation:
 		return nil, nil
-	case follows && shown.memory == nil:
+	case follows && !resident:
 		return v.follow(ctx, meta)
 	case follows && sure:
 		return v.delta(ctx, shown)
@@ -142,7 +143,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 	}
 	v.stripped = false
 	v.strip(len(docs), func(i int) *bson.Raw { return &docs[i] })
-	return v.swap(ctx, v.resident(meta, v.builder.Load(docs))), nil
+	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs))), nil
 }
 
 // delta reads what changed since the snapshot that is shown and applies it, or reads the
@@ -169,7 +170,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	if !fits {
 		return v.moveToStore(ctx, meta)
 	}
-	return v.swap(ctx, v.resident(meta, next)), nil
+	return v.swap(ctx, v.snapshotOf(meta, next)), nil
 }
 
 // read collects the rows after a generation, of each id the version that comes last, in
@@ -203,12 +204,10 @@ func (v *view) read(ctx context.Context, since uint64) ([]index.Change, origin.M
 // the one before until then; those that still hold it keep it.
 func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
-	var before *index.Snapshot
-	if cur := v.current.Load(); cur != nil {
-		before = cur.memory
-	}
-	if next.memory != nil {
-		v.builder.Warm(ctx, before, next.memory)
+	before := v.table()
+	table, resident := next.Resident()
+	if resident {
+		v.builder.Warm(ctx, before, table)
 	}
 	var shown func()
 	if prepare := v.set.preparer.Load(); prepare != nil {
@@ -218,21 +217,26 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	if shown != nil {
 		shown()
 	}
-	v.set.budget.Replaced(before, next.memory)
+	v.set.budget.Replaced(before, table)
 	return next
 }
 
 // warmWords builds the words of the first snapshot, which is shown without them. It
 // returns false if there is no snapshot yet.
 func (v *view) warmWords() bool {
-	first := v.current.Load()
-	if first == nil {
-		return false
+	if table := v.table(); table != nil {
+		v.builder.WarmWords(table)
 	}
-	if first.memory != nil {
-		v.builder.WarmWords(first.memory)
+	return v.current.Load() != nil
+}
+
+// table returns the rows of the current snapshot in memory, nil if there are none.
+func (v *view) table() *index.Table {
+	if snap := v.current.Load(); snap != nil {
+		table, _ := snap.Resident()
+		return table
 	}
-	return true
+	return nil
 }
 
 func (v *view) status() Status {
@@ -240,11 +244,11 @@ func (v *view) status() Status {
 	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err}
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
-		st.Segments = snap.segments()
-		if st.Mode = Store; snap.memory != nil {
+		st.Mode = Store
+		if table, resident := snap.Resident(); resident {
 			st.Mode, st.Filed, st.FileErr = Memory, known.file.confirmed, known.file.err
-			st.RowBytes = snap.memory.RowBytes()
-			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
+			st.Segments, st.RowBytes = table.Segments(), table.RowBytes()
+			st.IndexPaths, st.IndexBytes = table.Indexes()
 		}
 		st.Stale = st.Err != nil || time.Since(st.Checked) > 2*v.set.o.Poll+graceTime
 	}

@@ -163,9 +163,9 @@ func TestManyRefreshes(t *testing.T) {
 }
 
 // checkRuns compares the runs of some selections with their rows' fragments one by one.
-func checkRuns(t *testing.T, snap *index.Snapshot, every *index.Resident) {
+func checkRuns(t *testing.T, snap *index.Table, every *index.Subset) {
 	t.Helper()
-	selections := []*index.Resident{every}
+	selections := []*index.Subset{every}
 	for _, text := range []string{`{"year":{"$gte":2020}}`, `{"year":{"$mod":[3,1]}}`, `{"year":1000}`} {
 		f, err := filter.Parse([]byte(text), filter.Options{})
 		if err != nil {

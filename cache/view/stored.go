@@ -22,12 +22,6 @@ import (
 // hiddenField is what a store may keep beside the fields of a row.
 const hiddenField = "_view"
 
-// A batch of rows from the store is in memory at a time: so many rows or bytes.
-const (
-	windowRows  = 128
-	windowBytes = 1 << 20
-)
-
 // MovedError means that a view in the store was published anew since the snapshot was
 // taken. The caller should query again, on the snapshot that Set.Newer waits for.
 type MovedError struct {
@@ -43,19 +37,33 @@ func (e *MovedError) Error() string {
 // Unwrap says that it is an origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
-// storedRows is a view's rows where they are stored, at a generation. The view's builder makes
-// the small snapshots that rows are read from.
+// storedRows is a view's rows where they are stored, at a generation.
 type storedRows struct {
 	view  *view
 	meta  origin.Meta
 	strip func(bson.Raw) bson.Raw // Options.Strip; nil: rows have all fields
 }
 
+// Len implements rows.
+func (s *storedRows) Len() int { return s.meta.Rows }
+
+// Has implements rows.
+func (s *storedRows) Has(context.Context, raw.Path) (bool, error) { return true, nil }
+
+// First implements rows.
+func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
+	selected, err := s.selection(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return first(ctx, selected)
+}
+
 // storedSelection reads a selection's rows from the store. What the query does not
 // decide, the filter does while rows are streamed.
 type storedSelection struct {
 	rows   *storedRows
-	size   int // counted by Snapshot.Select
+	size   int // counted by storedRows.Select
 	filter filter.Node
 	bounds *filter.Bounds // of the filter
 	query  bson.Raw       // nil: everything
@@ -69,8 +77,8 @@ type storedSelection struct {
 	level    *int       // of the only rows to yield; nil: of all
 }
 
-// counted is selection with the number of its rows.
-func (s *storedRows) counted(ctx context.Context, f *filter.Filter) (Selection, error) {
+// Select implements rows.
+func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
 	sel, err := s.selection(ctx, f)
 	if err != nil {
 		return nil, err
@@ -188,32 +196,14 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
-// Rows implements Selection: each row is in the snapshot of a batch.
+// Rows implements Selection.
 func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error] {
 	return func(yield func(index.Row, error) bool) {
-		var batch []bson.Raw
-		size := 0
-		flush := func() bool {
-			window := s.rows.view.builder.Window(batch)
-			for slot := range index.Slot(len(batch)) {
-				if !yield(index.Row{Snap: window, Slot: slot}, nil) {
-					return false
-				}
-			}
-			batch, size = nil, 0
-			return true
-		}
 		for doc, err := range s.page(ctx, offset, limit) {
-			if err != nil {
-				yield(index.Row{}, err)
-				return
-			}
-			batch, size = append(batch, doc), size+len(doc)
-			if (len(batch) >= windowRows || size >= windowBytes) && !flush() {
+			if !yield(s.rows.view.builder.Row(doc), err) || err != nil {
 				return
 			}
 		}
-		flush()
 	}
 }
 

@@ -54,7 +54,7 @@ type titles struct {
 // corpus is the titles of the publications of one snapshot.
 type corpus struct {
 	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
-	of     weak.Pointer[index.Snapshot]
+	of     weak.Pointer[index.Table]
 	titles *similar.Corpus
 	slots  []index.Slot // of the records, by position in titles
 	used   bool         // by a request; guarded like latest
@@ -84,7 +84,7 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 // corpus returns the corpus of a snapshot for a request. Without a request, which used
 // says, the snapshot has just been shown: its corpus is made if it is the first, or if a
 // request used the one before.
-func (t *titles) corpus(ctx context.Context, s *index.Snapshot, used bool) (*corpus, error) {
+func (t *titles) corpus(ctx context.Context, s *index.Table, used bool) (*corpus, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.latest == nil || t.latest.of != weak.Make(s) && (used || t.latest.used) {

@@ -26,7 +26,7 @@ func records(t testing.TB, err error, docs ...string) iter.Seq2[index.Row, error
 	s := b.Load(rows)
 	return func(yield func(index.Row, error) bool) {
 		for i := range rows {
-			if !yield(index.Row{Snap: s, Slot: index.Slot(i)}, nil) {
+			if !yield(index.Row{Table: s, Slot: index.Slot(i)}, nil) {
 				return
 			}
 		}

@@ -50,7 +50,7 @@ func TestTranslator(t *testing.T) {
 	}
 	b := index.NewBuilder(Views()[0], index.NewBudget(1<<20, 1<<20), nil)
 	doc := parse(t, `{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
-	row := index.Row{Snap: b.Load([]bson.Raw{doc})}
+	row := index.Row{Table: b.Load([]bson.Raw{doc})}
 	var none *translator
 	for name, write := range map[string]rowFunc{
 		"list": activityRow, "table": tableRow{citation: fragWeb}.append, "print": tableRow{citation: fragPrint}.append,

@@ -145,7 +145,7 @@ func (b *Budget) dropLocked(d *derivedOf) {
 
 // Replaced drops what belongs to segments that were replaced: those of before that are
 // not in after. Each may be nil.
-func (b *Budget) Replaced(before, after *Snapshot) {
+func (b *Budget) Replaced(before, after *Table) {
 	if before == nil {
 		return
 	}
@@ -170,11 +170,11 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 
 // Indexes returns how many paths are indexed, and the bytes that these indexes and
 // everything else derived from the rows hold.
-func (s *Snapshot) Indexes() (paths int, bytes int64) {
-	s.budget.mu.Lock()
-	defer s.budget.mu.Unlock()
-	for key, d := range s.budget.held.All() {
-		if slices.Contains(s.segments, key.segment) && d.bytes > 0 {
+func (t *Table) Indexes() (paths int, bytes int64) {
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
+	for key, d := range t.budget.held.All() {
+		if slices.Contains(t.segments, key.segment) && d.bytes > 0 {
 			bytes += d.bytes
 			if key.isIndex() {
 				paths++

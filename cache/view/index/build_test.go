@@ -33,7 +33,7 @@ func builder(t testing.TB, order raw.Sort) *index.Builder {
 }
 
 // load makes a snapshot of documents.
-func load(t testing.TB, docs []bson.D, order raw.Sort) *index.Snapshot {
+func load(t testing.TB, docs []bson.D, order raw.Sort) *index.Table {
 	t.Helper()
 	rows := make([]bson.Raw, len(docs))
 	for i, doc := range docs {
@@ -73,7 +73,7 @@ func orderOf(t testing.TB, path string, descending bool) raw.Sort {
 }
 
 // ids lists the rows that a filter selects, in order.
-func ids(t testing.TB, snap *index.Snapshot, json string) (got []string) {
+func ids(t testing.TB, snap *index.Table, json string) (got []string) {
 	t.Helper()
 	f, err := filter.Parse([]byte(json), filter.Options{})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 const (
 	// maxSegments bounds how many segments a query reads.
 	maxSegments = 8
-	// minWaste and wasteShare say when a snapshot is folded into one segment: when
+	// minWaste and wasteShare say when a table is folded into one segment: when
 	// rows outside the first segment, dead or alive, are more than both.
 	minWaste   = 1024
 	wasteShare = 8 // one in eight
@@ -25,14 +25,15 @@ type Change struct {
 	Doc bson.Raw // nil: the row is gone
 }
 
-// Builder makes the snapshots of one view, each from the one before. Its methods are
-// for one goroutine at a time, but for Window.
+// Builder makes the tables of one view, each from the one before. Its methods are
+// for one goroutine at a time, but for Row.
 type Builder struct {
 	def     *Definition
 	foreign Foreign
 	budget  *Budget
+	none    *Table // without rows
 
-	last  *Snapshot       // nil: there is none to go on from
+	last  *Table          // nil: there is none to go on from
 	slots map[string]Slot // live rows of last by id
 }
 
@@ -40,11 +41,11 @@ type Builder struct {
 // evaluate are refused.
 func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 	def.places = places(def.Fragments)
-	return &Builder{def: &def, foreign: foreign, budget: b}
+	return &Builder{def: &def, foreign: foreign, budget: b, none: &Table{def: &def}}
 }
 
-// Load makes a snapshot of rows in any order.
-func (b *Builder) Load(rows []bson.Raw) *Snapshot {
+// Load makes a table of rows in any order.
+func (b *Builder) Load(rows []bson.Raw) *Table {
 	b.last = b.compact(rows)
 	b.slots = make(map[string]Slot, b.last.size)
 	for slot := range Slot(b.last.size) {
@@ -53,9 +54,9 @@ func (b *Builder) Load(rows []bson.Raw) *Snapshot {
 	return b.last
 }
 
-// Apply makes the snapshot that follows the last one. It shares that one's segments,
+// Apply makes the table that follows the last one. It shares that one's segments,
 // unless it is time to fold some.
-func (b *Builder) Apply(changes []Change) *Snapshot {
+func (b *Builder) Apply(changes []Change) *Table {
 	live := b.last.live.Clone()
 	var docs []bson.Raw
 	for _, row := range changes {
@@ -80,26 +81,23 @@ func (b *Builder) Apply(changes []Change) *Snapshot {
 	return b.last
 }
 
-// Fold makes the last snapshot again without the rows that were replaced.
-func (b *Builder) Fold() *Snapshot {
+// Fold makes the last table again without the rows that were replaced.
+func (b *Builder) Fold() *Table {
 	if b.last.size == b.last.count {
 		return b.last
 	}
 	return b.fold(0)
 }
 
-// Drop forgets the last snapshot.
+// Drop forgets the last table.
 func (b *Builder) Drop() { b.last, b.slots = nil, nil }
 
-// Window makes a snapshot to read a few rows from: it is in no order and can't be
-// queried.
-func (b *Builder) Window(rows []bson.Raw) *Snapshot {
-	return b.snapshotOf([]*segment{b.newSegment(rows)})
-}
+// Row returns a document that is not in memory as a row.
+func (b *Builder) Row(doc bson.Raw) Row { return Row{Table: b.none, doc: &doc} }
 
-// snapshotOf lines segments up; the caller fills live, count and order.
-func (b *Builder) snapshotOf(segments []*segment) *Snapshot {
-	s := &Snapshot{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
+// tableOf lines segments up; the caller fills live, count and order.
+func (b *Builder) tableOf(segments []*segment) *Table {
+	s := &Table{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
 	for i, seg := range segments {
 		s.bases[i] = Slot(s.size)
 		s.size += len(seg.rows)
@@ -110,13 +108,13 @@ func (b *Builder) snapshotOf(segments []*segment) *Snapshot {
 	return s
 }
 
-// compact makes a snapshot of one segment from rows in any order.
-func (b *Builder) compact(rows []bson.Raw) *Snapshot {
+// compact makes a table of one segment from rows in any order.
+func (b *Builder) compact(rows []bson.Raw) *Table {
 	sorted := make([]bson.Raw, len(rows))
 	for i, from := range rank(b.def.Order, rows).read().sorted(0, len(rows)) {
 		sorted[i] = rows[from]
 	}
-	s := b.Window(sorted)
+	s := b.tableOf([]*segment{b.newSegment(sorted)})
 	s.live = bitset.New(uint(s.size)).Complement()
 	s.count = s.size
 	return s
@@ -130,7 +128,7 @@ func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 	if len(docs) > 0 {
 		segments = append(slices.Clone(cur.segments), b.compact(docs).segments[0])
 	}
-	next := b.snapshotOf(segments)
+	next := b.tableOf(segments)
 	next.live = bitset.New(uint(next.size))
 	live.Copy(next.live)
 	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
@@ -144,7 +142,7 @@ func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 
 // mergeOrder merges the slots that next added, which are sorted among themselves,
 // into cur's order of those that are still live. Only log(n) rows are compared per added row.
-func mergeOrder(cur, next *Snapshot) []Slot {
+func mergeOrder(cur, next *Table) []Slot {
 	kept := make([]Slot, 0, next.count)
 	for slot := range cur.inOrder() {
 		if next.live.Test(uint(slot)) {
@@ -164,10 +162,10 @@ func mergeOrder(cur, next *Snapshot) []Slot {
 	return append(merged, kept[from:]...)
 }
 
-// fold makes one segment of all segments of the last snapshot but the first keep:
+// fold makes one segment of all segments of the last table but the first keep:
 // their live rows, in the view's order. Nothing is sorted again, and fragments that
 // are encoded move along; what is derived from the kept segments stays.
-func (b *Builder) fold(keep int) *Snapshot {
+func (b *Builder) fold(keep int) *Table {
 	s := b.last
 	from := s.bases[keep]
 	var moved []Slot // the slots whose rows move, in their new order
@@ -187,7 +185,7 @@ func (b *Builder) fold(keep int) *Snapshot {
 	for kind := range b.def.Fragments {
 		handOver(s, folded, kind, keep, moved)
 	}
-	next := b.snapshotOf(append(slices.Clone(s.segments[:keep]), folded))
+	next := b.tableOf(append(slices.Clone(s.segments[:keep]), folded))
 	next.live = bitset.New(uint(next.size))
 	for _, slot := range order {
 		next.live.Set(uint(slot))
@@ -206,7 +204,7 @@ func (b *Builder) fold(keep int) *Snapshot {
 // handOver gives the folded segment the fragments of one kind, if all rows that
 // moved into it have theirs; bulky ones are left to the next request. They are copied:
 // otherwise one row would keep the whole block that it came in.
-func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
+func handOver(s *Table, folded *segment, kind, keep int, moved []Slot) {
 	if s.def.Fragments[kind].Bulky {
 		return
 	}

@@ -12,18 +12,17 @@ import (
 	"vitrine/rules/filter"
 )
 
-// evaluation is that of one filter.
+// evaluation evaluates one filter.
 type evaluation struct {
-	*Snapshot
-	ctx    context.Context
+	*Table
 	bounds *filter.Bounds
 }
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or
 // that of an expression that ran out of time (kind rules.ErrWrongCall).
-func (s *Snapshot) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
 	f = fair.Bound(ctx, f)
-	rows, err := evaluation{s, ctx, f.Bounds()}.node(f.Root(), within)
+	rows, err := evaluation{t, f.Bounds()}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
@@ -33,46 +32,46 @@ func (s *Snapshot) eval(ctx context.Context, f *filter.Filter, within *bitset.Bi
 // node returns the slots whose row matches the node, as set algebra. Only slots
 // of within matter to the caller: others may be in the answer or not, whichever
 // is cheaper. Sets returned are fresh and may be changed.
-func (s evaluation) node(n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
-	if err := fair.TurnOf(s.ctx).Check(s.ctx); err != nil {
+func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
 	switch n := n.(type) {
 	case *filter.Leaf:
-		return s.leaf(n)
+		return e.leaf(ctx, n)
 	case *filter.AndNode:
-		return s.all(n.Nodes, within)
+		return e.all(ctx, n.Nodes, within)
 	case *filter.OrNode:
-		return s.any(n.Nodes, within)
+		return e.any(ctx, n.Nodes, within)
 	case *filter.NotNode:
-		set, err := s.node(n.Node, within)
+		set, err := e.node(ctx, n.Node, within)
 		if err != nil {
 			return nil, err
 		}
 		return set.Complement(), nil
 	case *filter.Elem:
-		return s.elem(n, within)
+		return e.elem(ctx, n, within)
 	case *filter.ForeignNode:
-		leaf, err := s.foreign.Leaf(s.ctx, s.def.Name, n)
+		leaf, err := e.foreign.Leaf(ctx, e.def.Name, n)
 		if err != nil {
 			return nil, err
 		}
-		return s.leaf(leaf)
+		return e.leaf(ctx, leaf)
 	default:
-		return s.confirm(n, within)
+		return e.confirm(ctx, n, within)
 	}
 }
 
 // leaf asks the path index of every segment.
-func (s evaluation) leaf(leaf *filter.Leaf) (*bitset.BitSet, error) {
-	set := bitset.New(uint(s.size))
-	for i, seg := range s.segments {
-		index, err := seg.requestedIndex(s.ctx, leaf.Path)
+func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
+	set := bitset.New(uint(e.size))
+	for i, seg := range e.segments {
+		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}
-		q := query{seg: seg, path: leaf.Path, index: index, base: s.bases[i], into: set, bounds: s.bounds}
-		if err := q.lookup(s.ctx, leaf.Test); err != nil {
+		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, bounds: e.bounds}
+		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
 	}
@@ -81,10 +80,10 @@ func (s evaluation) leaf(leaf *filter.Leaf) (*bitset.BitSet, error) {
 
 // all intersects. The nodes stand in their order, cheap ones first: what has to be
 // confirmed row by row then sees few rows, and an empty set ends the work.
-func (s evaluation) all(nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
 	for _, n := range nodes {
-		part, err := s.node(n, set)
+		part, err := e.node(ctx, n, set)
 		if err != nil {
 			return nil, err
 		}
@@ -97,14 +96,14 @@ func (s evaluation) all(nodes []filter.Node, within *bitset.BitSet) (*bitset.Bit
 }
 
 // any unites. What is found already is not asked again: an expression may fail on it.
-func (s evaluation) any(nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
-	set := bitset.New(uint(s.size))
+func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	set := bitset.New(uint(e.size))
 	for _, n := range nodes {
 		left := within
 		if _, indexed := n.(*filter.Leaf); !indexed {
 			left = within.Difference(set)
 		}
-		part, err := s.node(n, left)
+		part, err := e.node(ctx, n, left)
 		if err != nil {
 			return nil, err
 		}
@@ -116,24 +115,24 @@ func (s evaluation) any(nodes []filter.Node, within *bitset.BitSet) (*bitset.Bit
 // elem narrows $elemMatch by the indexes of what one element must hold, and
 // confirms the rows that are left: sets know that some element has each of the
 // values, not that it is the same one.
-func (s evaluation) elem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
-	candidates, err := s.all(filter.Necessary(elem), within)
+func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+	candidates, err := e.all(ctx, filter.Necessary(elem), within)
 	if err != nil {
 		return nil, err
 	}
-	return s.confirmElem(elem, candidates)
+	return e.confirmElem(ctx, elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Of several rows that it
 // fails on, the error is that of the first.
-func (s evaluation) confirm(n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
 	hit := make([]bool, len(slots))
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error
 	failedAt := len(slots)
-	err := fair.Share(s.ctx, len(slots), func(i int) (err error) {
-		if hit[i], err = filter.Match(n, s.Doc(Slot(slots[i])), s.bounds); err != nil {
+	err := fair.Share(ctx, len(slots), func(i int) (err error) {
+		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.bounds); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if i < failedAt { // rows before it are matched to the end
@@ -145,7 +144,7 @@ func (s evaluation) confirm(n filter.Node, within *bitset.BitSet) (*bitset.BitSe
 	if err := cmp.Or(failed, err); err != nil {
 		return nil, err
 	}
-	set := bitset.New(uint(s.size))
+	set := bitset.New(uint(e.size))
 	for i, slot := range slots {
 		set.SetTo(slot, hit[i])
 	}

@@ -14,12 +14,12 @@ import (
 // opened as in matching, a row counts once for each of its values, and numbers that are
 // equal are one value whatever their type. Rows with nothing, null or an empty array at
 // the path are not counted.
-func (s *Resident) Facet(ctx context.Context, path string) (all []Group, err error) {
+func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
 		return nil, err
 	}
-	for i, seg := range s.snap.segments {
+	for i, seg := range s.table.segments {
 		x, err := seg.requestedIndex(ctx, parsed)
 		if err != nil {
 			return nil, err
@@ -28,7 +28,7 @@ func (s *Resident) Facet(ctx context.Context, path string) (all []Group, err err
 			return nil, err
 		}
 	}
-	if len(s.snap.segments) > 1 { // the values of one are sorted, and none of them are equal
+	if len(s.table.segments) > 1 { // the values of one are sorted, and none of them are equal
 		all = joinGroups(all)
 	}
 	return all, nil

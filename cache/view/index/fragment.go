@@ -20,7 +20,7 @@ type Fragment struct {
 	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
 	// its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments are about as large as their rows. Snapshot.Prepare measures them, and
+	// Bulky fragments are about as large as their rows. Table.Prepare measures them, and
 	// keeps them as far as the budget allows; the others are encoded each time. They have
 	// no parts, and only Selection.Prepared and Row.AppendFragment return them.
 	Bulky bool

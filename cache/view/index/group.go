@@ -25,9 +25,9 @@ type Group struct {
 // {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
 // that are equal group together whatever their type; a missing field groups as
 // null. Groups come by count descending, ties by value.
-func (s *Resident) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+func (s *Subset) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
-	for i, seg := range s.snap.segments {
+	for i, seg := range s.table.segments {
 		err := seg.mayDerive(ctx, derivedKey{kind: kindColumn, path: field, arg: unwind})
 		if err != nil {
 			return nil, err
@@ -41,12 +41,12 @@ func (s *Resident) Group(ctx context.Context, field, unwind string) ([]Group, er
 
 // tally counts the selected rows of the i-th segment by the values of its column, and appends
 // the values that there are to groups. With samples each has its first row.
-func (s *Resident) tally(ctx context.Context, groups []Group, i int, col *column, samples bool) ([]Group, error) {
+func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, samples bool) ([]Group, error) {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
 	counts, first := make([]int, len(col.values)), make([]Slot, len(col.values))
-	base := s.snap.bases[i]
+	base := s.table.bases[i]
 	if base == 0 && col.sets != nil && len(col.sets)*len(s.rows.Words()) < s.count {
 		s.countSets(col.sets, counts, first)
 	} else {
@@ -56,7 +56,7 @@ func (s *Resident) tally(ctx context.Context, groups []Group, i int, col *column
 		if count > 0 {
 			groups = append(groups, Group{Value: col.values[n], Count: count})
 			if samples {
-				groups[len(groups)-1].Sample = s.snap.Doc(first[n])
+				groups[len(groups)-1].Sample = s.table.Doc(first[n])
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Resident) tally(ctx context.Context, groups []Group, i int, col *column
 
 // countRows counts the values of the selected rows of a segment, which begins at a base, and
 // finds the first row of each.
-func (s *Resident) countRows(col *column, base Slot, counts []int, first []Slot) {
+func (s *Subset) countRows(col *column, base Slot, counts []int, first []Slot) {
 	end := base + Slot(len(col.starts)-1)
 	var some [256]uint
 	for next, slots := s.rows.NextSetMany(uint(base), some[:]); len(slots) > 0; next, slots = s.rows.NextSetMany(next+1, some[:]) {
@@ -84,7 +84,7 @@ func (s *Resident) countRows(col *column, base Slot, counts []int, first []Slot)
 }
 
 // countSets counts the selected rows in each set, and finds the first.
-func (s *Resident) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
+func (s *Subset) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
 	for n, set := range sets {
 		if counts[n] = int(set.IntersectionCardinality(s.rows)); counts[n] > 0 {
 			slot, _ := set.NextSet(0)

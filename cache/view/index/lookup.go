@@ -210,11 +210,11 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 
 // Has reports whether a row has something at a path, or once had it. Without rows the
 // answer is yes.
-func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
-	if s.count == 0 {
+func (t *Table) Has(ctx context.Context, path raw.Path) (bool, error) {
+	if t.count == 0 {
 		return true, nil
 	}
-	for _, seg := range s.segments {
+	for _, seg := range t.segments {
 		if seg.has(indexKey(path)) {
 			return true, nil // paths that no row has are not indexed, but for those that are warmed
 		}

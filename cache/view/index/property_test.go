@@ -104,12 +104,12 @@ func TestSnapshotAgreesOnTheTables(t *testing.T) {
 
 // randomSnapshot applies random documents in three generations, the later ones
 // replacing and removing rows of the first.
-func randomSnapshot(t *testing.T, gen filtertest.Generator) *index.Snapshot {
+func randomSnapshot(t *testing.T, gen filtertest.Generator) *index.Table {
 	t.Helper()
 	return snapshotOf(t, gen.Doc)
 }
 
-func snapshotOf(t *testing.T, doc func() bson.Raw) *index.Snapshot {
+func snapshotOf(t *testing.T, doc func() bson.Raw) *index.Table {
 	t.Helper()
 	b := builder(t, orderOf(t, "year", true))
 	docs := func(from, to int) (docs []bson.D) {
@@ -140,7 +140,7 @@ func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
 
 // compareWithMatcher returns how many rows it compared. A filter that cannot be
 // evaluated on some row must fail both ways.
-func compareWithMatcher(t *testing.T, snap *index.Snapshot, spelled bson.Raw) (rows int) {
+func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows int) {
 	t.Helper()
 	f, err := filter.FromBSON(spelled, filter.Options{})
 	if err != nil {

@@ -1,40 +1,33 @@
 package index
 
-import (
-	"context"
-	"iter"
+import "go.mongodb.org/mongo-driver/v2/bson"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/rules/raw"
-)
-
-// Row is a row of a snapshot.
+// Row is a row of a table, or a document that has the pieces of the table's rows.
 type Row struct {
-	Snap *Snapshot
-	Slot Slot
-	doc  *bson.Raw // stands in for that of the snapshot, unless it is nil
+	Table *Table
+	Slot  Slot
+	doc   *bson.Raw // in place of the one at Slot, unless it is nil
 }
 
 // With returns the row with another document. Its pieces are made of that; it has no bulky ones.
-func (r Row) With(doc bson.Raw) Row { return Row{r.Snap, r.Slot, &doc} }
+func (r Row) With(doc bson.Raw) Row { return Row{r.Table, r.Slot, &doc} }
 
 // Doc returns the row's document.
 func (r Row) Doc() bson.Raw {
 	if r.doc != nil {
 		return *r.doc
 	}
-	return r.Snap.Doc(r.Slot)
+	return r.Table.Doc(r.Slot)
 }
 
 // Fragment returns the row's prepared piece of that name.
 func (r Row) Fragment(name string) []byte {
 	if r.doc == nil {
-		return r.Snap.Fragment(r.Slot, name)
+		return r.Table.Fragment(r.Slot, name)
 	}
 	var text []byte
-	at := r.Snap.place(name)
-	for _, part := range r.Snap.def.Fragments[at.kind].parts()[at.from:at.to] {
+	at := r.Table.place(name)
+	for _, part := range r.Table.def.Fragments[at.kind].parts()[at.from:at.to] {
 		text = part.Encode(text, *r.doc)
 	}
 	return text
@@ -44,38 +37,7 @@ func (r Row) Fragment(name string) []byte {
 // bulky ones, which are encoded anew where they are not kept. The name is that of a whole
 // fragment.
 func (r Row) AppendFragment(dst []byte, name string) []byte {
-	seg, local := r.Snap.locate(r.Slot)
-	kind := r.Snap.whole(name)
+	seg, local := r.Table.locate(r.Slot)
+	kind := r.Table.whole(name)
 	return Run{seg, kind, local, local + 1}.Append(dst)
 }
-
-// Rows implements Selection.
-func (s *Resident) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		from, to := s.page(offset, limit)
-		row := func(slot Slot) bool { return yield(Row{Snap: s.snap, Slot: slot}, nil) }
-		switch {
-		case s.order != nil:
-			if err := s.inOrder(ctx, from, to, row); err != nil {
-				yield(Row{}, err)
-			}
-		case s.levels != nil:
-			s.byLevel(from, to, row)
-		default:
-			s.between(from, to, row)
-		}
-	}
-}
-
-// By implements Selection.
-func (s *Resident) By(order raw.Sort) Selection {
-	if order == nil {
-		return s
-	}
-	by := *s
-	by.order = order
-	return &by
-}
-
-// Only implements Selection.
-func (s *Resident) Only(...string) Selection { return s }

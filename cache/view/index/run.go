@@ -15,7 +15,7 @@ type Run struct {
 }
 
 // Block reports whether the run is all of a block: what other selections, and the
-// snapshots that follow, most likely have in common with this one.
+// tables that follow, most likely have in common with this one.
 func (r Run) Block() bool {
 	return r.from%blockRows == 0 && r.to == min(r.from+blockRows, len(r.seg.rows))
 }
@@ -62,12 +62,12 @@ func (r Run) Rows() iter.Seq[Run] {
 // Runs yields the fragments of that name of the selected rows, in the view's order
 // and in as few pieces as may be. The name is that of a whole fragment, not of a
 // part; another is a programming mistake and panics.
-func (s *Resident) Runs(name string) iter.Seq[Run] {
-	kind := s.snap.whole(name)
+func (s *Subset) Runs(name string) iter.Seq[Run] {
+	kind := s.table.whole(name)
 	return func(yield func(Run) bool) {
 		for from, to := range s.stretches() {
 			for from < to {
-				seg, local := s.snap.locate(from)
+				seg, local := s.table.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
 				if !yield(Run{seg, kind, local, end}) {
 					return
@@ -79,25 +79,20 @@ func (s *Resident) Runs(name string) iter.Seq[Run] {
 }
 
 // whole returns the kind of a fragment that is no part of another.
-func (s *Snapshot) whole(name string) int {
-	at := s.place(name)
-	if s.def.Fragments[at.kind].Name != name {
-		panic("view " + s.def.Name + ": fragment " + name + " is a part")
+func (t *Table) whole(name string) int {
+	at := t.place(name)
+	if t.def.Fragments[at.kind].Name != name {
+		panic("view " + t.def.Name + ": fragment " + name + " is a part")
 	}
 	return at.kind
 }
 
-// Prepared implements Selection.
-func (s *Resident) Prepared(ctx context.Context, fragment string) (iter.Seq[Run], error) {
-	return s.Runs(fragment), s.snap.Prepare(ctx, fragment)
-}
-
 // Prepare encodes the fragments of that name if they are bulky, in the context's turn. Its error
 // is the context's cause.
-func (s *Snapshot) Prepare(ctx context.Context, fragment string) error {
-	kind := s.whole(fragment)
-	for _, seg := range s.segments {
-		if !s.def.Fragments[kind].Bulky {
+func (t *Table) Prepare(ctx context.Context, fragment string) error {
+	kind := t.whole(fragment)
+	for _, seg := range t.segments {
+		if !t.def.Fragments[kind].Bulky {
 			return nil
 		}
 		if err := seg.prepare(ctx, kind); err != nil {
@@ -109,9 +104,9 @@ func (s *Snapshot) Prepare(ctx context.Context, fragment string) error {
 
 // stretches yields the selected rows in the view's order as ranges of consecutive
 // slots, each from a slot up to another.
-func (s *Resident) stretches() iter.Seq2[Slot, Slot] {
+func (s *Subset) stretches() iter.Seq2[Slot, Slot] {
 	return func(yield func(from, to Slot) bool) {
-		if s.snap.order == nil {
+		if s.table.order == nil {
 			for from, ok := s.rows.NextSet(0); ok; {
 				to, found := s.rows.NextClear(from)
 				if !found {

@@ -30,9 +30,10 @@ func (d *Definition) Searchable() error {
 	return nil
 }
 
-// Search implements Selection.
-func (s *Resident) Search(ctx context.Context, terms []string) (Selection, error) {
-	if err := s.snap.def.Searchable(); err != nil {
+// Search returns the rows that have all words, which fold.Terms made, the last one as the
+// beginning of a word; an empty word counts as found. The view's Definition must have Words.
+func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
+	if err := s.table.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
@@ -41,7 +42,7 @@ func (s *Resident) Search(ctx context.Context, terms []string) (Selection, error
 		if term == "" {
 			continue
 		}
-		all, titles, err := s.snap.having(ctx, term, i == len(terms)-1)
+		all, titles, err := s.table.having(ctx, term, i == len(terms)-1)
 		if err != nil {
 			return nil, err
 		}
@@ -53,10 +54,10 @@ func (s *Resident) Search(ctx context.Context, terms []string) (Selection, error
 }
 
 // having returns the slots whose rows have a term, and those that have it in their title.
-func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, titles *bitset.BitSet, err error) {
+func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titles *bitset.BitSet, err error) {
 	turn := fair.TurnOf(ctx)
-	all, titles = bitset.New(uint(s.size)), bitset.New(uint(s.size))
-	for i, seg := range s.segments {
+	all, titles = bitset.New(uint(t.size)), bitset.New(uint(t.size))
+	for i, seg := range t.segments {
 		if err := seg.mayDerive(ctx, wordsKey); err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +69,7 @@ func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, t
 					return nil, nil, err
 				}
 			}
-			x.Mark(word, uint32(s.bases[i]), all.Words(), titles.Words())
+			x.Mark(word, uint32(t.bases[i]), all.Words(), titles.Words())
 		}
 	}
 	return all, titles, nil
@@ -95,11 +96,12 @@ func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	return titles, true
 }
 
-// ByRelevance implements Selection.
-func (s *Resident) ByRelevance() Selection {
+// ByRelevance returns the rows of Search with those first that have the most terms in their
+// titles; ties are in the view's order.
+func (s *Subset) ByRelevance() *Subset {
 	levels := []*bitset.BitSet{s.rows.Clone()} // the rows with no term in their title, with one and so on
 	for _, titles := range s.titles {
-		levels = append(levels, bitset.New(uint(s.snap.size)))
+		levels = append(levels, bitset.New(uint(s.table.size)))
 		for n := len(levels) - 2; n >= 0; n-- {
 			levels[n+1].InPlaceUnion(levels[n].Intersection(titles))
 			levels[n].InPlaceDifference(titles)
@@ -112,10 +114,10 @@ func (s *Resident) ByRelevance() Selection {
 }
 
 // byLevel yields the rows from one place in the order of ByRelevance up to another.
-func (s *Resident) byLevel(from, to int, yield func(Slot) bool) {
+func (s *Subset) byLevel(from, to int, yield func(Slot) bool) {
 	more := true
 	for _, rows := range s.levels {
-		level := Resident{snap: s.snap, rows: rows, count: int(rows.Count())}
+		level := Subset{table: s.table, rows: rows, count: int(rows.Count())}
 		level.between(min(from, level.count), min(to, level.count), func(slot Slot) bool {
 			more = yield(slot)
 			return more

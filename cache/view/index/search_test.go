@@ -111,7 +111,7 @@ func TestSearchAndFacetAgreeWithRows(t *testing.T) {
 		b := index.NewBuilder(def, index.NewBudget(256<<20, 0), nil)
 		ids := size.ids
 		m.change(ids, 2*ids, 0)
-		var before *index.Snapshot
+		var before *index.Table
 		var rows []bson.Raw
 		for _, row := range m.rows {
 			rows = append(rows, row)
@@ -130,7 +130,7 @@ func TestSearchAndFacetAgreeWithRows(t *testing.T) {
 }
 
 // check compares some answers of a snapshot with the rows.
-func (m *model) check(snap *index.Snapshot, def index.Definition) {
+func (m *model) check(snap *index.Table, def index.Definition) {
 	m.t.Helper()
 	ctx := context.Background()
 	if snap.Len() != len(m.rows) {
@@ -182,7 +182,7 @@ func relevance(row bson.Raw, terms []string) (ok bool, titles int) {
 	return true, titles
 }
 
-func (m *model) checkSearch(sel index.Selection, def index.Definition, terms []string) {
+func (m *model) checkSearch(sel *index.Subset, def index.Definition, terms []string) {
 	m.t.Helper()
 	found, err := sel.Search(context.Background(), terms)
 	if err != nil {
@@ -200,7 +200,7 @@ func (m *model) checkSearch(sel index.Selection, def index.Definition, terms []s
 			m.t.Errorf("%q in %s: Match = %d, %v, want %d, %v", terms, row.Doc(), got, is, n, ok)
 		}
 	}
-	list := func(s index.Selection) (all []string) {
+	list := func(s *index.Subset) (all []string) {
 		for row := range s.Rows(context.Background(), 0, 0) {
 			all = append(all, row.Doc().Lookup("_id").String())
 		}
@@ -224,7 +224,7 @@ func (m *model) checkSearch(sel index.Selection, def index.Definition, terms []s
 	}
 }
 
-func (m *model) checkFacet(sel index.Selection, path string) {
+func (m *model) checkFacet(sel *index.Subset, path string) {
 	m.t.Helper()
 	parsed, err := raw.ParsePath(path)
 	if err != nil {

@@ -24,14 +24,14 @@ func (p permutation) Memory() int64 { return 4*int64(len(p)) + 128 }
 
 // inOrder yields the selected rows from one place in the order of By up to another, in the
 // context's turn.
-func (s *Resident) inOrder(ctx context.Context, from, to int, yield func(Slot) bool) error {
+func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) bool) error {
 	if s.count > SortAlone {
 		return s.merged(ctx, from, to, yield)
 	}
 	slots := make([]Slot, 0, s.count)
 	docs := make([]bson.Raw, 0, s.count)
 	s.between(0, s.count, func(slot Slot) bool {
-		slots, docs = append(slots, slot), append(docs, s.snap.Doc(slot))
+		slots, docs = append(slots, slot), append(docs, s.table.Doc(slot))
 		return true
 	})
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
@@ -58,7 +58,7 @@ type head struct {
 }
 
 // advance moves on to the next selected row, and reports whether there is one.
-func (h *head) advance(s *Resident) bool {
+func (h *head) advance(s *Subset) bool {
 	h.keys = nil
 	for i, row := range h.rest {
 		if h.slot = h.base + Slot(row); s.rows.Test(uint(h.slot)) {
@@ -70,15 +70,15 @@ func (h *head) advance(s *Resident) bool {
 }
 
 // merged is inOrder by the orders of the segments.
-func (s *Resident) merged(ctx context.Context, from, to int, yield func(Slot) bool) error {
+func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool) error {
 	order, turn := s.order.Total(), fair.TurnOf(ctx)
 	var heads []*head
-	for i, seg := range s.snap.segments {
+	for i, seg := range s.table.segments {
 		all, err := seg.sortedBy(ctx, order)
 		if err != nil {
 			return err
 		}
-		if h := (&head{base: s.snap.bases[i], rest: all}); h.advance(s) {
+		if h := (&head{base: s.table.bases[i], rest: all}); h.advance(s) {
 			heads = append(heads, h)
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Resident) merged(ctx context.Context, from, to int, yield func(Slot) bo
 		for _, h := range []*head{a, b} {
 			if h.keys == nil {
 				h.keys = make([]bson.RawValue, len(order))
-				order.ReadKeys(h.keys, s.snap.Doc(h.slot))
+				order.ReadKeys(h.keys, s.table.Doc(h.slot))
 			}
 		}
 		return order.CompareKeys(a.keys, b.keys)

@@ -18,7 +18,7 @@ import (
 )
 
 // scattered is a snapshot of n rows in several segments, of which some are replaced or gone.
-func scattered(t *testing.T, n int) *index.Snapshot {
+func scattered(t *testing.T, n int) *index.Table {
 	t.Helper()
 	doc := func(id int) bson.D {
 		return bson.D{{Key: "_id", Value: int32(id)}, {Key: "title", Value: fmt.Sprint("title ", rand.IntN(n/3))}, {Key: "n", Value: rand.Int32N(7)}}

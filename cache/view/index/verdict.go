@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"iter"
 	"sync"
 
@@ -14,7 +15,7 @@ import (
 const worthRemembering = 1024
 
 // verdicts are what the reference matcher said of a segment's rows about one condition. Rows
-// never change, so that a popular $elemMatch costs the next snapshot only the rows that did.
+// never change, so that a popular $elemMatch costs the next table only the rows that did.
 type verdicts struct {
 	mu          sync.Mutex // guards the sets, of rows
 	known, hits *bitset.BitSet
@@ -24,19 +25,19 @@ type verdicts struct {
 func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
 
 // confirmElem is confirm without calling the matcher again for rows that it was called for.
-func (s evaluation) confirmElem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	if within.Count() < worthRemembering {
-		return s.confirm(elem, within)
+		return e.confirm(ctx, elem, within)
 	}
-	set, open, all := bitset.New(uint(s.size)), within.Clone(), make([]*verdicts, len(s.segments))
+	set, open, all := bitset.New(uint(e.size)), within.Clone(), make([]*verdicts, len(e.segments))
 	key := derivedKey{kind: kindVerdicts, path: filter.KeyOf(elem)}
-	for i, seg := range s.segments {
+	for i, seg := range e.segments {
 		v := derive(seg, key, func() *verdicts {
 			return &verdicts{known: bitset.New(uint(len(seg.rows))), hits: bitset.New(uint(len(seg.rows)))}
 		})
 		all[i] = v
 		v.mu.Lock()
-		for slot, row := range s.of(i, within) {
+		for slot, row := range e.of(i, within) {
 			if v.known.Test(row) {
 				open.Clear(slot)
 				set.SetTo(slot, v.hits.Test(row))
@@ -44,13 +45,13 @@ func (s evaluation) confirmElem(elem *filter.Elem, within *bitset.BitSet) (*bits
 		}
 		v.mu.Unlock()
 	}
-	confirmed, err := s.confirm(elem, open)
+	confirmed, err := e.confirm(ctx, elem, open)
 	if err != nil {
 		return nil, err
 	}
 	for i, v := range all {
 		v.mu.Lock()
-		for slot, row := range s.of(i, open) {
+		for slot, row := range e.of(i, open) {
 			v.known.Set(row)
 			v.hits.SetTo(row, confirmed.Test(slot))
 		}
@@ -61,9 +62,9 @@ func (s evaluation) confirmElem(elem *filter.Elem, within *bitset.BitSet) (*bits
 }
 
 // of yields the slots of a set that are in segment i, each with its row there.
-func (s *Snapshot) of(i int, set *bitset.BitSet) iter.Seq2[uint, uint] {
-	base := uint(s.bases[i])
-	end := base + uint(len(s.segments[i].rows))
+func (t *Table) of(i int, set *bitset.BitSet) iter.Seq2[uint, uint] {
+	base := uint(t.bases[i])
+	end := base + uint(len(t.segments[i].rows))
 	return func(yield func(slot, row uint) bool) {
 		for slot, ok := set.NextSet(base); ok && slot < end && yield(slot, slot-base); slot, ok = set.NextSet(slot + 1) {
 		}

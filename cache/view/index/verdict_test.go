@@ -26,7 +26,7 @@ func TestRowsAreConfirmedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := func(snap *index.Snapshot) int {
+	count := func(snap *index.Table) int {
 		t.Helper()
 		selected, err := snap.Select(t.Context(), f)
 		if err != nil {

@@ -21,10 +21,10 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 	return paths
 }
 
-// Warm builds the fragments and indexes of a snapshot that is about to be shown: those
-// of the definition, and those in use of the snapshot before. If there is none, clients
-// wait for the snapshot: its words are left to WarmWords.
-func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
+// Warm builds the fragments and indexes of a table that is about to be shown: those
+// of the definition, and those in use of the table before. If there is none, clients
+// wait for the table: its words are left to WarmWords.
+func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	workers := runtime.GOMAXPROCS(0)
 	var searched []raw.Path
 	for _, name := range b.def.Searched {
@@ -47,8 +47,8 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 	}
 }
 
-// WarmWords builds the words of a snapshot's rows. Searches wait for what it builds.
-func (b *Builder) WarmWords(s *Snapshot) {
+// WarmWords builds the words of a table's rows. Searches wait for what it builds.
+func (b *Builder) WarmWords(s *Table) {
 	if b.def.Words == nil {
 		return
 	}
@@ -57,14 +57,14 @@ func (b *Builder) WarmWords(s *Snapshot) {
 	}
 }
 
-// inheritTime bounds how long building what was in use may delay a snapshot. Requests do
-// not wait for it: they are answered from the snapshot before.
+// inheritTime bounds how long building what was in use may delay a table. Requests do
+// not wait for it: they are answered from the table before.
 const inheritTime = 2 * time.Second
 
 // inherit builds, for the segments that next adds and before they are shown, what is in
 // use of the segments before, the last used first: the first query after a fold should
 // not have to.
-func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
+func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
 	})

@@ -144,7 +144,7 @@ func BenchmarkLists(b *testing.B) {
 	}
 	facets := []string{mark.Year, mark.Type, mark.Unit, mark.Person, mark.Topic}
 	def := index.Definition{Name: "activities", Order: raw.Sort{{Path: order, Desc: true}}, Words: texts.Words, Warm: append(facets, mark.Public, mark.Subtype, mark.In)}
-	load := func(def index.Definition) *index.Snapshot {
+	load := func(def index.Definition) *index.Table {
 		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
 		snap := builder.Load(rows)
 		builder.Warm(ctx, nil, snap)
@@ -178,7 +178,7 @@ func BenchmarkLists(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	search := func(b *testing.B, q string) index.Selection {
+	search := func(b *testing.B, q string) *index.Subset {
 		all, err := snap.Select(ctx, every)
 		if err != nil {
 			b.Fatal(err)

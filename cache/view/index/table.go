@@ -8,12 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Slot is a row's place in one snapshot. It means nothing in another.
+// Slot is a row's place in one table. It means nothing in another.
 type Slot uint32
 
-// Snapshot is the rows of a view at one generation. It is immutable and shared:
+// Table is the rows of a view at one generation. It is immutable and shared:
 // callers must not change what it returns.
-type Snapshot struct {
+type Table struct {
 	def     *Definition
 	budget  *Budget
 	foreign Foreign // nil: filters that memory does not evaluate are refused
@@ -28,19 +28,19 @@ type Snapshot struct {
 }
 
 // Len returns the number of rows.
-func (s *Snapshot) Len() int { return s.count }
+func (t *Table) Len() int { return t.count }
 
 // RowBytes returns the bytes of BSON held, those of replaced rows included.
-func (s *Snapshot) RowBytes() int64 { return s.rowBytes }
+func (t *Table) RowBytes() int64 { return t.rowBytes }
 
 // Segments returns the number of segments.
-func (s *Snapshot) Segments() int { return len(s.segments) }
+func (t *Table) Segments() int { return len(t.segments) }
 
 // Docs yields the rows in the view's order.
-func (s *Snapshot) Docs() iter.Seq[bson.Raw] {
+func (t *Table) Docs() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
-		for slot := range s.inOrder() {
-			if !yield(s.Doc(slot)) {
+		for slot := range t.inOrder() {
+			if !yield(t.Doc(slot)) {
 				return
 			}
 		}
@@ -48,42 +48,42 @@ func (s *Snapshot) Docs() iter.Seq[bson.Raw] {
 }
 
 // Doc returns the row's document.
-func (s *Snapshot) Doc(slot Slot) bson.Raw {
-	seg, local := s.locate(slot)
+func (t *Table) Doc(slot Slot) bson.Raw {
+	seg, local := t.locate(slot)
 	return seg.rows[local]
 }
 
 // Fragment returns the row's prepared piece of that name, encoded once per row
 // version. A name the view's Definition lacks is a programming mistake and panics.
-func (s *Snapshot) Fragment(slot Slot, name string) []byte {
-	seg, local := s.locate(slot)
-	at := s.place(name)
+func (t *Table) Fragment(slot Slot, name string) []byte {
+	seg, local := t.locate(slot)
+	at := t.place(name)
 	return seg.prepared(at.kind).of(local, at.from, at.to)
 }
 
-func (s *Snapshot) place(name string) place {
-	at, ok := s.def.places[name]
+func (t *Table) place(name string) place {
+	at, ok := t.def.places[name]
 	if !ok {
-		panic("view " + s.def.Name + " has no fragment " + name)
+		panic("view " + t.def.Name + " has no fragment " + name)
 	}
 	return at
 }
 
-func (s *Snapshot) locate(slot Slot) (*segment, int) {
-	i := len(s.bases) - 1
-	for i > 0 && s.bases[i] > slot {
+func (t *Table) locate(slot Slot) (*segment, int) {
+	i := len(t.bases) - 1
+	for i > 0 && t.bases[i] > slot {
 		i--
 	}
-	return s.segments[i], int(slot - s.bases[i])
+	return t.segments[i], int(slot - t.bases[i])
 }
 
 // inOrder yields every live slot in the view's order.
-func (s *Snapshot) inOrder() iter.Seq[Slot] {
-	if s.order != nil {
-		return slices.Values(s.order)
+func (t *Table) inOrder() iter.Seq[Slot] {
+	if t.order != nil {
+		return slices.Values(t.order)
 	}
 	return func(yield func(Slot) bool) {
-		for slot := Slot(0); int(slot) < s.size && yield(slot); slot++ {
+		for slot := Slot(0); int(slot) < t.size && yield(slot); slot++ {
 		}
 	}
 }

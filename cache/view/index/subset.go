@@ -1,0 +1,119 @@
+package index
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// Subset is the rows of a table that a filter selects. It is immutable.
+type Subset struct {
+	table *Table
+	rows  *bitset.BitSet // live slots only
+	count int
+
+	order  raw.Sort         // that of By, which holds before that of levels; nil: none
+	levels []*bitset.BitSet // the rows by relevance, the most relevant first; nil: in the view's order
+
+	titles []*bitset.BitSet // per term searched, the rows with the term in their title
+}
+
+// Select evaluates a filter. The error is the context's, or that of an expression
+// that ran out of time (kind rules.ErrWrongCall).
+func (t *Table) Select(ctx context.Context, f *filter.Filter) (*Subset, error) {
+	rows, err := t.eval(ctx, f, t.live)
+	if err != nil {
+		return nil, err
+	}
+	return &Subset{table: t, rows: rows, count: int(rows.Count())}, nil
+}
+
+// Narrow returns the rows that a filter selects, too.
+func (s *Subset) Narrow(ctx context.Context, f *filter.Filter) (*Subset, error) {
+	rows, err := s.table.eval(ctx, f, s.rows)
+	if err != nil {
+		return nil, err
+	}
+	narrow := *s
+	narrow.rows = rows
+	narrow.retain()
+	return &narrow, nil
+}
+
+// retain brings the count and the levels up to date with rows, of which some were removed.
+func (s *Subset) retain() {
+	s.count = int(s.rows.Count())
+	s.levels = slices.Clone(s.levels)
+	for i, level := range s.levels {
+		s.levels[i] = level.Intersection(s.rows)
+	}
+}
+
+// Count returns the number of rows.
+func (s *Subset) Count() int { return s.count }
+
+// By returns the rows in an order, ties by _id; nil is the order that they have.
+func (s *Subset) By(order raw.Sort) *Subset {
+	if order == nil {
+		return s
+	}
+	by := *s
+	by.order = order
+	return &by
+}
+
+// Rows yields up to limit rows after skipping offset, in the view's order or in that of By or
+// ByRelevance. A limit of 0 or less means all. The error is the context's.
+func (s *Subset) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		from, to := min(max(offset, 0), s.count), s.count
+		if limit > 0 && limit < to-from {
+			to = from + limit
+		}
+		row := func(slot Slot) bool { return yield(Row{Table: s.table, Slot: slot}, nil) }
+		switch {
+		case s.order != nil:
+			if err := s.inOrder(ctx, from, to, row); err != nil {
+				yield(Row{}, err)
+			}
+		case s.levels != nil:
+			s.byLevel(from, to, row)
+		default:
+			s.between(from, to, row)
+		}
+	}
+}
+
+// All yields the selected rows in the view's order.
+func (s *Subset) All() iter.Seq[Slot] {
+	return func(yield func(Slot) bool) { s.between(0, s.count, yield) }
+}
+
+// between yields the rows of All from one up to another.
+func (s *Subset) between(from, to int, yield func(Slot) bool) {
+	switch {
+	case from >= to:
+	case s.table.order == nil: // slots are in order: the first is found by counting bits
+		slot, ok := s.rows.Select(uint(from)), true
+		for at := from; at < to && ok && yield(Slot(slot)); at++ {
+			slot, ok = s.rows.NextSet(slot + 1)
+		}
+	default:
+		at := 0
+		for _, slot := range s.table.order {
+			if at == to {
+				return
+			}
+			if s.rows.Test(uint(slot)) {
+				if at++; at > from && !yield(slot) {
+					return
+				}
+			}
+		}
+	}
+}
