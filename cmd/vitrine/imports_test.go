@@ -42,6 +42,7 @@ var mayImport = map[string]string{
 	"rules/doi":        "",
 	"rules/ejson":      "rules/raw",
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",
+	"rules/flight":     "",
 	"rules/fold":       "rules/markup",
 	"rules/label":      "rules/raw rules/yamlfile",
 	"rules/lru":        "",
