@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"vitrine/rules"
+	"vitrine/rules/flight"
 	"vitrine/rules/lru"
 )
 
@@ -29,78 +27,54 @@ var (
 // errUnfamiliar: a page lacks all elements of a page of its kind.
 var errUnfamiliar = errors.New("page without known markup")
 
-// Options configures a Client.
+// Options configures a Client. Origin, Lifetime and Timeout are needed.
 type Options struct {
-	// BaseURL is the index's address: scheme, host and an optional path before
-	// "/citations". It is required.
-	BaseURL string
-	// Lifetime is how long an answer is fresh. If it is 0, 24 h.
-	Lifetime time.Duration
-	// StaleFor is how long after its Lifetime an answer may be served if the index
-	// fails. If it is 0, 30 days; if it is negative, never.
-	StaleFor time.Duration
-	// MinInterval is the time from one request to the next. If it is 0, 2 s; if it is
-	// negative, none.
-	MinInterval time.Duration
-	// Timeout bounds one fetch, waiting for its turn included. If it is 0, 15 s.
-	Timeout time.Duration
+	Origin      string        // scheme and host of the index
+	Lifetime    time.Duration // how long an answer is fresh
+	StaleFor    time.Duration // how long after that an answer may be served if the index fails
+	MinInterval time.Duration // from one request to the next
+	Timeout     time.Duration // of one page, waiting for its turn included
 }
 
-const (
-	// maxBytes bounds a page, uncompressed.
-	maxBytes = 4 << 20
-	// maxEntries is how many answers are kept.
-	maxEntries = 2000
-)
+// maxEntries is how many answers are kept, and how many failures.
+const maxEntries = 2000
 
 // Client queries the index, and nothing else outside. Close it when done.
 type Client struct {
 	options  Options
-	base     *url.URL
 	http     *http.Client
-	pace     *pace
-	maxBytes int64            // of a page
-	now      func() time.Time // the clock
+	maxBytes int64 // of a page, uncompressed
+	now      func() time.Time
+	wait     func(context.Context, time.Duration) error
+	flights  flight.Group[Answer] // by key, which is a user or user:document
+	root     context.Context      // ends with Close; the parent of every request
+	cancel   context.CancelFunc
 
-	flights singleflight.Group
-	root    context.Context // ends with Close; the parent of every load
-	cancel  context.CancelFunc
-
-	mu      sync.Mutex
-	loads   sync.WaitGroup            // Add guarded by mu, against Close
-	entries *lru.Cache[string, entry] // guarded by mu: by user, or by user:document
+	mu       sync.Mutex // guards the rest
+	answers  *lru.Cache[string, entry]
+	failures *lru.Cache[string, failure]
+	next     time.Time // of the earliest next request
+	refused  time.Time // until then no request is sent
+	refusals int       // in a row
 }
 
-// New returns a client. It fails if BaseURL is not valid.
-func New(o Options) (*Client, error) {
-	base, err := url.Parse(o.BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("citation: base URL: %w", err)
-	}
-	if base.Scheme != "https" && base.Scheme != "http" || base.Host == "" ||
-		base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("citation: base URL %q: want http(s)://host with at most a path", base.Redacted())
-	}
-	o.Lifetime = cmp.Or(o.Lifetime, 24*time.Hour)
-	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
-	o.MinInterval = cmp.Or(o.MinInterval, 2*time.Second)
-	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+// New returns a client.
+func New(o Options) *Client {
 	c := &Client{
-		options: o, base: base, maxBytes: maxBytes, now: time.Now, entries: lru.New[string, entry](maxEntries),
-		pace: &pace{interval: o.MinInterval, now: time.Now, wait: wait},
+		options: o, maxBytes: 4 << 20, now: time.Now, wait: wait,
+		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
-	c.http = &http.Client{CheckRedirect: c.redirect, Transport: newTransport(o.Timeout)}
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // without a proxy
+		TLSHandshakeTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+	}}
 	c.root, c.cancel = context.WithCancel(context.Background())
-	return c, nil
+	return c
 }
 
-// Close cancels running requests and waits for them. Later calls return kept answers or
-// fail with ErrUnavailable.
+// Close cancels running requests. Later calls return kept answers or fail with
+// ErrUnavailable.
 func (c *Client) Close() {
-	c.mu.Lock()
 	c.cancel()
-	c.mu.Unlock()
-	c.loads.Wait()
 	c.http.CloseIdleConnections()
 }
 
@@ -144,8 +118,7 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Answer, error)
 func (c *Client) Knows(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.entries.Peek(user)
-	return e != nil && e.text != nil
+	return c.answers.Peek(user) != nil
 }
 
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.

@@ -17,17 +17,6 @@ import (
 
 const user = "mL1ndQvAAAAJ"
 
-func TestNewRefusesBaseURLs(t *testing.T) {
-	for _, base := range []string{"", "index.example", "ftp://index.example", "http://", "https://u:p@index.example",
-		"https://index.example?x=1", "https://index.example#x", "http://%zz"} {
-		t.Run(base, func(t *testing.T) {
-			if _, err := New(Options{BaseURL: base}); err == nil || strings.Contains(err.Error(), "u:p") {
-				t.Errorf("New(%q): %v, want an error without password", base, err)
-			}
-		})
-	}
-}
-
 func TestRequests(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, _ := newTestClient(t, index, Options{})
@@ -179,7 +168,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
-	if transport := newTransport(time.Second); transport.Proxy != nil {
+	if transport := New(Options{}).http.Transport.(*http.Transport); transport.Proxy != nil {
 		t.Error("the transport asks for a proxy")
 	}
 }
@@ -339,8 +328,8 @@ func TestRefusalWhileWaiting(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	client.pace.wait = func(ctx context.Context, d time.Duration) error {
-		client.pace.observe(true, 0)
+	client.wait = func(ctx context.Context, d time.Duration) error {
+		client.keep("other", nil, ErrBlocked)
 		return clock.wait(ctx, d)
 	}
 	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
@@ -373,8 +362,8 @@ func TestMadeUpUsers(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "real"); err != nil {
 		t.Fatal(err)
 	}
-	clock.forward(24 * time.Hour)                                                // the default of Lifetime
-	client.pace.wait = func(context.Context, time.Duration) error { return nil } // time stands still
+	clock.forward(24 * time.Hour)                                           // the default of Lifetime
+	client.wait = func(context.Context, time.Duration) error { return nil } // time stands still
 	var refused error
 	for i := 0; refused == nil; i++ {
 		_, refused = client.Profile(t.Context(), fmt.Sprint("madeup", i))
@@ -388,7 +377,7 @@ func TestMadeUpUsers(t *testing.T) {
 func TestEntriesAreBounded(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, _ := newTestClient(t, index, Options{})
-	client.entries = lru.New[string, entry](2)
+	client.answers, client.failures = lru.New[string, entry](2), lru.New[string, failure](2)
 	ask := func(user string) int {
 		t.Helper()
 		_, _ = client.Profile(t.Context(), user)
@@ -411,7 +400,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	if got := ask("b"); got != 9 {
 		t.Errorf("failures pushed out an answer: %d requests, want 9", got)
 	}
-	if got := client.entries.Len(); got != 2 {
-		t.Errorf("%d entries, want 2", got)
+	if got := client.answers.Len() + client.failures.Len(); got != 4 {
+		t.Errorf("%d entries, want 4", got)
 	}
 }

@@ -2,12 +2,12 @@
 // The index has no API for programs: the package fetches and parses its HTML pages
 // (API.md: GET /api/citation-index).
 //
-// The path of one query:
+// The path of one query, which concurrent callers share (kept.go):
 //
-//	user, doc ──checked──▶ kept answer, still fresh ──────────────────────▶ answer
+//	user, doc ──checked──▶ kept answer, still fresh ─────────────────────▶ answer
 //	                          │ none, or too old
 //	                          ▼
-//	                       one flight for each query ──▶ pace ──▶ fetch ──▶ parse
+//	                       turn ──▶ request ──▶ parse ───────────────────▶ answer
 //	                          │ failed
 //	                          ▼
 //	                       the old answer, as long as it may be served, or the error

@@ -21,7 +21,7 @@ func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	}
 	document := bson.D{{Key: "title", Value: text(page.Find("#gsc_oci_title, .gsc_oci_title"))}, {Key: "doi", Value: parseDOI(page)}}
 	seen := map[string]bool{"title": true, "doi": true, "": true}
-	for _, field := range atMost(maxFields, page.Find(".gsc_oci_field")).EachIter() {
+	for _, field := range find(page, ".gsc_oci_field").EachIter() {
 		label, value := text(field), text(field.NextFiltered(".gsc_oci_value"))
 		switch {
 		case seen[label]:

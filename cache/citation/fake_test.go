@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -98,20 +99,15 @@ func (c *clock) wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// newTestClient returns a client of an index with a driven clock, asking without
-// distance unless the options say otherwise.
+// newTestClient returns a client of an index with a driven clock. Options that are not given
+// are the defaults of the settings, but there is no time between requests.
 func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
 	t.Helper()
 	c := newClock()
-	o.BaseURL = index.url
-	if o.MinInterval == 0 {
-		o.MinInterval = -1
-	}
-	client, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.now, client.pace.now, client.pace.wait = c.Now, c.Now, c.wait
+	o.Origin, o.Lifetime, o.Timeout = index.url, cmp.Or(o.Lifetime, 24*time.Hour), cmp.Or(o.Timeout, 15*time.Second)
+	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
+	client := New(o)
+	client.now, client.wait = c.Now, c.wait
 	t.Cleanup(client.Close)
 	return client, c
 }

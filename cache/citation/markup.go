@@ -17,17 +17,16 @@ const (
 	captcha = "#gs_captcha_ccl, #gs_captcha_f, #captcha-form, #recaptcha, .g-recaptcha, form[action*=sorry]"
 )
 
-// Bounds on what is read from a page, well above what the index shows.
+// Bounds on what is read from a page.
 const (
-	maxRows   = 100 // the page size that Profile requests
-	maxYears  = 200
-	maxFields = 100
-	maxText   = 64 << 10
+	maxElements = 100 // rows, which is the page size that Profile requests, years and fields
+	maxText     = 64 << 10
 )
 
-// atMost returns the first n elements of a selection.
-func atMost(n int, s *goquery.Selection) *goquery.Selection {
-	return s.Slice(0, min(n, s.Length()))
+// find returns the first elements of a page that a selector matches.
+func find(page *goquery.Document, selector string) *goquery.Selection {
+	found := page.Find(selector)
+	return found.Slice(0, min(maxElements, found.Length()))
 }
 
 // text returns the visible text of a selection's first element, up to maxText bytes. A

@@ -42,7 +42,7 @@ func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 	if total := text(page.Find("#gsc_rsb_st .gsc_rsb_std, .gsc_rsb_st .gsc_rsb_std")); total != "" {
 		found.TotalCitations = &total
 	}
-	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
+	for _, row := range find(page, ".gsc_a_tr").EachIter() {
 		if ctx.Err() != nil { // rows of a hostile page are in each other, and each takes as long as the page
 			return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
 		}
@@ -84,8 +84,8 @@ func documentOf(title *goquery.Selection) string {
 // bar. So if there are fewer bars than years, each bar must name its year. If one does not,
 // parseYears returns no years rather than wrong ones.
 func parseYears(page *goquery.Document) bson.D {
-	labels := atMost(maxYears, page.Find(".gsc_g_t"))
-	bars := atMost(maxYears, page.Find(".gsc_g_al"))
+	labels := find(page, ".gsc_g_t")
+	bars := find(page, ".gsc_g_al")
 	years := make(bson.D, labels.Length())
 	for i, label := range labels.EachIter() {
 		years[i] = bson.E{Key: text(label), Value: ""}

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/PuerkitoBio/goquery"
 )
 
 // slow responds when a test releases it, or never if its client has gone.
@@ -101,14 +99,6 @@ func TestCloseEndsRequests(t *testing.T) {
 	}
 	if _, err := client.Profile(t.Context(), "other"); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a later call: %v, want %v", err, ErrUnavailable)
-	}
-}
-
-func TestLoadPanics(t *testing.T) {
-	client, _ := newTestClient(t, newIndex(t, page("")), Options{})
-	_, err := client.get(t.Context(), "k", "", func(context.Context, *goquery.Document) (any, error) { panic("oops") })
-	if !errors.Is(err, ErrUnavailable) {
-		t.Errorf("get: %v, want %v", err, ErrUnavailable)
 	}
 }
 

@@ -208,9 +208,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 			return nil, err
 		}
 	}
-	if p.citations, err = newCitations(cfg.Citation); err != nil {
-		return nil, err
-	}
+	p.citations = newCitations(cfg.Citation)
 	served, err := p.proxyOptions(p.settings)
 	if err != nil {
 		return nil, err

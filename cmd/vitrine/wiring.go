@@ -142,12 +142,11 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 
 // newCitations returns the client of the external citation index; nil if none is
 // configured.
-func newCitations(cfg configs.Citation) (*citation.Client, error) {
+func newCitations(cfg configs.Citation) *citation.Client {
 	if cfg.URL == "" {
-		return nil, nil
+		return nil
 	}
 	return citation.New(citation.Options{
-		BaseURL: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: unlimited(cfg.Stale),
-		MinInterval: unlimited(cfg.Interval), Timeout: cfg.Timeout,
+		Origin: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: cfg.Stale, MinInterval: cfg.Interval, Timeout: cfg.Timeout,
 	})
 }

@@ -1,0 +1,186 @@
+package citation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"vitrine/rules"
+)
+
+// entry is a kept answer.
+type entry struct {
+	text    []byte
+	fetched time.Time
+}
+
+// failure is the last of some failures in a row to load an answer.
+type failure struct {
+	err   error
+	count int
+	retry time.Time // when the answer may be loaded again
+}
+
+// parser makes of a page what is written as JSON; errUnfamiliar of a page of another kind.
+type parser func(context.Context, *goquery.Document) (any, error)
+
+// get returns the answer for a key: a fresh kept one, one parsed from the page for a query
+// string, or a stale one if that fails. If ctx ends, the page is still loaded, for later
+// callers.
+func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
+	answer, err := c.flights.Do(ctx, key, func() (Answer, error) {
+		if answer, known, err := c.lookup(key); known {
+			return answer, err
+		}
+		ctx, cancel := context.WithTimeout(c.root, c.options.Timeout)
+		defer cancel()
+		user, _, _ := strings.Cut(key, ":")
+		if err := c.turn(ctx, c.Knows(user)); err != nil { // no request was sent: the page has not failed
+			return c.stale(key, err)
+		}
+		text, err := c.load(ctx, query, parse)
+		c.keep(key, text, err)
+		answer, _, err := c.lookup(key)
+		return answer, err
+	})
+	if err != nil {
+		err = fmt.Errorf("citation: %s: %w", key, err)
+	}
+	return answer, err
+}
+
+// lookup returns a fresh answer, or while a failure lasts a stale one or its error; known is
+// false if it is time to load.
+func (c *Client) lookup(key string) (answer Answer, known bool, err error) {
+	c.mu.Lock()
+	e, f, now := c.answers.Get(key), c.failures.Peek(key), c.now()
+	c.mu.Unlock()
+	switch {
+	case e != nil && now.Sub(e.fetched) < c.options.Lifetime:
+		return Answer{Text: e.text, Age: now.Sub(e.fetched)}, true, nil
+	case f != nil && now.Before(f.retry):
+		answer, err = c.stale(key, &rules.RetryError{Err: f.err, After: f.retry.Sub(now)})
+		return answer, true, err
+	}
+	return Answer{}, false, nil
+}
+
+// stale returns the kept answer if it may be served though the index fails, or else err.
+func (c *Client) stale(key string, err error) (Answer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.answers.Peek(key); e != nil {
+		if age := c.now().Sub(e.fetched); age < c.options.Lifetime+c.options.StaleFor {
+			return Answer{Text: e.text, Age: age, Stale: age >= c.options.Lifetime}, nil
+		}
+	}
+	return Answer{}, err
+}
+
+// load loads and parses a page.
+func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, error) {
+	page, err := c.request(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := parse(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// keep records how loading a page ended. Failures do not evict answers, so that queries for
+// made-up users evict only each other.
+func (c *Client) keep(key string, text []byte, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if errors.Is(err, ErrBlocked) {
+		var wanted *rules.RetryError
+		c.refusals++
+		c.refused = now.Add(backoff(c.refusals))
+		if errors.As(err, &wanted) && wanted.After > backoff(c.refusals) {
+			c.refused = now.Add(wanted.After)
+		}
+	} else {
+		c.refusals = 0
+	}
+	if err == nil {
+		c.failures.Remove(key)
+		c.answers.Put(key, entry{text, now})
+		return
+	}
+	if errors.Is(err, rules.ErrNotFound) {
+		c.answers.Remove(key)
+	}
+	count := 1
+	if before := c.failures.Peek(key); before != nil {
+		count += before.count
+	}
+	c.failures.Put(key, failure{err, count, now.Add(backoff(count))})
+}
+
+// backoff is how long the client waits after some failures in a row: a minute, doubled by each
+// further failure up to an hour.
+func backoff(failures int) time.Duration { return time.Minute << min(failures-1, 6) }
+
+// turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with
+// ErrUnavailable if the turn would come after the context's deadline. Queries for unknown users
+// may wait only half as long: made-up users must not use up the turns of known ones.
+func (c *Client) turn(ctx context.Context, known bool) error {
+	ahead, err := c.reserve(ctx, known)
+	if err != nil || ahead <= 0 {
+		return err
+	}
+	if err := c.wait(ctx, ahead); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blockedLocked() // the index may have refused an earlier request meanwhile
+}
+
+// reserve claims the next turn and returns the time until it.
+func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.blockedLocked(); err != nil {
+		return 0, err
+	}
+	now := c.now()
+	ahead := max(c.next.Sub(now), 0)
+	patience := ahead
+	if !known {
+		patience *= 2
+	}
+	// The deadline is in real time, c.now may not be: hence durations are compared.
+	if end, bounded := ctx.Deadline(); bounded && patience >= time.Until(end) {
+		return 0, fmt.Errorf("%w: too many queries waiting", ErrUnavailable)
+	}
+	c.next = now.Add(ahead + c.options.MinInterval)
+	return ahead, nil
+}
+
+// blockedLocked fails during the pause after a refusal.
+func (c *Client) blockedLocked() error {
+	if left := c.refused.Sub(c.now()); left > 0 {
+		return &rules.RetryError{Err: fmt.Errorf("%w until %s", ErrBlocked, c.refused.UTC().Format(time.RFC3339)), After: left}
+	}
+	return nil
+}
+
+// wait returns after a while, or with the context's error if that ends first.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
