@@ -32,7 +32,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	})
 	// Fiber calls what is installed first: the guards stand before all that they guard.
 	app.Use(guardAdmin(o))
-	if token := auth.NewKey(o.Token); token.Set() {
+	if token := auth.NewSecret(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
@@ -46,7 +46,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 
 // bearer lets in requests with the token. Its guesses are counted apart: a client that
 // guesses keys through a proxy beside the operator must not lock the operator out.
-func (s *Server) bearer(token auth.Key) fiber.Handler {
+func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	guesses := auth.NewGuesses(s.options.Limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")

@@ -71,8 +71,8 @@ const headerKey = "X-API-Key"
 type Authenticator struct {
 	Redactor
 	options      Options
-	key          Key // of /api
-	portfolioKey Key // of /portfolio
+	key          Secret // of /api
+	portfolioKey Secret // of /portfolio
 	sessions     *sessions
 }
 
@@ -82,13 +82,13 @@ func New(o Options) (*Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{options: o, key: NewKey(o.APIKey), portfolioKey: NewKey(o.PortfolioKey), sessions: sessions}
-	a.Redactor = Redactor{a.key, a.portfolioKey, NewKey(o.Token)}
+	a := &Authenticator{options: o, key: NewSecret(o.APIKey), portfolioKey: NewSecret(o.PortfolioKey), sessions: sessions}
+	a.Redactor = Redactor{a.key, a.portfolioKey, NewSecret(o.Token)}
 	return a, nil
 }
 
 // KeyOf returns the key that callers of a path need (API.md: Authentication, 7).
-func (a *Authenticator) KeyOf(path string) Key {
+func (a *Authenticator) KeyOf(path string) Secret {
 	if strings.HasPrefix(path, "/portfolio/") {
 		return a.portfolioKey
 	}
@@ -112,7 +112,7 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 // Authentication; DESIGN.md: 10, 19). A right header passes beside a wrong parameter. A
 // session passes without a key, but not with a wrong one: giving apikey also lifts the
 // session's visibility restrictions on all-activities, so it has to be right.
-func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
+func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	caller, err := a.recognise(c)
 	if err != nil || !key.Set() && caller.Anonymous() {
 		return caller, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,58 +14,27 @@ import (
 	"vitrine/proxy/query"
 )
 
-// Key is a configured key, kept as its hash so that comparing takes the same
-// time whatever is compared, lengths included. The zero Key is not set.
-type Key struct {
-	sum    [sha256.Size]byte
-	length int
-	rolled uint64 // rolling sum of its bytes
-	power  uint64 // rollBase to the power of length
+// Secret is a configured key or token. The zero Secret is not set.
+type Secret struct {
+	sum  [sha256.Size]byte
+	text string
 }
 
-// rollBase is random, so that nothing can be learned from how long In takes.
-var rollBase = rand.Uint64() | 1
+// NewSecret returns the Secret of a text; it is not set for an empty one.
+func NewSecret(text string) Secret { return Secret{sha256.Sum256([]byte(text)), text} }
 
-// NewKey returns the Key of a text; it is not set for an empty one.
-func NewKey(key string) Key {
-	s := Key{sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
-	for i := range len(key) {
-		s.rolled = s.rolled*rollBase + uint64(key[i])
-		s.power *= rollBase
-	}
-	return s
-}
+// Set reports whether there is a secret.
+func (s Secret) Set() bool { return s.text != "" }
 
-// Set reports whether there is a key.
-func (s Key) Set() bool { return s.length > 0 }
-
-// Is reports whether given is the key, in constant time.
-func (s Key) Is(given string) bool {
+// Is reports whether given is the secret. It compares hashes, so that it takes the same time
+// whatever is given, lengths included.
+func (s Secret) Is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.Set()
 }
 
-// In reports whether text holds the key, whatever stands around it.
-func (s Key) In(text string) bool {
-	if !s.Set() {
-		return false
-	}
-	var sum uint64
-	for i := range len(text) {
-		sum = sum*rollBase + uint64(text[i])
-		from := i + 1 - s.length
-		if from > 0 {
-			sum -= s.power * uint64(text[from-1])
-		}
-		if from >= 0 && sum == s.rolled && s.Is(text[from:i+1]) {
-			return true
-		}
-	}
-	return false
-}
-
-// Redactor takes keys out of what is logged. It knows those of the server.
-type Redactor []Key
+// Redactor takes secrets out of what is logged. It knows those of the server.
+type Redactor []Secret
 
 // URL returns path and query as they came, without keys and bounded in length.
 func (s Redactor) URL(path, query string) string {
@@ -164,7 +132,7 @@ func meansSecret(plain string) bool {
 // secretWords are those that a name of a secret holds.
 var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
-// Holds reports whether one of the server's own keys stands in a text.
+// Holds reports whether a text contains one of the server's own secrets.
 func (s Redactor) Holds(text string) bool {
-	return slices.ContainsFunc(s, func(key Key) bool { return key.In(text) })
+	return slices.ContainsFunc(s, func(secret Secret) bool { return secret.Set() && strings.Contains(text, secret.text) })
 }

@@ -7,30 +7,22 @@ import (
 	"vitrine/proxy/auth"
 )
 
-func TestKey(t *testing.T) {
-	key := auth.NewKey("Right")
+func TestSecret(t *testing.T) {
+	key := auth.NewSecret("Right")
 	for given, want := range map[string]bool{"Right": true, "right": false, "Righ": false, "Right ": false, "": false} {
 		if got := key.Is(given); got != want {
 			t.Errorf("Is(%q) = %t", given, got)
 		}
 	}
-	for text, want := range map[string]bool{
-		"Right": true, "a Right one": true, "ends in Right": true, "Right begins it": true, "RighRight": true,
-		"": false, "Righ": false, "R i g h t": false, "right": false, strings.Repeat("Righ", 1000): false, strings.Repeat("Righ", 1000) + "t": true,
-	} {
-		if got := key.In(text); got != want {
-			t.Errorf("In(%.20q) = %t", text, got)
-		}
-	}
-	none := auth.NewKey("")
-	if none.Set() || !key.Set() || none.Is("") || none.In("") || none.In("text") {
+	none := auth.NewSecret("")
+	if none.Set() || !key.Set() || none.Is("") || (auth.Redactor{none}).Holds("text") {
 		t.Error("an empty text makes a key")
 	}
 }
 
 // TestRedactor: keys, and what may be one by its name, do not get into the log.
 func TestRedactor(t *testing.T) {
-	r := auth.Redactor{auth.NewKey("TOPSECRET")}
+	r := auth.Redactor{auth.NewSecret("TOPSECRET")}
 	urls := []struct{ name, path, query, want string }{
 		{"nothing to hide", "/api/activities", "limit=1&offset=2", "/api/activities?limit=1&offset=2"},
 		{"no query", "/healthz", "", "/healthz"},
