@@ -20,7 +20,7 @@ import (
 // equality on it reads one document, everything else reads the collection.
 // A sort holds all matching documents in memory. What package filter refuses to
 // evaluate is origin.ErrUnsupported. Damaged documents are left out.
-func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.found(ctx, collection, q)), "find in %s", collection)
 }
 
@@ -45,7 +45,7 @@ func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, e
 }
 
 // found yields the documents that match a query, in its order.
-func (s *Store) found(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (s source) found(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		f, err := compiled(q.Filter, filter.Options{})
 		if errors.Is(err, filter.ErrNotInMemory) {

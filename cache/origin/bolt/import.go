@@ -26,14 +26,14 @@ const (
 )
 
 // Upsert implements origin.Importer.
-func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
 	defer wrap.Error(&err, "store documents in %s", collection)
 	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
 		var part origin.Upserted
-		err := s.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
 			part, err = upsert(tx, collection, docs)
 			return err
 		})
@@ -85,7 +85,7 @@ func storableKey(id bson.RawValue) ([]byte, error) {
 }
 
 // Retain implements origin.Importer.
-func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
+func (s source) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
@@ -94,7 +94,7 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 		key []byte
 		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
 	}
-	all := inBatches(ctx, &s.storeFile, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
+	all := inBatches(ctx, s.file, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil
 	})
 	var refused [][]byte
@@ -107,7 +107,7 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 		}
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
-		err := s.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
 			for _, key := range part {
 				err = cmp.Or(err, tx.Bucket(bucketSource).Bucket([]byte(collection)).Delete(key))
 			}

@@ -14,10 +14,7 @@ import (
 )
 
 // table is a registry.Table in the file.
-type table[D any, P interface {
-	*D
-	Revise() uint64
-}] struct {
+type table[D any] struct {
 	*storeFile
 	read func(tx *bbolt.Tx, name string) (D, error)
 	// place returns where the document of a name is kept, and makes room for it.
@@ -25,7 +22,7 @@ type table[D any, P interface {
 }
 
 // Read implements registry.Table.
-func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
+func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 	err = t.view(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
 		return err
@@ -34,7 +31,7 @@ func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
 }
 
 // Update implements registry.Table.
-func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
+func (t table[D]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
 	err = t.update(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
 		if err == nil {
@@ -43,7 +40,6 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 		if err != nil {
 			return err
 		}
-		P(&d).Revise()
 		doc, err := bson.Marshal(d)
 		if err != nil {
 			return err
@@ -108,11 +104,11 @@ func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) 
 }
 
 // Metas implements origin.Views.
-func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
+func (v views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
+	err = v.file.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
-			d, err := s.readMeta(tx, string(name))
+			d, err := v.file.readMeta(tx, string(name))
 			if err != nil {
 				d.Health = origin.Health{Status: origin.HealthError, Error: err.Error()}
 			}

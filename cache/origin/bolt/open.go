@@ -73,15 +73,11 @@ type Options struct {
 
 // Store is the embedded origin.Store.
 type Store struct {
-	storeFile
 	*registry.Leases
 	*registry.Views
-
-	metas registry.Table[registry.View]
-	keep  uint64
-
-	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
-	pins map[string]map[*pin]struct{} // readers under way, by view
+	source
+	views
+	file *storeFile
 }
 
 // storeFile is the file of a store: view and update are the ways to what is in it.
@@ -105,33 +101,27 @@ type storeFile struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// The top-level buckets.
-var (
-	bucketSource = []byte("source")
-	bucketViews  = []byte("views")
-	bucketLeases = []byte("leases")
-	bucketAside  = []byte("damaged")
-)
-
 // Open opens the store in the file at path and creates it, with its folder, if it
 // is not there. The error wraps origin.ErrLocked if another process has it open.
 func Open(path string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("store bolt://: no path given: write it behind, as in bolt://data/vitrine.db")
 	}
-	s := &Store{
-		storeFile: storeFile{path: path, pass: origin.NoGate},
-		keep:      cmp.Or(o.KeepDeltas, 1000), pins: map[string]map[*pin]struct{}{},
+	f := &storeFile{path: path, pass: origin.NoGate}
+	if err := f.open(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
 	}
-	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{&s.storeFile, readLease, placeLease}, o.Now, o.Elapsed)
-	s.metas = table[registry.View, *registry.View]{&s.storeFile, s.readMeta, placeMeta}
-	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{
-		Put: s.put, Settle: s.prune, Discard: s.discard,
-	})
-	if err := s.open(); err != nil {
-		return nil, fmt.Errorf("open %s: %w", s.Name(), err)
-	}
-	return s, nil
+	metas := table[registry.View]{f, f.readMeta, placeMeta}
+	readers := &pins{byView: map[string]map[*pin]struct{}{}}
+	p := publisher{f, metas, readers, cmp.Or(o.KeepDeltas, 1000)}
+	leases := registry.NewLeases(table[registry.Lease]{f, readLease, placeLease}, o.Now, o.Elapsed)
+	return &Store{
+		Leases: leases,
+		Views:  registry.NewViews(metas, leases, registry.Rows{Put: p.put, Settle: p.prune, Discard: p.discard}),
+		source: source{f},
+		views:  views{f, metas, readers},
+		file:   f,
+	}, nil
 }
 
 // open opens the file and creates the buckets.
@@ -277,7 +267,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 
 // Damage lists what was found wrong with the file when it was opened, beside single
 // records, in sentences for the operator.
-func (f *storeFile) Damage() []string { return f.notes }
+func (s *Store) Damage() []string { return s.file.notes }
 
 // syncFolder makes a new file's directory entry durable. File systems that cannot
 // sync a folder need no such thing, hence errors do not matter.
@@ -291,18 +281,21 @@ func syncFolder(dir string) {
 // Name returns the store's URI.
 func (f *storeFile) Name() string { return "bolt://" + f.path }
 
+// Name implements origin.Store.
+func (s *Store) Name() string { return s.file.Name() }
+
 // Ping reports whether the file can be read.
-func (f *storeFile) Ping(ctx context.Context) error {
-	return f.read(ctx, func(*bbolt.Tx) error { return nil })
+func (s *Store) Ping(ctx context.Context) error {
+	return s.file.read(ctx, func(*bbolt.Tx) error { return nil })
 }
 
 // Guard implements origin.Store.
-func (f *storeFile) Guard(g origin.Gate) { f.pass = g }
+func (s *Store) Guard(g origin.Gate) { s.file.pass = g }
 
 // Close waits for transactions under way and gives the file back.
 func (s *Store) Close() (err error) {
 	defer wrap.Error(&err, "close %s", s.Name())
-	return s.release()
+	return s.file.release()
 }
 
 // release closes the file. After a failure bbolt would wait for ever: its mapping stays.

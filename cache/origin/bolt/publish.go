@@ -15,10 +15,18 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// publisher writes and prunes the versions of rows.
+type publisher struct {
+	file    *storeFile
+	metas   table[registry.View]
+	readers *pins
+	keep    uint64 // generations that deltas reach back
+}
+
 // put writes versions of the generation under preparation.
-func (s *Store) put(ctx context.Context, d registry.View, rows []origin.Row) error {
+func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) error {
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		err := s.updateAttempt(ctx, d, func(b viewBuckets) error {
+		err := p.updateAttempt(ctx, d, func(b viewBuckets) error {
 			for _, r := range part {
 				id, err := storableKey(r.ID)
 				if err != nil {
@@ -40,9 +48,9 @@ func (s *Store) put(ctx context.Context, d registry.View, rows []origin.Row) err
 }
 
 // updateAttempt changes the rows of a view as long as no later publication has begun.
-func (s *Store) updateAttempt(ctx context.Context, d registry.View, fn func(viewBuckets) error) error {
-	return s.update(ctx, func(tx *bbolt.Tx) error {
-		now, err := s.readMeta(tx, d.View)
+func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(viewBuckets) error) error {
+	return p.file.update(ctx, func(tx *bbolt.Tx) error {
+		now, err := p.file.readMeta(tx, d.View)
 		if err == nil && now.Attempt != d.Attempt {
 			err = origin.ErrFenced
 		}
@@ -54,8 +62,8 @@ func (s *Store) updateAttempt(ctx context.Context, d registry.View, fn func(view
 }
 
 // discard deletes all versions above the committed generation.
-func (s *Store) discard(ctx context.Context, d registry.View) error {
-	return s.deletePicked(ctx, d, d.Generation, math.MaxUint64, own)
+func (p publisher) discard(ctx context.Context, d registry.View) error {
+	return p.deletePicked(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
 // prune deletes what no reader can ask for any more: versions that a later one
@@ -63,17 +71,17 @@ func (s *Store) discard(ctx context.Context, d registry.View) error {
 // Begin and after Commit, under the publisher's lease, hence never twice at a
 // time for one view; whatever it deletes was decided by committed generations,
 // which do not change, so that it may be killed and repeated anywhere.
-func (s *Store) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
+func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
-	d, settled, swept, err := s.pruneLimits(ctx, view.View)
+	d, settled, swept, err := p.pruneLimits(ctx, view.View)
 	if err == nil {
-		err = s.deletePicked(ctx, d, d.Settled, settled, older)
+		err = p.deletePicked(ctx, d, d.Settled, settled, older)
 	}
 	if err == nil {
-		err = s.deletePicked(ctx, d, d.Swept, swept, tombstone)
+		err = p.deletePicked(ctx, d, d.Swept, swept, tombstone)
 	}
 	if err == nil && (settled != d.Settled || swept != d.Swept) {
-		_, err = s.metas.Update(ctx, d.View, func(d *registry.View) error {
+		_, err = p.metas.Update(ctx, d.View, func(d *registry.View) error {
 			d.Settled, d.Swept = max(d.Settled, settled), max(d.Swept, swept)
 			return nil
 		})
@@ -84,24 +92,24 @@ func (s *Store) prune(ctx context.Context, view registry.View, _ origin.Lease) (
 // pruneLimits decides what to prune and, before anything is deleted, records how far
 // deltas reach from now on: versions superseded up to generation settled, tombstones up to
 // swept. The lock keeps readers from starting in between.
-func (s *Store) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d, err = s.metas.Read(ctx, view); err != nil {
+func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
+	p.readers.mu.Lock()
+	defer p.readers.mu.Unlock()
+	if d, err = p.metas.Read(ctx, view); err != nil {
 		return d, 0, 0, err
 	}
 	settled = d.Generation
-	if d.Generation > s.keep {
-		swept = d.Generation - s.keep
+	if d.Generation > p.keep {
+		swept = d.Generation - p.keep
 	}
-	for p := range s.pins[view] {
-		settled = min(settled, p.at)
-		if p.since > 0 {
-			swept = min(swept, p.since)
+	for reader := range p.readers.byView[view] {
+		settled = min(settled, reader.at)
+		if reader.since > 0 {
+			swept = min(swept, reader.since)
 		}
 	}
 	if swept > d.Pruned {
-		d, err = s.metas.Update(ctx, view, func(d *registry.View) error {
+		d, err = p.metas.Update(ctx, view, func(d *registry.View) error {
 			d.Pruned = swept
 			return nil
 		})
@@ -114,16 +122,16 @@ func (s *Store) pruneLimits(ctx context.Context, view string) (d registry.View, 
 // deletePicked deletes what pick finds for each index entry of the generations
 // (from, to], in bounded steps. Finding is done in read transactions: a write costs a sync
 // even if it turns out that there is nothing to delete.
-func (s *Store) deletePicked(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
+func (p publisher) deletePicked(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
 		var doomed [][]byte
-		err := s.view(ctx, func(tx *bbolt.Tx) error {
+		err := p.file.view(ctx, func(tx *bbolt.Tx) error {
 			doomed, next = findDoomed(openView(tx, d.View), next, to, pick)
 			return nil
 		})
 		if err == nil && len(doomed) > 0 {
-			err = s.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, doomed) })
+			err = p.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, doomed) })
 		}
 		if err != nil {
 			return err

@@ -133,13 +133,6 @@ type viewBuckets struct {
 	place             place
 }
 
-// The names inside a view's bucket.
-var (
-	bucketRows  = []byte("rows")
-	bucketIndex = []byte("index")
-	keyMeta     = []byte("meta")
-)
-
 // openView returns a view's buckets; self is nil if the view is not there yet.
 func openView(tx *bbolt.Tx, view string) viewBuckets {
 	b := viewBuckets{place: placeOf(bucketViews, view)}

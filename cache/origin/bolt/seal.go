@@ -7,6 +7,21 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
+// The top-level buckets.
+var (
+	bucketSource = []byte("source")
+	bucketViews  = []byte("views")
+	bucketLeases = []byte("leases")
+	bucketAside  = []byte("damaged")
+)
+
+// The names inside a view's bucket.
+var (
+	bucketRows  = []byte("rows")
+	bucketIndex = []byte("index")
+	keyMeta     = []byte("meta")
+)
+
 // Every value but those of an index is stored with a seal behind it:
 //
 //	sum      xxhash64 of key and value, seeded by the place (8 bytes, big end first)

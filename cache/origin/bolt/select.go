@@ -26,14 +26,14 @@ var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1
 // that a query once begun is never stale. There are no indexes: every query reads
 // the view. Another order than that of _id takes two passes, the first of which
 // keeps the sort keys of the rows up to the end of the page.
-func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return wrap.Each(page(q, s.selected(ctx, at, q)), "select from view %s", at.View)
+func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return wrap.Each(page(q, v.selected(ctx, at, q)), "select from view %s", at.View)
 }
 
 // Count implements origin.Queries.
-func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
+func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	for _, err := range s.selected(ctx, at, origin.Query{Filter: filter}) {
+	for _, err := range v.selected(ctx, at, origin.Query{Filter: filter}) {
 		if err != nil {
 			return 0, err
 		}
@@ -43,31 +43,31 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n i
 }
 
 // Index implements origin.Indexer: there are none.
-func (s *Store) Index(context.Context, string, []raw.Sort) error { return nil }
+func (v views) Index(context.Context, string, []raw.Sort) error { return nil }
 
 // Settled implements origin.Queries: here a generation is whole once it is published.
-func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
-	meta, err := s.Meta(ctx, at.View)
+func (v views) Settled(ctx context.Context, at origin.Meta) (bool, error) {
+	d, err := v.metas.Read(ctx, at.View)
 	if err == nil {
-		err = meta.Is(at)
+		err = d.Is(at)
 	}
 	return err == nil, err
 }
 
 // selected yields the rows that match a query, in its order. The caller stops at an error.
-func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (v views) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		f, err := compiled(q.Filter, selectLimits)
 		var p *pin
 		if err == nil {
-			_, p, err = s.pin(ctx, at.View, 0, func(m origin.Meta) error { return m.Is(at) })
+			_, p, err = v.readers.pin(ctx, v.metas, at.View, 0, func(m origin.Meta) error { return m.Is(at) })
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		defer s.unpin(at.View, p)
-		matches := s.matches(ctx, at.View, p, fair.Bound(ctx, f))
+		defer v.readers.unpin(at.View, p)
+		matches := v.matches(ctx, at.View, p, fair.Bound(ctx, f))
 		if order := q.Sort; len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
 			matches(yield)
 			return
@@ -85,15 +85,15 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query) it
 				return
 			}
 		}
-		s.fetch(ctx, at.View, p, first.ids())(yield)
+		v.fetch(ctx, at.View, p, first.ids())(yield)
 	}
 }
 
 // matches yields the rows at the pinned generation that match, in the order of their ids.
-func (s *Store) matches(ctx context.Context, view string, p *pin, f *filter.Filter) iter.Seq2[bson.Raw, error] {
+func (v views) matches(ctx context.Context, view string, p *pin, f *filter.Filter) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
-		for r, err := range s.eachRow(ctx, view, *p, decodeRow) {
+		for r, err := range v.eachRow(ctx, view, *p, decodeRow) {
 			if err == nil {
 				err = turn.Check(ctx)
 			}
@@ -109,17 +109,17 @@ func (s *Store) matches(ctx context.Context, view string, p *pin, f *filter.Filt
 }
 
 // fetch yields rows by their keys, in the given order.
-func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
+func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for batch := range slices.Chunk(ids, batchDocs) {
 			var docs []bson.Raw
-			err := s.view(ctx, func(tx *bbolt.Tx) error {
+			err := v.file.view(ctx, func(tx *bbolt.Tx) error {
 				buckets := openView(tx, view)
 				cursor := buckets.rows.Cursor()
 				for _, id := range batch {
 					key, value := versionAt(cursor, id, p.at)
 					if found, _ := splitVersion(key); !bytes.Equal(found, id) {
-						return fmt.Errorf("%s: %w", s.Name(), errLost)
+						return fmt.Errorf("%s: %w", v.file.Name(), errLost)
 					}
 					if row, err := decodeRow(buckets.place, key, value); err == nil { // damaged ones are left out
 						docs = append(docs, row.Doc)

@@ -77,13 +77,16 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 	}
 }
 
+// source reads and fills the source collections.
+type source struct{ file *storeFile }
+
 // Scan implements origin.Source. Documents come in the order of their _id.
-func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+func (s source) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
 	return s.scan(ctx, collection, nil, nil, rest())
 }
 
 // Sift implements origin.Source.
-func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
 }
 
@@ -96,9 +99,9 @@ type record struct {
 // scan yields documents batch by batch: the one under a key, unless that is nil, and those
 // that match accepts; nil accepts all. match sees them as take of inBatches does: it may
 // neither keep them nor call the store.
-func (s *Store) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
+func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, &s.storeFile, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
+	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
 		if match != nil {
 			if doc, bad := in.open(e.key, e.value); bad == nil {
 				if ok, err := match(doc); err != nil || !ok {
@@ -108,7 +111,7 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 		}
 		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
 		if rec.doc, err = in.open(e.key, own); err != nil {
-			rec.damaged = &origin.DamagedError{Store: s.Name(), Collection: collection, ID: idOf(e.key, own)}
+			rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
 		}
 		return rec, true, nil
 	})
@@ -122,10 +125,10 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 }
 
 // entries yields the entries of a collection, or the one under a key, unless that is nil.
-func (s *Store) entries(collection string, only []byte) entriesFunc {
+func (s source) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if err := s.damaged[pathOf(bucketSource, collection)]; err != nil {
-			return fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+		if err := s.file.damaged[pathOf(bucketSource, collection)]; err != nil {
+			return fmt.Errorf("%s: %w: %w", s.file.Name(), origin.ErrDamaged, err)
 		}
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		if bucket == nil {
@@ -167,14 +170,14 @@ func rest() func() {
 }
 
 // Watch implements origin.Watcher: it cannot.
-func (s *Store) Watch(context.Context, []string, func(collection string)) error {
+func (s source) Watch(context.Context, []string, func(collection string)) error {
 	return origin.ErrUnsupported
 }
 
 // Collections implements origin.Source.
-func (s *Store) Collections(ctx context.Context) (names []string, err error) {
+func (s source) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
+	err = s.file.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSource).ForEachBucket(func(name []byte) error {
 			names = append(names, string(name))
 			return nil

@@ -14,9 +14,13 @@ import (
 )
 
 // bbolt trusts its file: a page that points at one above it makes it run for ever, a
-// length that is wrong makes it read other memory. structure checks every page in use,
-// before bbolt reads any: each belongs to one place, describes itself as it is written,
-// and has its keys in order; the free pages are none of them.
+// length that is wrong makes it read other memory. structure checks every page in use
+// before bbolt reads any: each page belongs to one place, describes itself as it is
+// written, and has its keys in order; no free page is in use.
+//
+// bbolt's own Tx.Check cannot do that. It follows references before it checks them, in a
+// goroutine that it starts itself, where no caller can catch a fault: 2 of 50 files with
+// flipped bits ended the process.
 type structure struct {
 	file  []byte
 	page  uint64         // bytes of a page

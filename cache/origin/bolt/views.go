@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"iter"
 	"runtime"
+	"sync"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 )
 
@@ -18,13 +20,26 @@ import (
 // generation at, and the tombstones after since.
 type pin struct{ since, at uint64 }
 
+// pins are the readers under way.
+type pins struct {
+	mu     sync.Mutex // held when taking a pin and when deciding what to prune
+	byView map[string]map[*pin]struct{}
+}
+
+// views reads the rows and the metas of views.
+type views struct {
+	file    *storeFile
+	metas   table[registry.View]
+	readers *pins
+}
+
 // pin registers a reader, unless check refuses the meta, and returns the meta it reads by.
 // Reading the meta and registering are one step under the lock, so that pruning cannot slip
 // between.
-func (s *Store) pin(ctx context.Context, view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, err := s.metas.Read(ctx, view)
+func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, err := metas.Read(ctx, view)
 	if err == nil {
 		err = check(d.Meta)
 	}
@@ -32,52 +47,52 @@ func (s *Store) pin(ctx context.Context, view string, since uint64, check func(o
 		return origin.Meta{}, nil, err
 	}
 	p := &pin{since: since, at: d.Generation}
-	if s.pins[view] == nil {
-		s.pins[view] = map[*pin]struct{}{}
+	if r.byView[view] == nil {
+		r.byView[view] = map[*pin]struct{}{}
 	}
-	s.pins[view][p] = struct{}{}
+	r.byView[view][p] = struct{}{}
 	return d.Meta, p, nil
 }
 
 // unpin ends what pin began.
-func (s *Store) unpin(view string, p *pin) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pins[view], p)
+func (r *pins) unpin(view string, p *pin) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byView[view], p)
 }
 
 // Rows implements origin.Views. Here every id comes once, and damaged rows are left out.
-func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+func (v views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
-	return s.rows(ctx, view, since, decodeRow, fn)
+	return v.rows(ctx, view, since, decodeRow, fn)
 }
 
 // Hashes implements origin.Views.
-func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
+func (v views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	_, err = s.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
+	_, err = v.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
 	return err
 }
 
 // RowCount implements origin.Views. It does not look at checksums: damaged rows count.
-func (s *Store) RowCount(ctx context.Context, view string) (n int, err error) {
+func (v views) RowCount(ctx context.Context, view string) (n int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	unread := func(place, []byte, []byte) (origin.Row, error) { return origin.Row{}, nil }
-	_, err = s.rows(ctx, view, 0, unread, func(origin.Row) error { n++; return nil })
+	_, err = v.rows(ctx, view, 0, unread, func(origin.Row) error { n++; return nil })
 	return n, err
 }
 
 // rows reads a view batch by batch, at the generation that is current at the start.
-func (s *Store) rows(ctx context.Context, view string, since uint64, decode decodeFunc, fn func(origin.Row) error) (origin.Meta, error) {
-	meta, p, err := s.pin(ctx, view, since, func(m origin.Meta) error { return m.Reaches(since) })
+func (v views) rows(ctx context.Context, view string, since uint64, decode decodeFunc, fn func(origin.Row) error) (origin.Meta, error) {
+	meta, p, err := v.readers.pin(ctx, v.metas, view, since, func(m origin.Meta) error { return m.Reaches(since) })
 	if err != nil {
 		return origin.Meta{}, err
 	}
-	defer s.unpin(view, p)
+	defer v.readers.unpin(view, p)
 	if since >= p.at {
 		return meta, nil
 	}
-	for row, err := range s.eachRow(ctx, view, *p, decode) {
+	for row, err := range v.eachRow(ctx, view, *p, decode) {
 		if err == nil {
 			err = fn(row)
 		}
@@ -93,12 +108,12 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
 // eachRow yields the rows of a view that a reader wants, but for damaged ones.
-func (s *Store) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
+func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
 	entries, in := p.live, placeOf(bucketViews, view)
 	if p.since > 0 {
 		entries = p.delta
 	}
-	return inBatches(ctx, &s.storeFile, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
+	return inBatches(ctx, v.file, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
 		if b := openView(tx, view); b.self != nil {
 			entries(b, from, yield)
 		}
