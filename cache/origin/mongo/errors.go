@@ -15,20 +15,15 @@ import (
 	"vitrine/rules"
 )
 
-// The server's error codes by which kinds of trouble are known.
+// Error codes of the server.
 const (
-	codeNone                = 0 // a failure without a code, which no server reports
-	codeFailedToParse       = 9
-	codeCommandNotFound     = 59
-	codeCommandNotSupported = 115
-	codeNotImplemented      = 238
-	codeUnknownStage        = 40324
-	codeNoReplicaSet        = 40573
-	codeDuplicateKey        = 11000
+	codeNone          = 0 // a failure without a code, which no server reports
+	codeFailedToParse = 9
+	codeDuplicateKey  = 11000
 )
 
-// ownCodes are the server's codes for trouble of its own. All others that a query comes
-// back with are about the query: there are thousands of them, more with each version.
+// ownCodes are the codes of the server's own failures. All others that a query can get are
+// about the query: there are thousands of them, more with each version.
 var ownCodes = slices.Concat(
 	[]int{1, 8, 96, 125, 245},                                      // internal and unspecified errors
 	[]int{6, 7, 89, 145, 172, 173, 174, 202, 279, 317, 384, 9001},  // the network
@@ -40,12 +35,12 @@ var ownCodes = slices.Concat(
 	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
 )
 
-// unsupportedCodes mark something that this server does not have.
-var unsupportedCodes = []int{
-	codeCommandNotFound, codeCommandNotSupported, codeNotImplemented, codeUnknownStage, codeNoReplicaSet,
-}
+// unsupportedCodes report something that this server does not have: a command (59, 115, 238),
+// a stage of a pipeline (40324), a replica set (40573).
+var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
 
-// storeError adds the kind to an error of the driver, whose own text stays.
+// storeError wraps an error of the driver, whose own text stays, with the error of package
+// origin or rules that callers compare with.
 func storeError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -60,8 +55,8 @@ func storeError(err error) error {
 	return err
 }
 
-// queryError is storeError for an operation whose filter or sort comes from outside:
-// what the server says against it is a wrong call, with the reason that it gives.
+// queryError is storeError for an operation whose filter or sort comes from outside: the
+// server's rejection is a wrong call, with the server's reason.
 func queryError(err error) error {
 	refused, ok := errors.AsType[driver.CommandError](err)
 	if !ok || unanswered(err) || hasCode(err, ownCodes) {
@@ -73,7 +68,7 @@ func queryError(err error) error {
 // maxReason bounds the reported part of a server's reason, in characters.
 const maxReason = 300
 
-// printable has a question mark for what does not belong into a line of text.
+// printable replaces characters that do not belong into a line of text by question marks.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -83,9 +78,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// unanswered reports whether the server could not be asked, did not answer in time or
-// gave an answer that makes no sense. For the last the driver has no kind: it is all that
-// is neither the server's own error nor about something that was not sent.
+// unanswered reports whether the server was not reached, did not answer in time or gave an
+// answer that makes no sense. The driver has no type for the last: we take for it every error
+// that the server did not send and that is not about a request that was not sent.
 func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
 		return true
@@ -102,7 +97,7 @@ func hasCode(err error, codes []int) bool {
 	return ok && slices.ContainsFunc(codes, server.HasErrorCode)
 }
 
-// onlyDuplicates reports whether ids that exist were all that a bulk write met.
+// onlyDuplicates reports whether a bulk write failed only on ids that exist.
 func onlyDuplicates(err error) bool {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	return ok && bulk.WriteConcernError == nil &&

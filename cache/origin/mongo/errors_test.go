@@ -28,7 +28,7 @@ func TestErrorKinds(t *testing.T) {
 		{"the caller has gone", context.Canceled, nil, nil},
 		{"no time left", context.DeadlineExceeded, rules.ErrUnavailable, rules.ErrUnavailable},
 		{"an answer that makes no sense", errors.New("invalid length"), rules.ErrUnavailable, rules.ErrUnavailable},
-		{"an unknown command", refused(codeCommandNotFound), origin.ErrUnsupported, rules.ErrWrongCall},
+		{"an unknown command", refused(59), origin.ErrUnsupported, rules.ErrWrongCall},
 		{"a bad value", refused(2), nil, rules.ErrWrongCall},
 		{"a code that no list has", refused(51091), nil, rules.ErrWrongCall},
 		{"not allowed", refused(13), nil, nil},

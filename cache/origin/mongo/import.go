@@ -43,7 +43,7 @@ func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done 
 	return done, nil
 }
 
-// bulkError says which document was the first that the server refused, and how many were.
+// bulkError adds how many documents the server refused, and the _id of the first.
 func bulkError(err error, docs []bson.Raw) error {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	if !ok || len(bulk.WriteErrors) == 0 {
@@ -56,8 +56,8 @@ func bulkError(err error, docs []bson.Raw) error {
 	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
-// batchBytes bounds what one write command carries beside BatchSize. The server
-// takes 48 MB; less keeps both ends' memory calm.
+// batchBytes bounds the bytes of one write command. The server takes 48 MB; less saves memory
+// on both ends.
 const batchBytes = 16 << 20
 
 // Retain implements origin.Importer.

@@ -13,8 +13,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// table is a registry.Table in a collection. A document is replaced on condition that its
-// revision is still the one that was read.
+// table is a registry.Table in a collection. It replaces a document on condition that its
+// revision is still the one that it read.
 type table[D any, P interface {
 	*D
 	Revise() uint64

@@ -14,32 +14,32 @@
 // # How a publication stays whole without transactions
 //
 // Only single documents change atomically, so everything hangs on the view's one
-// document in view_meta, and everything else is written where it does not matter
-// until that document says so.
+// document in view_meta. Everything else is written where no reader looks until that
+// document points there.
 //
 // Begin counts up meta.attempt, which fences off all earlier publications, and
 // prepare writes every row to view_staged under that attempt's number. Commit is
 // one replacement of meta, on condition that it is still as it was read a moment
 // before, with the generation and the attempt of Begin and no newer lease token; it
-// sets the new generation and staged: attempt. That is the moment readers change over. Settle then folds the
-// staged rows into view_NAME, deletes each from view_staged only after that, and
-// ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
+// sets the new generation and staged: attempt. From then on readers see the new
+// generation. Settle then folds the staged rows into view_NAME, deletes each from
+// view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
 // which no reader sees and the next Begin deletes, or a committed one, which readers
 // overlay and the next Begin settles first.
 //
 // Nothing is prepared in view_NAME itself, though rows with new ids could be
 // written there once instead of twice: a publisher that was fenced off while a
-// write was under way may see that write arrive at any time later, and there it
-// would end up in another publisher's generation. Under a number of its own it stays
-// rubbish. For the same reason every other late write is harmless, too: settling
-// replaces only versions older than its own, deletions are confined to attempts
-// and generations already done with.
+// write was under way may see that write arrive at any time later, and in view_NAME it
+// would become part of another publisher's generation. In view_staged it stays under an
+// attempt that nobody commits. Every other late write is harmless, too: settling replaces
+// only versions older than its own, and deletions concern only finished attempts and
+// generations.
 //
 // A reader takes meta, then the rows of meta's staged attempt, and view_NAME
 // last. In this order a row that is being settled meanwhile is seen in at least
-// one of the two places; the other way round it could be folded in behind the
-// reader and deleted before it. Rows newer than the meta may turn up; so the
-// reader takes meta again and reads what changed since, until meta stands still.
+// one of the two places; in the other order it could be folded in after the reader read
+// view_NAME and deleted before it reads view_staged. Rows may be newer than the meta; so
+// the reader reads meta again, and then the changes since, until meta stays the same.
 package mongo
 
 import (
@@ -63,8 +63,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Options tunes a store; the zero value works. What the URI says itself (pool
-// sizes, timeoutMS, appName, retryReads, retryWrites, …) counts before these.
+// Options tunes a store; the zero value works. Options in the URI (pool sizes, timeoutMS,
+// appName, retryReads, retryWrites, …) take precedence.
 type Options struct {
 	// ViewsDatabase holds the side collections. If empty, it is the database with the
 	// source collections, which the URI's path names.
@@ -114,12 +114,10 @@ type Store struct {
 	client  *driver.Client
 	source  *driver.Database // with the institute's collections
 	own     *driver.Database // with the side collections
-	metas   registry.Table[registry.View]
-	timeout time.Duration // of an operation
-	batch   int           // statements that one write command may carry
-	keep    uint64        // generations that deltas reach back
-	gate    origin.Gate   // of all requests but Ping
-	broken  atomic.Bool   // a change stream ended or was refused, and none was opened since
+	timeout time.Duration    // of an operation
+	batch   int              // statements that one write command may carry
+	gate    origin.Gate      // which all requests but Ping pass
+	broken  atomic.Bool      // the last change stream ended or was refused
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -141,7 +139,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	o.ViewsDatabase = cmp.Or(o.ViewsDatabase, database)
 	s := &Store{
-		name: server + "/" + database, timeout: o.Timeout, batch: o.BatchSize, keep: o.KeepDeltas, gate: origin.NoGate,
+		name: server + "/" + database, timeout: o.Timeout, batch: o.BatchSize, gate: origin.NoGate,
 	}
 	if o.ViewsDatabase != database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
@@ -159,9 +157,10 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	// generation that they have read, and give its number to another.
 	s.own = s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
-	s.metas = table[registry.View, *registry.View]{s.side("meta")}
+	metas := table[registry.View, *registry.View]{s.side("meta")}
 	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{s.side("lease")}, o.Now, o.Elapsed)
-	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{Put: s.stage, Settle: s.settle, Discard: s.discard})
+	p := publisher{s, metas, o.KeepDeltas}
+	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard})
 	return s, nil
 }
 
@@ -175,7 +174,7 @@ func (o Options) clientOptions(uri string) *options.ClientOptions {
 	return c.ApplyURI(uri)
 }
 
-// durable is the write concern of everything acknowledged: in the journals of a majority.
+// durable acknowledges a write once it is in the journals of a majority.
 func durable() *writeconcern.WriteConcern {
 	journal := true
 	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}

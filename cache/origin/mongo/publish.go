@@ -15,12 +15,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// What this store does in a publication; the package comment describes the protocol.
+// publisher stages, folds in and prunes rows, by the protocol of the package comment.
 //
-// One late write looks like a timely one: a process that settles, sleeps
-// in the middle for longer than KeepDeltas generations and then writes a row that
-// was since taken away and whose tombstone is deleted. That row comes back until
-// the next job, which compares all hashes with the source, takes it away again.
+// One late write does harm: a process settles, sleeps in the middle for longer than
+// KeepDeltas generations and then writes a row that was deleted since, together with its
+// tombstone. That row is back until the next job compares all hashes with the source.
+type publisher struct {
+	store *Store
+	metas registry.Table[registry.View]
+	keep  uint64 // generations that deltas reach back
+}
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
 func stagedRange(view string, from, to uint64) bson.D {
@@ -30,9 +34,9 @@ func stagedRange(view string, from, to uint64) bson.D {
 }
 
 // stage writes rows to view_staged.
-func (s *Store) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
+func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
-	for part := range batch.Of(rows, s.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
+	for part := range batch.Of(rows, p.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		models := make([]driver.WriteModel, len(part))
 		for i, r := range part {
 			doc, err := stagedDoc(prefix, r, d.Next())
@@ -41,28 +45,27 @@ func (s *Store) stage(ctx context.Context, d registry.View, rows []origin.Row) e
 			}
 			models[i] = driver.NewInsertOneModel().SetDocument(doc)
 		}
-		if _, err := s.side("staged").write(ctx, models...); err != nil {
+		if _, err := p.store.side("staged").write(ctx, models...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle folds the staged rows of the committed generation into the view's
-// collection. It may be killed and repeated anywhere, and even run twice at a
-// time: a row is deleted from view_staged only after it was folded in, and folding
-// it in again finds a version that is not older and leaves it.
-func (s *Store) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
+// settle folds the staged rows of the committed generation into the view's collection. It
+// may be killed and repeated anywhere, and even run twice at a time: it deletes a row from
+// view_staged only after it has folded it in, and leaves rows that are as new.
+func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
 	for d.Staged != 0 {
-		if err := s.Check(ctx, lease); err != nil {
+		if err := p.store.Check(ctx, lease); err != nil {
 			return err
 		}
-		ids, rows, err := s.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
+		ids, rows, err := p.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
-			_, err = s.metas.Update(ctx, d.View, func(now *registry.View) error {
+			_, err = p.metas.Update(ctx, d.View, func(now *registry.View) error {
 				if now.Staged == d.Staged {
 					now.Staged = 0
 				}
@@ -73,21 +76,21 @@ func (s *Store) settle(ctx context.Context, d registry.View, lease origin.Lease)
 			}
 			break
 		}
-		if err := s.fold(ctx, d.View, rows); err != nil {
+		if err := p.fold(ctx, d.View, rows); err != nil {
 			return err
 		}
-		if _, err := s.side("staged").deleteIDs(ctx, ids); err != nil {
+		if _, err := p.store.side("staged").deleteIDs(ctx, ids); err != nil {
 			return err
 		}
 	}
-	return s.prune(ctx, d)
+	return p.prune(ctx, d)
 }
 
 // stagedBatch reads as many staged rows as one write command should take.
-func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
+func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size := 0
-	o := options.Find().SetLimit(int64(s.batch))
-	for doc, err := range s.side("staged").documents(ctx, filter, o) {
+	o := options.Find().SetLimit(int64(p.store.batch))
+	for doc, err := range p.store.side("staged").documents(ctx, filter, o) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -103,13 +106,12 @@ func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawV
 	return ids, rows, nil
 }
 
-// fold writes rows into the view's collection, except where a version is there
-// that is as new. Should one get there between look and write, the condition on
-// the generation finds nothing, and the insert that upsert tries instead meets the
-// existing _id; then it looks again.
-func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error {
+// fold writes rows into the view's collection, unless it has a version that is as new. If
+// another process writes one between our read and our write, the condition on the
+// generation finds nothing, and the upsert fails on the existing _id; then fold starts again.
+func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
-		rest, err := s.notFolded(ctx, view, rows)
+		rest, err := p.notFolded(ctx, view, rows)
 		if err != nil || len(rest) == 0 {
 			return err
 		}
@@ -122,7 +124,7 @@ func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error 
 			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
 		}
-		_, err = s.side(view).write(ctx, models...)
+		_, err = p.store.side(view).write(ctx, models...)
 		if err == nil {
 			return nil
 		}
@@ -132,14 +134,14 @@ func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error 
 	}
 }
 
-// notFolded returns the rows of which the view's collection has no version as new.
-func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+// notFolded returns the rows that the view's collection lacks or has in an older version.
+func (p publisher) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
 	there := map[string]uint64{}
-	for r, err := range s.side(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
+	for r, err := range p.store.side(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
 		if err != nil {
 			return nil, err
 		}
@@ -148,48 +150,48 @@ func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) (
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
 }
 
-// discard deletes the staged rows of earlier attempts, and rows of generations that are yet to
-// come: a backup brings them whose collections are not of one moment, and fold would take them
-// for newer than those that do come. Where nothing was ever published all rows are of an
-// earlier life, whose meta was lost. It also makes the index by which deltas find their rows,
-// and rows are counted, without a scan.
-func (s *Store) discard(ctx context.Context, d registry.View) error {
-	if err := s.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
+// discard deletes the staged rows of earlier attempts, and rows of generations above the
+// committed one. Those come from a backup whose collections are not of one moment, and fold
+// would take them for newer than the rows to come. If nothing was ever published, all rows
+// belong to a view whose meta was lost. discard also creates the index that deltas and
+// RowCount need.
+func (p publisher) discard(ctx context.Context, d registry.View) error {
+	if err := p.store.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
 		return err
 	}
-	before := d.Attempt // a staged row of an attempt before can never be committed any more; committed ones are settled
+	before := d.Attempt // earlier attempts are settled or can no longer be committed
 	foreign := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Generation}}}}
 	if d.Generation == 0 {
 		before, foreign = math.MaxUint64, bson.D{}
 	}
-	there, err := s.side(d.View).count(ctx, foreign)
+	there, err := p.store.side(d.View).count(ctx, foreign)
 	if err == nil && there > 0 {
 		var now registry.View
-		if now, err = s.Read(ctx, d.View); err == nil && now.Attempt != d.Attempt {
+		if now, err = p.store.Read(ctx, d.View); err == nil && now.Attempt != d.Attempt {
 			err = origin.ErrFenced // they are of a later publication
 		}
 		if err == nil {
-			_, err = s.side(d.View).deleteMany(ctx, foreign)
+			_, err = p.store.side(d.View).deleteMany(ctx, foreign)
 		}
 	}
 	if err == nil {
-		_, err = s.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
+		_, err = p.store.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
 	}
 	return err
 }
 
-// prune deletes tombstones older than the deltas that are kept. How far deltas
-// reach is recorded first, then readers that need the tombstones find out.
-func (s *Store) prune(ctx context.Context, d registry.View) error {
+// prune deletes tombstones older than the deltas that are kept. It first records how far
+// deltas reach, so that readers that need the tombstones get origin.ErrStale.
+func (p publisher) prune(ctx context.Context, d registry.View) error {
 	pruned := d.Pruned
-	if d.Generation > s.keep {
-		pruned = max(pruned, d.Generation-s.keep)
+	if d.Generation > p.keep {
+		pruned = max(pruned, d.Generation-p.keep)
 	}
 	if d.Swept >= pruned {
 		return nil
 	}
 	update := func(change func(now *registry.View)) error {
-		_, err := s.metas.Update(ctx, d.View, func(now *registry.View) error {
+		_, err := p.metas.Update(ctx, d.View, func(now *registry.View) error {
 			if now.Attempt != d.Attempt {
 				return origin.ErrFenced // a later publication has begun
 			}
@@ -205,7 +207,7 @@ func (s *Store) prune(ctx context.Context, d registry.View) error {
 		{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Swept}, {Key: "$lte", Value: pruned}}},
 		{Key: pathGone, Value: true},
 	}
-	if _, err := s.side(d.View).deleteMany(ctx, old); err != nil {
+	if _, err := p.store.side(d.View).deleteMany(ctx, old); err != nil {
 		return err
 	}
 	return update(func(now *registry.View) { now.Swept = max(now.Swept, pruned) })

@@ -24,14 +24,14 @@ type rowInfo struct {
 	ID         bson.RawValue `bson:"id,omitempty"` // in view_staged: the row's own _id
 }
 
-// stagedPrefix begins the _id of every staged row of an attempt. Ids are text so
-// that the rows of an attempt, and all attempts before it, are ranges of the index
-// on _id, and that is all the index that view_staged needs.
+// stagedPrefix begins the _id of every staged row of an attempt. Ids are text so that the
+// rows of an attempt, and those of all earlier attempts, are ranges of the index on _id:
+// view_staged needs no other index.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
-// stagedDoc is a row as it lies in view_staged: its fields side by side with
-// viewField, not one level down, so that a row may be as large as the server allows. The
-// row's own _id is a digest in that of the document, because it can be of any type and length.
+// stagedDoc returns a row as view_staged has it: its fields beside viewField, not one level
+// down, so that a row may be as large as the server allows. The _id of the document has a
+// digest of the row's own, which can be of any type and length.
 func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error) {
 	key, err := idkey.Of(r.ID)
 	if err != nil {
@@ -43,16 +43,16 @@ func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error)
 	return encode(raw.NewString(prefix+hex.EncodeToString(sum[:16])), r.Doc, info)
 }
 
-// sideDoc is a row as it lies in view_NAME.
+// sideDoc returns a row as view_NAME has it.
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
 
-// infoOf is the content of viewField for a row.
+// infoOf returns the content of viewField for a row.
 func infoOf(r origin.Row, generation uint64) rowInfo {
 	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil}
 }
 
-// encode joins _id, the document's fields and viewField. A field of that name in
-// the record itself gives way.
+// encode joins _id, the document's fields and viewField, which replaces a field of the same
+// name in the record.
 func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
 	about, err := bson.Marshal(info)
 	if err != nil {
@@ -74,8 +74,8 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decode takes a row apart, whether from view_NAME or from view_staged. The row
-// shares no memory with doc.
+// decode returns the row in a document of view_NAME or view_staged. It shares no memory with
+// the document.
 func decode(doc bson.Raw) (r origin.Row, err error) {
 	var info rowInfo
 	about, err := doc.LookupErr(viewField)

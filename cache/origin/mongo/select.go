@@ -18,22 +18,21 @@ import (
 	"vitrine/rules/raw"
 )
 
-// How queries on a view stay whole: rows of a generation are folded into the
-// view's collection after the meta document has moved to it, and the generation
-// before is folded in completely before the next one can begin. What was read
-// while meta stood at a generation, with nothing staged, is therefore that
-// generation: so meta is read before a query, and again behind each batch before
-// any of it is handed on. The rows that are staged are not laid over the
-// collection, as Rows does it: sorted and counted by the server they could not be
-// had in bounded memory. Settling takes a moment, and is waited for.
+// How queries on a view stay whole: settle folds the rows of a generation into the view's
+// collection after the meta has moved to it, and completely before the next generation can
+// begin. So rows that are read while the meta stays at a generation, with nothing staged, are
+// that generation. We read the meta before a query, and again after each batch before we
+// yield it. Unlike Rows, queries do not merge staged rows: the server sorts and counts, and
+// we could not merge in bounded memory. Queries wait until a generation is settled, which
+// takes a moment.
 
 const (
-	// selectRows and selectBytes bound what is read between two looks at meta.
+	// selectRows and selectBytes bound what is read between two readings of meta.
 	selectRows, selectBytes = 256, 1 << 20
-	// settleWait is the longest time between two looks at a generation being settled.
+	// settleWait is the longest pause between two readings of a meta that is being settled.
 	settleWait = 250 * time.Millisecond
-	// indexTime bounds how long indexes take to be made, which of many rows is much
-	// longer than any other operation.
+	// indexTime bounds the creation of indexes, which takes much longer than any other
+	// operation if there are many rows.
 	indexTime = 30 * time.Minute
 )
 
@@ -46,7 +45,7 @@ func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter
 	}
 }
 
-// selected hands rows to take, batch by batch, until that wants no more.
+// selected calls take with rows, batch by batch, until take returns false.
 func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
 	if err := s.settled(ctx, at); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	return n, err
 }
 
-// selectOptions translates a query on a view. A tie in the order goes by _id.
+// selectOptions translates a query on a view. Ties are ordered by _id.
 func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	q.Sort = q.Sort.Total()
 	if q.Projection != nil {
@@ -107,8 +106,8 @@ func present(filter bson.Raw) bson.D {
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
 
-// settled waits until a view is wholly at a generation; origin.ErrStale if it has
-// gone on, or never was.
+// settled waits until a view's generation is settled. It returns origin.ErrStale if the view
+// is at another one.
 func (s *Store) settled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
 		d, err := s.readAt(ctx, at)
@@ -130,7 +129,7 @@ func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error)
 	return err == nil && d.Staged == 0, err
 }
 
-// readAt reads a view's meta; origin.ErrStale unless it is at a generation.
+// readAt reads a view's meta. It returns origin.ErrStale unless that is at the generation.
 func (s *Store) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
 	d, err := s.Read(ctx, at.View)
 	if err == nil {
@@ -152,7 +151,7 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 		return fmt.Errorf("list indexes of view %s: %w", view, err)
 	}
 	var errs []error
-	for _, order := range orders { // one by one: what a server does not take leaves the others be
+	for _, order := range orders { // one by one: the server may refuse some of them
 		k := sortKeys(order)
 		raw, err := bson.Marshal(k)
 		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
@@ -164,7 +163,7 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 	return errors.Join(errs...)
 }
 
-// sameKeys compares the keys of two indexes: the same paths, in the same directions,
+// sameKeys reports whether the keys of two indexes are the same paths in the same directions,
 // which servers may write as another type of number.
 func sameKeys(a, b bson.Raw) bool {
 	document := func(d bson.Raw) bson.RawValue { return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d} }

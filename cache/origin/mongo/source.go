@@ -48,7 +48,7 @@ func (s *Store) find(ctx context.Context, name string, q origin.Query, want func
 	}
 }
 
-// findOptions translates a query, all but its filter.
+// findOptions translates a query without its filter.
 func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	o := options.Find()
 	if len(q.Sort) > 0 {
@@ -72,7 +72,7 @@ func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	return o
 }
 
-// sortKeys writes an order as the server reads it.
+// sortKeys translates an order.
 func sortKeys(order raw.Sort) bson.D {
 	keys := make(bson.D, len(order))
 	for i, field := range order {
@@ -83,12 +83,12 @@ func sortKeys(order raw.Sort) bson.D {
 	return keys
 }
 
-// unprojectable reports whether servers refuse a projection to a field of that name.
-// Filters may name it all the same; whole documents are read for them.
+// unprojectable reports whether servers refuse a projection to a field of that name. Queries
+// with such a field read whole documents.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
-// byID is the filter for one document. An id that is a document goes with $eq, so
-// that no field of it is taken for an operator.
+// byID returns the filter for one document. Before an id that is a document it puts $eq, or the
+// server would take its fields for operators.
 func byID(id bson.RawValue) bson.D {
 	if id.Type == bson.TypeEmbeddedDocument || id.Type == bson.TypeRegex {
 		return is(bson.D{{Key: "$eq", Value: id}})

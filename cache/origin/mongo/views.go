@@ -34,8 +34,8 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return nil
 }
 
-// RowCount implements origin.Views: of rows and of tombstones, the server reads no more than
-// the index that generations has.
+// RowCount implements origin.Views. For rows and for tombstones, the server reads only the
+// index on generations.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	every := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}}
@@ -47,12 +47,12 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	return all - gone, err
 }
 
-// onlyInfo reads no more of rows than id, generation and hash.
+// onlyInfo projects rows to id, generation and hash.
 func onlyInfo() *options.FindOptionsBuilder {
 	return options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
 }
 
-// mapKey makes an id comparable, as the server compares it.
+// mapKey returns the same text for ids that the server takes for equal.
 func mapKey(id bson.RawValue) string {
 	key, err := idkey.Of(id)
 	if err != nil { // not from a server
@@ -77,7 +77,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 		if next, err = s.Read(ctx, view); err != nil {
 			break
 		}
-		// Judged after reading: a tombstone deleted while we read may have escaped us.
+		// Checked after reading: we may have missed a tombstone that was deleted meanwhile.
 		if next.Epoch != d.Epoch || next.Generation < d.Generation || (from > 0 && from < next.Pruned) {
 			err = origin.ErrStale
 		}
@@ -86,9 +86,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return d.Meta, err
 }
 
-// readSince hands on the rows that changed after generation from, all live ones if it
-// is 0: first those staged by the current generation, as long as it is not
-// settled, then those of the view's collection that no staged one replaces.
+// readSince calls fn with the rows that changed after generation from, with all live ones if
+// it is 0: first the staged rows of the current generation, unless it is settled, then those
+// of the view's collection that no staged row replaces.
 func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
@@ -98,7 +98,7 @@ func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn 
 			}
 			replaced[mapKey(r.ID)] = true
 			if from == 0 && r.Doc == nil {
-				continue // taken away before the reader had it
+				continue // deleted before the reader had it
 			}
 			if err := fn(r); err != nil {
 				return err

@@ -14,9 +14,9 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Watch implements origin.Watcher by a change stream, until that breaks: what the driver
-// cannot resume is left to the caller, who watches again. Then every collection counts as
-// changed, since what happened in between is not known.
+// Watch implements origin.Watcher by a change stream. It returns when the stream breaks and
+// the driver cannot resume it; the caller then watches again. Every collection counts as
+// changed then, because changes in between are not known.
 func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
 	stream, err := s.stream(ctx, collections)
@@ -65,8 +65,8 @@ func streamError(err error) error {
 // pause is how long Watch waits for more changes before it reports them.
 const pause = 250 * time.Millisecond
 
-// burst gathers names. It reports them when none has come for a pause or, lest a steady
-// stream hold them up for ever, ten pauses after the first.
+// burst collects names. It reports them when none has come for a pause, and at the latest ten
+// pauses after the first, so that a steady stream does not delay them for ever.
 type burst struct {
 	changed func(name string)
 
@@ -103,7 +103,7 @@ func (b *burst) report() {
 	b.names = nil
 }
 
-// drop forgets the names: from now on none is reported.
+// drop discards the names, so that none is reported from now on.
 func (b *burst) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
