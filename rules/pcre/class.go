@@ -32,7 +32,7 @@ var unicodeClasses = map[string]string{
 }
 
 // known returns the set of an escape or of a POSIX class.
-func (p *parser) known(name string) string {
+func (p *rewriter) known(name string) string {
 	if set, ok := unicodeClasses[name]; ok && p.flags.has('u') {
 		return set
 	}
@@ -42,34 +42,32 @@ func (p *parser) known(name string) string {
 	return "[:" + name + ":]"
 }
 
-// propertySet returns the set of \p{name}: a general category, a script, a binary
-// property or one of PCRE2's own. Case, spaces, hyphens and underscores in the name do
-// not count.
-func propertySet(name string) (string, bool) {
+// propertySet returns the set of \p{name}: a general category, which Go's parser knows, a
+// script, a binary property or one of PCRE2's own. Case, spaces, hyphens and underscores in
+// the name do not count.
+func propertySet(name string) string {
 	if unicode.Categories[name] != nil {
-		return `\p{` + name + `}`, true // the usual case, without a search
+		return `\p{` + name + `}` // the usual case, without a search
 	}
 	name = strings.TrimPrefix(strings.TrimPrefix(loose(name), "script="), "sc:")
 	switch name {
-	case "any":
-		return `\x{0}-\x{10ffff}`, true
-	case "l&", "lc":
-		return `\p{Lu}\p{Ll}\p{Lt}`, true
+	case "l&":
+		return `\p{LC}`
 	case "xan":
-		return `\pL\pN`, true
+		return `\pL\pN`
 	case "xwd":
-		return unicodeClasses["w"], true
+		return unicodeClasses["w"]
 	case "xsp", "xps":
-		return unicodeClasses["s"], true
+		return unicodeClasses["s"]
 	}
-	for _, tables := range []map[string]*unicode.RangeTable{unicode.Categories, unicode.Scripts, unicode.Properties} {
+	for _, tables := range []map[string]*unicode.RangeTable{unicode.Scripts, unicode.Properties} {
 		for known, table := range tables {
 			if loose(known) == name {
-				return spelledTable(table), true // Go's parser does not find names such as Old_Italic
+				return spelledTable(table)
 			}
 		}
 	}
-	return "", false
+	return `\p{` + name + `}`
 }
 
 // spelledTable returns the set of a Unicode table.
@@ -91,20 +89,22 @@ var separators = strings.NewReplacer(" ", "", "-", "", "_", "")
 // loose returns a property name as names are compared.
 func loose(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// ranges returns the first and the last character of each range of a class.
-func ranges(class string) []rune {
+// ranges returns the first and the last character of each range of a class in Go's syntax.
+func (p *rewriter) ranges(class string) []rune {
 	re, err := syntax.Parse(class, syntax.Perl)
 	switch {
 	case err != nil:
-		panic(fmt.Sprintf("class %s: %s", class, err))
+		p.fail(reasonOf(err))
+		return nil
 	case re.Op == syntax.OpAnyChar:
 		return []rune{0, unicode.MaxRune}
 	case re.Op == syntax.OpAnyCharNotNL:
 		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
-	case re.Op == syntax.OpCharClass:
+	case re.Op != syntax.OpLiteral:
 		return re.Rune
+	}
 	// Go's parser makes a literal of a class of one character.
-	case re.Flags&syntax.FoldCase != 0:
+	if re.Flags&syntax.FoldCase != 0 {
 		return cases(re.Rune[0])
 	}
 	return []rune{re.Rune[0], re.Rune[0]}
@@ -128,90 +128,67 @@ func spelled(ranges []rune) string {
 	return string(b)
 }
 
-// set writes a class. Both engines spell it alike, but for properties.
-func (p *parser) set(content string) shape {
+// set writes a class. Only Go's engine knows properties as they are written.
+func (p *rewriter) set(content string) {
 	class := "[" + content + "]"
-	properties := strings.Count(content, `\p`)
-	if p.net && (properties > 0 || strings.Contains(content, "[:")) {
-		if class = "[" + spelled(ranges(class)) + "]"; class == "[]" {
+	if p.net {
+		if class = "[" + spelled(p.ranges(class)) + "]"; class == "[]" {
 			class = "(?!)"
 		}
 	}
 	p.write(class, class)
-	s := character
-	s.size += len(content)/8 + 1000*properties // a property has hundreds of ranges
-	return s
 }
 
 // class reads a bracketed class.
-func (p *parser) class() shape {
-	p.pos++
+func (p *rewriter) class() {
 	negate := ""
 	if p.accept("^") {
 		negate = "^"
 	}
-	for p.accept("\\E") {
+	for p.accept(`\E`) {
 		continue // ends no quotation, and is not the first character
 	}
-	var cased []byte // characters and ranges, subject to the i option
-	var fixed string // escapes and properties, which are not
+	var cased, fixed string // characters, subject to the i option, and sets, which are not
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.quoted || p.peek() != ']'; first = false {
 		switch {
 		case !p.more():
-			return p.fail("missing terminating ] for a character class")
-		case p.accept("\\E"):
+			p.fail("missing terminating ] for a character class")
+			return
+		case p.accept(`\E`):
 			p.quoted = false
-			continue
-		case !p.quoted && p.accept("\\Q"):
+		case !p.quoted && p.accept(`\Q`):
 			p.quoted = true
-			continue
 		case !p.quoted && p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
-			continue
-		}
-		lo, set := p.atom()
-		hi := lo
-		if !p.quoted && hyphen.MatchString(p.src[p.pos:]) {
-			p.pos++
-			var last string
-			if hi, last = p.atom(); set+last != "" {
-				p.fail("invalid range in a character class")
-			} else if hi < lo {
-				p.fail("range out of order in a character class")
+		case !p.quoted && p.accept("-"):
+			cased += "-" // Go's parser finds the ranges
+		default:
+			if r, set := p.atom(); set != "" {
+				fixed += set
+			} else {
+				cased += fmt.Sprintf(`\x{%x}`, r)
 			}
-		}
-		if set != "" {
-			fixed += set
-		} else {
-			cased = append(cased, spelled([]rune{lo, hi})...)
 		}
 	}
 	p.pos++
-	if len(cased) > 0 && p.flags.has('i') {
-		cased = []byte(spelled(ranges("(?i:[" + string(cased) + "])")))
+	if cased != "" && p.flags.has('i') {
+		cased = spelled(p.ranges("(?i:[" + cased + "])"))
 	}
-	return p.set(negate + string(cased) + fixed)
+	p.set(negate + fixed + cased) // in this order: a hyphen at the end makes no range
 }
 
-var (
-	hyphen = regexp.MustCompile(`^-[^]]`) // that makes a range
-	posix  = regexp.MustCompile(`^\[(?::(\^?)(alpha|lower|upper|alnum|ascii|blank|cntrl|digit|graph|print|punct|space|word|xdigit):` +
-		`|:[^]\\]*:|\.[^]\\]*\.|=[^]\\]*=)\]`)
-)
+var posix = regexp.MustCompile(`^\[:(\^?)([a-z]+):\]`)
 
 // atom reads a character of a class, or the set that an escape or a POSIX class stands for.
-func (p *parser) atom() (r rune, set string) {
+func (p *rewriter) atom() (r rune, set string) {
 	switch {
 	case p.quoted || p.peek() != '\\' && p.peek() != '[':
 		return p.next(), ""
 	case p.accept(`\b`):
 		return '\b', ""
 	case p.accept(`\`):
-		if p.more() && strings.IndexByte("BRXN", p.peek()) >= 0 {
-			p.fail("escape sequence is invalid in a character class")
-		}
-		if r, set = p.escape(); strings.HasPrefix(set, "^") && p.fault == nil {
-			set = spelled(ranges("[" + set + "]"))
+		if r, set = p.escape(); strings.HasPrefix(set, "^") {
+			set = spelled(p.ranges("[" + set + "]"))
 		}
 		return r, set
 	}
@@ -219,14 +196,11 @@ func (p *parser) atom() (r rune, set string) {
 	switch {
 	case found == nil:
 		return p.next(), ""
-	case found[2] == "":
-		p.fail("unknown POSIX class name or collating element")
-		return 0, ""
 	case p.flags.has('i') && !p.flags.has('u') && (found[2] == "lower" || found[2] == "upper"):
 		found[2] = "alpha"
 	}
 	if set = p.known(found[2]); found[1] != "" {
-		set = spelled(ranges("[^" + set + "]"))
+		set = spelled(p.ranges("[^" + set + "]"))
 	}
 	return 0, set
 }

@@ -17,36 +17,39 @@ var (
 )
 
 // escaped reads a backslash sequence outside a class.
-func (p *parser) escaped() shape {
-	start := p.pos
+func (p *rewriter) escaped() {
 	p.pos++
 	switch c := p.peek(); {
 	case c == 'g' || c == 'k':
 		found := p.match(namedReference)
 		if found == nil {
-			return p.fail("a group name or number was expected")
+			p.fail("a group name or number was expected")
+			return
 		}
-		return p.reference(start, strings.Join(found[1:], ""))
+		p.reference(strings.Join(found[1:], ""))
+		return
 	case c >= '1' && c <= '9':
 		// From \10 it is a reference only if there are as many groups to the left,
 		// otherwise an octal code.
 		number := digits.FindString(p.src[p.pos:])
 		if n, err := strconv.Atoi(number); err == nil && (n <= 9 || n <= p.groups || c >= '8') {
 			p.pos += len(number)
-			return p.reference(start, number)
+			p.reference(number)
+			return
 		}
 	}
 	r, set := p.escape()
 	if set != "" {
-		return p.set(set)
+		p.set(set)
+	} else {
+		p.literal(r)
 	}
-	return p.literal(r)
 }
 
 // escape reads what follows a backslash and means the same inside a class and outside: a
 // character or, as content of a class in Go's syntax, a set. Letters without a meaning
 // are errors.
-func (p *parser) escape() (r rune, set string) {
+func (p *rewriter) escape() (r rune, set string) {
 	if !p.more() {
 		p.fail("\\ at end of pattern")
 		return 0, ""
@@ -66,7 +69,7 @@ func (p *parser) escape() (r rune, set string) {
 }
 
 // character reads an escape that stands for one character.
-func (p *parser) character() rune {
+func (p *rewriter) character() rune {
 	if found := p.match(hexadecimal); found != nil {
 		return p.code(strings.Join(found[1:], ""), 16)
 	}
@@ -92,7 +95,7 @@ func (p *parser) character() rune {
 }
 
 // code returns the character of a number.
-func (p *parser) code(number string, base int) rune {
+func (p *rewriter) code(number string, base int) rune {
 	n, err := strconv.ParseUint(number, base, 32)
 	if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
 		p.fail("not a character code")
@@ -100,18 +103,21 @@ func (p *parser) code(number string, base int) rune {
 	return rune(n)
 }
 
+// maxProperties bounds the memory that the ranges of a compiled expression take.
+const maxProperties = 64
+
 // property reads \pL, \p{Name} and \p{^Name}, and their negations, at the letter.
-func (p *parser) property() string {
+func (p *rewriter) property() string {
 	negate := p.next() == 'P'
 	found := p.match(propertyName)
 	if found == nil {
 		p.fail("malformed \\P or \\p sequence")
 		return ""
 	}
-	set, ok := propertySet(found[2] + found[3])
-	if !ok {
-		p.fail("unknown property after \\P or \\p")
+	if p.properties++; p.properties > maxProperties {
+		p.fail("expression is too large")
 	}
+	set := propertySet(found[2] + found[3])
 	if negate != (found[1] != "") {
 		set = "^" + set
 	}

@@ -6,188 +6,132 @@ import (
 	"strings"
 )
 
-// flags are the options in force at a place of an expression, one bit for each letter.
-type flags uint16
-
-// flagLetters are the options that an expression can set: n makes groups not capture, U
-// makes quantifiers lazy, J allows several groups of one name, and X stands for xx, which
-// ignores white space in classes as well; u is (*UCP), classes by Unicode properties.
-const flagLetters = "imsxnUJXu"
+// flags are the letters of the options in force at a place of an expression: n makes
+// groups not capture, U makes quantifiers lazy, and X stands for xx, which ignores white
+// space in classes as well; u is (*UCP), classes by Unicode properties.
+type flags string
 
 // has reports whether an option is in force.
-func (f flags) has(letter rune) bool { return f&f.bit(letter) != 0 }
-
-// bit is the bit of an option.
-func (flags) bit(letter rune) flags { return 1 << strings.IndexRune(flagLetters, letter) }
+func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }
 
 // set switches the options with the given letters.
 func (f *flags) set(letters string, on bool) {
 	for _, letter := range strings.ReplaceAll(letters, "xx", "xX") {
 		if letter == 'x' {
-			*f &^= f.bit('X')
+			*f = flags(strings.ReplaceAll(string(*f), "X", ""))
 		}
-		if *f &^= f.bit(letter); on {
-			*f |= f.bit(letter)
+		*f = flags(strings.ReplaceAll(string(*f), string(letter), ""))
+		if on {
+			*f += flags(letter)
 		}
 	}
 }
 
-// name is the syntax of the name of a group, without its length.
+// name is the syntax of the name of a group.
 const name = `[\pL_][\pL\p{Nd}_]*`
 
 var (
-	look      = regexp.MustCompile(`^<?[=!]`)
-	groupName = regexp.MustCompile(`^(?:P?<(` + name + `)>|'(` + name + `)'|P=(` + name + `)\))`)
-	settings  = regexp.MustCompile(`^(\^?)([imsxnUJ]*)(?:(-)([imsxnUJ]*))?([:)])`)
-	condition = regexp.MustCompile(`^(?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
+	look      = regexp.MustCompile(`^\?<?[=!]`)
+	groupName = regexp.MustCompile(`^\?(?:P?<(` + name + `)>|'(` + name + `)')`)
+	sameAs    = regexp.MustCompile(`^\?P=(` + name + `)\)`)
+	settings  = regexp.MustCompile(`^\?(\^?)([imsxnU]*)(?:(-)([imsxnU]*))?([:)])`)
+	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
-// group reads what a parenthesis opens. A setting of options has no shape.
-func (p *parser) group() shape {
-	start := p.pos
-	p.pos++
+// group reads what a parenthesis opens.
+func (p *rewriter) group() {
 	switch {
-	case p.peek() == '*':
-		return p.fail("unrecognized (*VERB)")
 	case p.peek() != '?' && p.flags.has('n'):
-		return p.enclosed("(?:", "(?:")
-	case !p.accept("?"):
+		p.enclosed("(?:", "(?:")
+		return
+	case p.peek() != '?':
 		p.groups++
-		return p.enclosed("(?:", "(")
-	case p.accept(">"):
-		s := p.enclosed("(?:", "(?>")
-		s.final = true
-		return s
-	case p.accept("("):
-		return p.conditional()
+		p.enclosed("(?:", "(")
+		return
+	case p.accept("?>"):
+		p.foreign = true
+		p.enclosed("(?:", "(?>")
+		return
+	case p.accept("?(?"):
+		p.pos--
+		p.beyondGo("(?s:.*)", func() {
+			p.write("(?", "(?")
+			p.lookAround()
+			p.enclosed("", "")
+		})
+		return
 	}
-	if found := p.match(look); found != nil {
-		return p.lookAround(found[0])
+	if found := p.match(condition); found != nil {
+		p.beyondGo("(?s:.*)", func() { p.enclosed("", "(?("+p.number(found[1]+found[2]+found[3])+")") })
+	} else if found := p.match(groupName); found != nil {
+		p.groups++
+		p.enclosed("(?:", "(?<"+found[1]+found[2]+">")
+	} else if found := p.match(sameAs); found != nil {
+		p.reference(found[1])
+	} else if look.MatchString(p.src[p.pos:]) {
+		p.lookAround()
+	} else {
+		p.options()
 	}
-	if found := p.match(groupName); found != nil {
-		if found[3] != "" {
-			return p.reference(start, found[3])
-		}
-		return p.named(found[1] + found[2])
-	}
-	if c := p.peek(); c == 'P' || c == '<' || c == '\'' {
-		return p.fail("a group name has letters, digits and underscores, and no digit first")
-	}
-	return p.options()
 }
 
 // enclosed reads a group's content and its closing parenthesis.
-func (p *parser) enclosed(std, net string) shape {
+func (p *rewriter) enclosed(std, net string) {
 	p.write(std, net)
-	s := p.alternatives()
-	p.close()
-	return s.grouped()
-}
-
-// close reads and writes a closing parenthesis.
-func (p *parser) close() {
+	p.alternatives()
 	if !p.accept(")") {
 		p.fail("missing closing parenthesis")
 	}
 	p.write(")", ")")
 }
 
-// named reads a capturing group behind its name.
-func (p *parser) named(name string) shape {
-	switch {
-	case len(name) > 32:
-		return p.fail("a group name has at most 32 characters")
-	case p.names[name] && p.flags.has('J'):
-		return p.unsupported("several groups of one name")
-	case p.names[name]:
-		return p.fail("two named groups have the same name")
+// lookAround reads a look-around, or the one that is a condition.
+func (p *rewriter) lookAround() {
+	found := p.match(look)
+	if found == nil {
+		p.fail("an assertion was expected after (?(")
+		return
 	}
-	p.groups++
-	p.names[name] = true
-	return p.enclosed("(?:", "(?<"+name+">")
-}
-
-// lookAround reads the content of a look-around. The alternatives of a look-behind must
-// each have one length.
-func (p *parser) lookAround(opening string) shape {
-	mark, backs := len(p.out), p.backs
-	p.looks++
-	s := p.enclosed("", "(?"+opening)
-	p.looks--
-	if !p.net {
-		p.out = append(p.out[:mark], "(?:)"...)
-	}
-	if opening[0] == '<' && p.backs > backs {
-		p.unsupported("references in look-behinds")
-	} else if opening[0] == '<' && !s.fixed {
-		p.fail("a look-behind is not of fixed length")
-	}
-	return shape{size: s.size, states: s.states, look: true, foreign: true}
-}
-
-// conditional reads (?(condition)yes|no) after its second parenthesis.
-func (p *parser) conditional() shape {
-	var test shape
-	if p.accept("?") {
-		found := p.match(look)
-		if found == nil {
-			return p.fail("an assertion was expected after (?(")
-		}
-		p.write("(?:", "(?")
-		test = p.lookAround(found[0])
-	} else {
-		found := p.match(condition)
-		if found == nil {
-			return p.fail("a group name or number was expected after (?(")
-		}
-		p.write("(?:", "(?("+p.refer(p.pos, found[1]+found[2]+found[3])+")")
-	}
-	body := p.alternatives()
-	if body.branches > 2 {
-		p.fail("a conditional group has more than two branches")
-	}
-	if body.branches == 1 {
-		p.write("|", "|")
-		body = body.or(shape{})
-	}
-	p.close()
-	body.foreign = true
-	body.size += test.size
-	return body.grouped()
+	behind := strings.Count(found[0], "<")
+	p.behinds += behind
+	p.beyondGo("(?:)", func() { p.enclosed("", "("+found[0]) })
+	p.behinds -= behind
 }
 
 // reference writes a reference to a group by name or number.
-func (p *parser) reference(offset int, group string) shape {
-	net := `\k<` + p.refer(offset, group) + `>`
+func (p *rewriter) reference(group string) {
+	if p.behinds > 0 {
+		p.unsupported("references in look-behinds")
+	}
+	net := `\k<` + p.number(group) + `>`
 	if p.flags.has('i') {
 		net = `(?i:` + net + `)`
 	}
+	p.foreign = true
 	p.write(`(?s:.*)`, net)
-	p.backs++
-	return shape{length: -1, size: 3, states: 1, foreign: true}
 }
 
-// refer notes a reference by name or by a number, which may be relative to the groups
-// opened so far, and returns it with the absolute number.
-func (p *parser) refer(offset int, group string) string {
-	if number, err := strconv.Atoi(group); err == nil {
-		switch group[0] {
-		case '-':
-			number += p.groups + 1
-		case '+':
-			number += p.groups
-		}
-		group = strconv.Itoa(number)
+// number makes the number of a group that counts from the groups opened so far absolute.
+// It returns names as they are.
+func (p *rewriter) number(group string) string {
+	number, err := strconv.Atoi(group)
+	switch {
+	case err != nil:
+		return group
+	case group[0] == '-':
+		number += p.groups + 1
+	case group[0] == '+':
+		number += p.groups
 	}
-	p.refs = append(p.refs, reference{group, offset})
-	return group
+	return strconv.Itoa(number)
 }
 
 // options reads (?flags) or (?flags:…).
-func (p *parser) options() shape {
+func (p *rewriter) options() {
 	found := p.match(settings)
 	if found == nil || found[1] != "" && found[3] != "" {
-		return p.fail("unrecognized character after (?, or no end of the options")
+		p.fail("unrecognized character after (?, or no end of the options")
+		return
 	}
 	saved := p.flags
 	if found[1] != "" {
@@ -195,10 +139,8 @@ func (p *parser) options() shape {
 	}
 	p.flags.set(found[2], true)
 	p.flags.set(found[4], false)
-	if found[5] == ")" {
-		return shape{}
+	if found[5] == ":" {
+		p.enclosed("(?:", "(?:")
+		p.flags = saved
 	}
-	s := p.enclosed("(?:", "(?:")
-	p.flags = saved
-	return s
 }

@@ -17,7 +17,7 @@ type literalNeed struct {
 
 // literalOf finds the longest literal that every match contains, in the tree of an
 // expression as it is written for Go's engine.
-func literalOf(re *syntax.Regexp, s shape) literalNeed {
+func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
 	if len(steps) > 0 && steps[0].Op == syntax.OpBeginText {
@@ -39,7 +39,7 @@ func literalOf(re *syntax.Regexp, s shape) literalNeed {
 	best, whole := longestRun(steps)
 	need.text, need.fold = best.text(), best.fold
 	// A folded ending is left to the engine: its length in bytes is not known.
-	need.whole = whole && s.exact() && (need.start || !need.end || !need.fold)
+	need.whole = whole && exact && (need.start || !need.end || !need.fold)
 	need.start, need.end = need.start && need.whole, need.end && need.whole
 	return need
 }

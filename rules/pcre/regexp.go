@@ -1,6 +1,7 @@
 package pcre
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -33,33 +34,42 @@ func Compile(source, options string) (*Regexp, error) {
 	}
 	var f flags
 	f.set(strings.ReplaceAll(re.options, "u", ""), true) // PCRE's UTF mode is always on
-	p := parser{src: source, flags: f, names: map[string]bool{}}
-	s := p.parse()
-	if p.fault != nil {
-		return nil, p.fault
-	}
-	std := string(p.out)
-	tree, err := syntax.Parse(std, syntax.Perl)
+	p, err := rewrite(source, f, false)
 	if err != nil {
-		s.foreign = true // Go refuses nested repetitions above 1000, which the other engine takes
-	} else {
-		re.need = literalOf(tree, s)
+		return nil, err
+	}
+	std, linear := string(p.out), false
+	tree, err := syntax.Parse(std, syntax.Perl)
+	switch fault := (*syntax.Error)(nil); {
+	case err == nil:
+		linear = !p.foreign && exact(tree, true, false) && states(tree) <= maxStates
+		re.need = literalOf(tree, linear)
+	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // repetitions that the other engine may take
+		return nil, &Error{Reason: reasonOf(err)}
 	}
 	switch {
 	case re.need.whole:
 		return re, nil
-	case s.exact():
+	case linear:
 		re.std, err = regexp.Compile(std)
 		return re, err
 	}
-	p = parser{src: source, flags: f, names: map[string]bool{}, net: true}
-	p.parse() // without a fault, as before
-	re.backing, err = regexp2.Compile(string(p.out), regexp2.OptionMaintainCaptureOrder())
-	if err != nil {
-		return nil, &Error{Reason: "an expression too complex to compile", Unsupported: true}
+	if p, err = rewrite(source, f, true); err != nil {
+		return nil, err
+	}
+	if re.backing, err = regexp2.Compile(string(p.out), regexp2.OptionMaintainCaptureOrder()); err != nil {
+		return nil, &Error{Reason: reasonOf(err)}
 	}
 	tick()
 	return re, nil
+}
+
+// reasonOf returns what an engine's parser says against an expression, without the spelling
+// that the engine was given.
+func reasonOf(err error) string {
+	reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
+	reason, _, _ = strings.Cut(reason, " in `")
+	return reason
 }
 
 // Options returns the option letters in alphabetical order, without repetition.

@@ -1,0 +1,314 @@
+package pcre
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Error says why an expression is refused.
+type Error struct {
+	// Reason is what is wrong or, if Unsupported, the feature.
+	Reason string
+	// Unsupported says that the expression is valid PCRE2, but more than the engines here can do.
+	Unsupported bool
+}
+
+// Error implements error.
+func (e *Error) Error() string { return "invalid regular expression: " + e.Reason }
+
+// rewriter reads an expression and writes it for an engine as it goes.
+type rewriter struct {
+	src    string
+	pos    int
+	flags  flags
+	quoted bool // after \Q
+
+	// net says that out is for regexp2, otherwise for Go's engine. What Go's engine cannot
+	// express is written so that it matches more, and foreign is set.
+	net     bool
+	foreign bool
+	out     []byte
+
+	err        *Error // the first one; the rewriter is at the end then
+	groups     int    // capturing groups opened so far
+	behinds    int    // look-behinds open
+	properties int    // in classes, of which each has hundreds of ranges
+}
+
+// rewrite returns an expression as an engine spells it.
+func rewrite(source string, f flags, net bool) (*rewriter, error) {
+	p := &rewriter{src: withoutDots(source), flags: f, net: net}
+	switch {
+	case !utf8.ValidString(source):
+		p.fail("text is not valid UTF-8")
+	case strings.IndexByte(source, 0) >= 0:
+		p.fail("zero byte")
+	}
+	for found := p.match(leadingVerb); found != nil; found = p.match(leadingVerb) {
+		if found[1] == "UCP" {
+			p.flags.set("u", true)
+		}
+	}
+	if p.alternatives(); p.more() {
+		p.fail("unmatched closing parenthesis")
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p, nil
+}
+
+// leadingVerb are the settings of a whole expression that are known here; UTF is always on.
+var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
+
+// withoutDots cuts off ".*" at both ends, which does not decide whether a text matches.
+func withoutDots(source string) string {
+	if strings.Contains(source, `\Q`) {
+		return source
+	}
+	for {
+		rest, ok := strings.CutPrefix(source, ".*")
+		if !ok || rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 {
+			break
+		}
+		source = rest
+	}
+	for strings.HasSuffix(source, ".*") && !strings.HasSuffix(source, `\.*`) && !strings.HasSuffix(source, `\c.*`) {
+		source = strings.TrimSuffix(source, ".*")
+	}
+	return source
+}
+
+// fail records an error, and ends the reading.
+func (p *rewriter) fail(reason string) {
+	if p.err == nil {
+		p.err = &Error{Reason: reason}
+	}
+	p.pos = len(p.src)
+}
+
+// unsupported reports a feature of PCRE2 that neither engine has.
+func (p *rewriter) unsupported(feature string) {
+	if p.err == nil {
+		p.err = &Error{Reason: feature, Unsupported: true}
+	}
+	p.pos = len(p.src)
+}
+
+// more reports whether the end is not reached.
+func (p *rewriter) more() bool { return p.pos < len(p.src) }
+
+// peek returns the byte at the position, 0 at the end.
+func (p *rewriter) peek() byte {
+	if p.more() {
+		return p.src[p.pos]
+	}
+	return 0
+}
+
+// next reads one character.
+func (p *rewriter) next() rune {
+	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
+	p.pos += n
+	return r
+}
+
+// accept skips a text if it comes next.
+func (p *rewriter) accept(s string) bool {
+	ok := strings.HasPrefix(p.src[p.pos:], s)
+	if ok {
+		p.pos += len(s)
+	}
+	return ok
+}
+
+// match skips what an anchored expression finds next, and returns its groups.
+func (p *rewriter) match(re *regexp.Regexp) []string {
+	found := re.FindStringSubmatch(p.src[p.pos:])
+	if found != nil {
+		p.pos += len(found[0])
+	}
+	return found
+}
+
+// write appends what Go's engine or regexp2 is to read.
+func (p *rewriter) write(std, net string) {
+	if p.net {
+		std = net
+	}
+	p.out = append(p.out, std...)
+}
+
+// beyondGo writes what Go's engine cannot express: for it, std stands for all of that.
+func (p *rewriter) beyondGo(std string, write func()) {
+	mark := len(p.out)
+	write()
+	p.foreign = true
+	if !p.net {
+		p.out = append(p.out[:mark], std...)
+	}
+}
+
+// alternatives reads up to a closing parenthesis or the end. Options set inside end
+// with the group, but hold for the alternatives that follow them.
+func (p *rewriter) alternatives() {
+	saved := p.flags
+	isGroup := false // the last item
+	for p.skip(); p.more() && (p.quoted || p.peek() != ')'); p.skip() {
+		if !p.quantifier(isGroup) {
+			isGroup = p.peek() == '('
+			p.item()
+		}
+	}
+	p.flags = saved
+}
+
+// skip passes over what means nothing by itself: comments, the signs of a quotation and,
+// under the x option, white space.
+func (p *rewriter) skip() {
+	for p.more() {
+		switch {
+		case p.accept(`\E`):
+			p.quoted = false
+		case p.quoted:
+			return
+		case p.accept(`\Q`):
+			p.quoted = true
+		case p.match(comment) != nil:
+		case !p.flags.has('x') || p.match(space) == nil:
+			return
+		}
+	}
+}
+
+var (
+	comment = regexp.MustCompile(`^\(\?#[^)]*\)`)
+	space   = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
+)
+
+// item reads one item without its quantifier, and writes it.
+func (p *rewriter) item() {
+	rest := p.src[p.pos:]
+	switch {
+	case p.quoted || strings.IndexByte(`(\[^$.|`, rest[0]) < 0:
+		p.literal(p.next())
+	case beyond.MatchString(rest):
+		p.unsupported(beyond.FindString(rest))
+	case p.accept("|"):
+		p.write("|", "|")
+	case p.accept("("):
+		p.group()
+	case p.accept("["):
+		p.class()
+	default:
+		p.simple()
+	}
+}
+
+// beyond is what PCRE2 has and neither engine: verbs, recursion, callouts and the like.
+var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
+	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxnUX]*J)|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{[A-TV-Z]|\\g[<']|\[\[:[<>]:\]\])`)
+
+// literal writes one character, under the i option in all its cases.
+func (p *rewriter) literal(r rune) {
+	switch {
+	case !p.flags.has('i') || unicode.SimpleFold(r) == r:
+		p.out = append(p.out, regexp.QuoteMeta(string(r))...)
+	case p.net:
+		p.out = append(p.out, "["+spelled(cases(r))+"]"...)
+	default:
+		p.out = append(utf8.AppendRune(append(p.out, "(?i:"...), r), ')')
+	}
+}
+
+// simples are the items without parts, as the engines spell them. The last letter is
+// an option under which an item has another meaning, u being (*UCP).
+var simples = map[string]struct {
+	std, net string
+	foreign  bool // what Go's engine finds may be too much
+}{
+	`.`:   {`[^\n]`, `[^\n]`, false},
+	`.s`:  {`[\x{0}-\x{10ffff}]`, `[\x{0}-\x{10ffff}]`, false},
+	`\N`:  {`[^\n]`, `[^\n]`, false},
+	`^`:   {`\A`, `\A`, false},
+	`\A`:  {`\A`, `\A`, false},
+	`\G`:  {`\A`, `\A`, false},   // where a search starts
+	`$`:   {`\n?$`, `\Z`, false}, // Go's end consumes the final newline; see exact
+	`\Z`:  {`\n?$`, `\Z`, false},
+	`\z`:  {`\z`, `\z`, false},
+	`$m`:  {`(?m:$)`, `(?=\n|\z)`, false},
+	`^m`:  {`(?m:^)`, `(?:\A|(?<=\n)(?!\z))`, false}, // PCRE2 starts no line after the final newline; see exact
+	`\b`:  {`\b`, `(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))`, false},
+	`\B`:  {`\B`, `(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))`, false},
+	`\bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]))`, true},
+	`\Bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?=[\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?![\p{L}\p{N}_]))`, true},
+	`\R`:  {`(?:\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, `(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, true},
+	`\K`:  {`(?:)`, `(?:)`, false}, // moves the start of a match, which decides nothing
+}
+
+// simple reads one of simples, or another escape.
+func (p *rewriter) simple() {
+	rest := p.src[p.pos:]
+	key := rest[:min(len(rest), 1+strings.Count(rest[:1], `\`))]
+	item, ok := simples[key]
+	for _, option := range "smu" {
+		if other, changed := simples[key+string(option)]; changed && p.flags.has(option) {
+			item = other
+		}
+	}
+	if !ok || strings.HasPrefix(rest, `\N{U+`) {
+		p.escaped()
+		return
+	}
+	p.pos += len(key)
+	p.foreign = p.foreign || item.foreign
+	p.write(item.std, item.net)
+}
+
+// repetition is the sign of a quantifier; PCRE2 10.42 has no {,m}.
+var repetition = regexp.MustCompile(`^(?:[*+?]|\{(\d+)(?:,(\d*))?\})`)
+
+const (
+	// maxGo is the largest repetition that Go's engine takes.
+	maxGo = 1000
+	// maxCopies is how often PCRE2 can copy out a group of one character, the smallest.
+	maxCopies = 8192
+)
+
+// quantifier reads and writes a quantifier, if one comes next: any other brace is a literal.
+func (p *rewriter) quantifier(ofGroup bool) bool {
+	if p.quoted || strings.IndexByte("*+?{", p.peek()) < 0 {
+		return false
+	}
+	found := p.match(repetition)
+	if found == nil {
+		return false
+	}
+	p.skip() // allowed before the sign of laziness or possession
+	possessive := !p.quoted && p.accept("+")
+	lazy := !possessive && p.flags.has('U') != (!p.quoted && p.accept("?"))
+	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is too big
+	most, _ := strconv.Atoi(cmp.Or(found[2], "0"))
+	std := found[0]
+	switch count := max(least, most); {
+	case count > math.MaxUint16:
+		p.fail("number too big in a quantifier")
+	case ofGroup && count > maxCopies:
+		p.fail("expression is too large")
+	case count > maxGo:
+		std, p.foreign = "*", true
+	}
+	p.write(std, found[0])
+	if lazy {
+		p.write("?", "?")
+	} else if possessive {
+		p.foreign = true
+		p.write("", "+")
+	}
+	return true
+}
