@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
@@ -45,19 +46,20 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 type titles struct {
 	publications *filter.Filter
 
-	// mu guards the rest. A goroutine holds it while it makes a corpus, about half a second
-	// for 100,000 titles: concurrent callers have to wait for the corpus anyway.
-	mu     sync.Mutex
-	latest *corpus // nil before the first
+	mu     sync.Mutex // guards latest
+	latest *corpus    // nil before the first
 }
 
 // corpus is the titles of the publications of one snapshot.
 type corpus struct {
 	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
-	of     weak.Pointer[index.Table]
+	of   weak.Pointer[index.Table]
+	used bool // by a request; guarded like latest
+
+	made   chan struct{} // closed when the rest is there
 	titles *similar.Corpus
 	slots  []index.Slot // of the records, by position in titles
-	used   bool         // by a request; guarded like latest
+	err    error
 }
 
 // closestTitle is the publication with the most matching characters among those
@@ -84,22 +86,39 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 // corpus returns the corpus of a snapshot for a request. Without a request, which used
 // says, the snapshot has just been shown: its corpus is made if it is the first, or if a
 // request used the one before.
-func (t *titles) corpus(ctx context.Context, s *index.Table, used bool) (*corpus, error) {
+//
+// A goroutine of its own makes the corpus, about half a second for 100,000 titles, so that it
+// does not end with the request that began it. Requests wait for it without their turns.
+func (t *titles) corpus(ctx context.Context, rows *index.Table, used bool) (*corpus, error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.latest == nil || t.latest.of != weak.Make(s) && (used || t.latest.used) {
-		found, err := s.Select(ctx, t.publications)
-		if err != nil {
-			return nil, err
-		}
-		slots, docs := make([]index.Slot, 0, found.Count()), make([]bson.Raw, 0, found.Count())
-		for row := range found.By(raw.Sort{raw.ByID}).Rows(ctx, 0, 0) {
-			slots, docs = append(slots, row.Slot), append(docs, row.Doc())
-		}
-		t.latest = &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(docs)}
+	if t.latest == nil || t.latest.of != weak.Make(rows) && (used || t.latest.used) {
+		t.latest = &corpus{of: weak.Make(rows), made: make(chan struct{})}
+		go t.latest.build(rows, t.publications)
 	}
-	t.latest.used = t.latest.used || used
-	return t.latest, nil
+	c := t.latest
+	c.used = c.used || used
+	t.mu.Unlock()
+	if err := fair.TurnOf(ctx).Wait(ctx, c.made); err != nil {
+		return nil, err
+	}
+	return c, c.err
+}
+
+// build makes the corpus of the rows that a filter selects.
+func (c *corpus) build(rows *index.Table, publications *filter.Filter) {
+	defer close(c.made)
+	ctx := context.Background()
+	found, err := rows.Select(ctx, publications)
+	if err != nil {
+		c.err = err
+		return
+	}
+	docs := make([]bson.Raw, 0, found.Count())
+	c.slots = make([]index.Slot, 0, found.Count())
+	for row := range found.By(raw.Sort{raw.ByID}).Rows(ctx, 0, 0) {
+		c.slots, docs = append(c.slots, row.Slot), append(docs, row.Doc())
+	}
+	c.titles = newCorpus(docs)
 }
 
 // newCorpus makes a corpus of the titles of records.
