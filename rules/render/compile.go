@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/render/joiner"
 )
 
 // A branch is a template, or the text of a condition, as the readers of both notations
@@ -96,14 +97,14 @@ func (c *compiler) branch(b *branch) {
 		switch kind {
 		case fieldPiece:
 			c.part(b.part(strings.Trim(piece, hole)))
-		case startPiece:
+		case joiner.Start:
 			c.startTag(at, piece, b)
-		case endPiece:
+		case joiner.End:
 			c.endTag(at, piece, depth)
-		case wordPiece:
-			c.emit(instr{kind: wordPiece, text: markup.Title(piece)})
-		case spacePiece:
-			c.emit(instr{kind: spacePiece, text: " "})
+		case joiner.Word:
+			c.emit(instr{kind: joiner.Word, text: markup.Title(piece)})
+		case joiner.Space:
+			c.emit(instr{kind: joiner.Space, text: " "})
 		default:
 			c.emit(instr{kind: kind, text: piece})
 		}
@@ -140,38 +141,38 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 		return
 	}
 	c.open = c.open[:last]
-	if last := &c.code[len(c.code)-1]; last.kind == startPiece && last.parts == nil {
-		*last = instr{kind: wordPiece, text: last.text + last.end}
+	if last := &c.code[len(c.code)-1]; last.kind == joiner.Start && last.parts == nil {
+		*last = instr{kind: joiner.Word, text: last.text + last.end}
 		return
 	}
-	c.emit(instr{kind: endPiece})
+	c.emit(instr{kind: joiner.End})
 }
 
 // lexemes are what a template's own text consists of, in the order in which they are tried;
 // the first group of a pattern is the piece.
 var lexemes = [...]struct {
-	kind    pieceKind
+	kind    joiner.Kind
 	pattern *regexp.Regexp
 }{
 	{fieldPiece, regexp.MustCompile("^(\x00[0-9]+\x00)")}, // or a condition
-	{spacePiece, regexp.MustCompile("^([ \n\t\r])")},
-	{openPiece, regexp.MustCompile(`^([(\[])`)},
-	{closePiece, regexp.MustCompile(`^([)\]])`)},
-	{startPiece, regexp.MustCompile(`^(<[a-z](?:[^'">]|'[^']*'|"[^"]*")*>?)`)},
-	{endPiece, regexp.MustCompile(`^(</[^>\x00]*>)`)},
+	{joiner.Space, regexp.MustCompile("^([ \n\t\r])")},
+	{joiner.Open, regexp.MustCompile(`^([(\[])`)},
+	{joiner.Close, regexp.MustCompile(`^([)\]])`)},
+	{joiner.Start, regexp.MustCompile(`^(<[a-z](?:[^'">]|'[^']*'|"[^"]*")*>?)`)},
+	{joiner.End, regexp.MustCompile(`^(</[^>\x00]*>)`)},
 	// The marks that the joiner tidies (docs/rendering.md: Leftovers). They are part of a word
 	// that goes on right after them, as in "10.5" and "https://".
-	{punctPiece, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
+	{joiner.Punct, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
 	// The semicolon of a character reference is no mark.
-	{wordPiece, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
+	{joiner.Word, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
 // lexeme returns the kind and text of what s, not empty, begins with.
-func lexeme(s string) (kind pieceKind, piece string) {
+func lexeme(s string) (kind joiner.Kind, piece string) {
 	for _, l := range lexemes {
 		if found := l.pattern.FindStringSubmatch(s); found != nil {
 			return l.kind, found[1]
 		}
 	}
-	return wordPiece, s
+	return joiner.Word, s
 }

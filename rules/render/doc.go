@@ -6,9 +6,9 @@
 // a short list of instructions (template.go reads it into branches, HTML with holes for
 // fields and conditions, which compile.go compiles). Complete walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type
-// and subtype (program.go), where fields bring in escaped values (field.go,
-// persons.go, names.go, date.go) and a joiner (joiner.go) tidies the template's own
-// text around values that turned out empty. Complete keeps what an activity has
+// and subtype (program.go), where fields bring in escaped values (field.go, persons.go and
+// package names, date.go), and package joiner tidies the template's own text around values
+// that turned out empty. Complete keeps what an activity has
 // rendered already and adds what it lacks.
 //
 // WithOsiris lays the settings of an OSIRIS database over the rules (osiris*.go): its

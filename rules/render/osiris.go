@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"vitrine/rules/label"
+	"vitrine/rules/render/names"
 )
 
 // Osiris is what an OSIRIS database says about the rendering of activities, in plain
@@ -112,7 +113,7 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[int]string{outAuthors: "authors", outEditors: "editors"} {
-		persons := osirisPersons(l.rules.source(path), authorStyle(o.Persons))
+		persons := osirisPersons(l.rules.source(path), names.OsirisAuthors(o.Persons))
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
 	l.fields = l.osirisFields(o)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"vitrine/rules/render/names"
 )
 
 // legend is a field that templates cannot name.
@@ -108,7 +110,7 @@ func (l *osirisLoader) named(name string) *field {
 	}
 	for _, who := range [...]string{"authors", "editors", "supervisors"} {
 		if spec, ok := strings.CutPrefix(name, who+"-"); ok {
-			if style, ok := parseNameStyle(spec); ok {
+			if style, ok := names.Parse(spec); ok {
 				return osirisPersons(l.rules.source(who), style)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
+	"vitrine/rules/render/names"
 )
 
 //go:embed osiris.yaml
@@ -52,16 +53,16 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 		fields[name] = constantField([languages]string{})
 	}
 	for name, path := range known.Persons {
-		fields[name] = osirisPersons(l.rules.source(path), osirisStyle())
+		fields[name] = osirisPersons(l.rules.source(path), names.Osiris())
 	}
 	for name, r := range known.Remarks {
 		fields[name] = remarkField(l.rules.source(r.Flag), [languages]string{r.HTML, r.HTML})
 	}
 	for name, c := range known.Codes {
-		names := map[string]label.Name{}
-		maps.Copy(names, c.Names)
-		maps.Copy(names, o.Vocabularies[c.Vocabulary])
-		fields[name] = codeField(l.rules.source(c.Path), names, "")
+		codes := map[string]label.Name{}
+		maps.Copy(codes, c.Names)
+		maps.Copy(codes, o.Vocabularies[c.Vocabulary])
+		fields[name] = codeField(l.rules.source(c.Path), codes, "")
 	}
 	l.persons(fields)
 	l.journals(fields, o.Journals)

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/rules/date"
 	"vitrine/rules/raw"
+	"vitrine/rules/render/names"
 )
 
 // Fill returns an activity with what OSIRIS stores in it beside the rendered document when
@@ -45,7 +46,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	}
 	authors := p.readPersons(nil, value("authors"))
 	all := p.readPersons(p.readPersons(authors, value("editors")), value("supervisors"))
-	add("affiliated", raw.NewBool(slices.ContainsFunc(all, func(who person) bool { return who.affiliated })))
+	add("affiliated", raw.NewBool(slices.ContainsFunc(all, func(who names.Person) bool { return who.Affiliated })))
 	add("affiliated_positions", listOf(affiliatedPositions(authors)))
 	return b.Document()
 }
@@ -63,13 +64,13 @@ func firstDay(d date.Date) bson.RawValue {
 }
 
 // affiliatedPositions returns what OSIRIS says of the places of affiliated authors among all.
-func affiliatedPositions(authors []person) []string {
+func affiliatedPositions(authors []names.Person) []string {
 	has := map[string]bool{}
 	affiliated := 0
 	for _, who := range authors {
-		if who.affiliated {
+		if who.Affiliated {
 			affiliated++
-			has[who.position] = true
+			has[who.Position] = true
 		}
 	}
 	if delete(has, ""); len(has) == 0 {

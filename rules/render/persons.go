@@ -6,22 +6,45 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/raw"
+	"vitrine/rules/render/names"
 )
 
-// person is one entry of authors, editors and the like.
-type person struct {
-	first, last string
-	// user is the key of the person's profile, "" for persons outside the institute.
-	user string
-	// position is the place among the authors: first, middle, last, corresponding.
-	position string
-	// affiliated says that one of the keys of Options.Affiliated is true.
-	affiliated bool
+// personsLinked is the format of persons with links to their profiles.
+const personsLinked = "linked"
+
+// personsField is a list of persons in the styles of the rules file.
+func personsField(s source) *field {
+	return &field{write: writePersons(s, names.Default()), formats: map[string]writer{
+		personsLinked: writePersons(s, names.Linked()),
+		"plain":       writePersons(s, names.Plain()),
+		"full":        writePersons(s, names.Full()),
+	}}
+}
+
+// osirisPersons is a list of persons in a style of OSIRIS, and in that style for lists.
+func osirisPersons(s source, style names.Style) *field {
+	return &field{
+		write: writePersons(s, style), authors: s.slot == slotAuthors,
+		formats: map[string]writer{personsLinked: writePersons(s, style.InList())},
+	}
+}
+
+// writePersons returns the writer of the persons of s in a style.
+func writePersons(s source, style names.Style) writer {
+	return func(p *page, dst []byte) []byte { return style.Append(dst, p.list(s)) }
+}
+
+// legendField explains the marks behind the authors of a citation.
+func legendField(authors source) *field {
+	return &field{write: func(p *page, dst []byte) []byte {
+		kind := text(p.values[slotType])
+		return names.AppendLegend(dst, p.list(authors), kind == "poster" || kind == "lecture")
+	}}
 }
 
 // list returns the persons of a field. Lists at the top of the activity, which most
 // templates name, are read once.
-func (p *page) list(s source) []person {
+func (p *page) list(s source) []names.Person {
 	if len(s.path) > 0 {
 		return p.readPersons(nil, s.value(p))
 	}
@@ -34,7 +57,7 @@ func (p *page) list(s source) []person {
 // readPersons appends every entry of a list of persons. A single document counts
 // as a list of one, a string as a name; entries without a name are kept too, as
 // they may have a user. Values of other types are skipped.
-func (p *page) readPersons(dst []person, list bson.RawValue) []person {
+func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Person {
 	switch list.Type {
 	case bson.TypeArray:
 		for v := range raw.Elements(list) {
@@ -45,36 +68,36 @@ func (p *page) readPersons(dst []person, list bson.RawValue) []person {
 	case bson.TypeEmbeddedDocument:
 		dst = append(dst, p.person(list.Value))
 	case bson.TypeString:
-		dst = append(dst, person{last: text(list)})
+		dst = append(dst, names.Person{Last: text(list)})
 	}
 	return dst
 }
 
 // person reads one document. A person with only one name has it as last name.
-func (p *page) person(doc []byte) person {
-	var who person
+func (p *page) person(doc []byte) names.Person {
+	var who names.Person
 	for e := range raw.All(doc) {
 		v := e.Value()
 		switch string(e.Key) {
 		case "first":
-			who.first = text(v)
+			who.First = text(v)
 		case "last":
-			who.last = text(v)
+			who.Last = text(v)
 		case "name":
-			if who.last == "" {
-				who.last = text(v)
+			if who.Last == "" {
+				who.Last = text(v)
 			}
 		case "user":
-			who.user = stringOf(v)
+			who.User = stringOf(v)
 		case "position":
-			who.position = text(v)
+			who.Position = text(v)
 		}
 		if slices.Contains(p.affiliated, string(e.Key)) && truthy(v) {
-			who.affiliated = true
+			who.Affiliated = true
 		}
 	}
-	if who.last == "" {
-		who.first, who.last = "", who.first
+	if who.Last == "" {
+		who.First, who.Last = "", who.First
 	}
 	return who
 }
@@ -86,9 +109,9 @@ func (p *page) users() []string {
 	seen := make(map[string]bool)
 	for _, slot := range p.rules.userSlots {
 		for _, who := range p.list(source{slot: slot}) {
-			if who.user != "" && !seen[who.user] {
-				seen[who.user] = true
-				users = append(users, who.user)
+			if who.User != "" && !seen[who.User] {
+				seen[who.User] = true
+				users = append(users, who.User)
 			}
 		}
 	}

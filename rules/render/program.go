@@ -5,29 +5,19 @@ import (
 	"strings"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/render/joiner"
 )
 
-// pieceKind is what a piece of a template is, from the text that is compiled to the queue
-// of the joiner.
-type pieceKind uint8
-
+// The kinds of instructions beside those of pieces.
 const (
-	wordPiece   pieceKind = iota // HTML as it is
-	spacePiece                   // a space between words
-	punctPiece                   // a mark such as "," or "..."
-	openPiece                    // an opening bracket
-	closePiece                   // a closing bracket
-	startPiece                   // a start tag
-	endPiece                     // an end tag
-	breakPiece                   // <br>
-	fieldPiece                   // the first of fields that is not empty
-	unlessPiece                  // go to jump unless test holds
+	fieldPiece  = joiner.Kinds + iota // the first of fields that is not empty
+	unlessPiece                       // go to jump unless test holds
 )
 
 // instr is one instruction of a compiled template. Only the fields that its kind needs are
 // set.
 type instr struct {
-	kind   pieceKind
+	kind   joiner.Kind
 	text   string    // the piece, unless it has parts
 	parts  []tagPart // of a start tag with fields in it
 	end    string    // the end tag of a start tag
@@ -79,30 +69,24 @@ func (p *page) holds(t test) bool {
 // run executes a compiled template and returns its HTML, valid until the next run.
 func (p *page) run(code []instr) []byte {
 	j := &p.joiner
-	j.reset()
+	j.Reset()
 	for pc := 0; pc < len(code); pc++ {
 		switch in := &code[pc]; in.kind {
-		case wordPiece:
-			j.word(in.text)
-		case closePiece:
-			j.closeBracket(in.text)
-		case startPiece:
+		case joiner.Start:
 			p.startTag(in)
-		case endPiece:
-			j.end()
 		case fieldPiece:
 			if p.value = p.appendFirst(p.value[:0], in.fields); len(p.value) > 0 {
-				j.value(p.value)
+				j.Value(p.value)
 			}
 		case unlessPiece:
 			if !p.holds(in.test) {
 				pc = in.jump - 1
 			}
 		default:
-			j.push(in.kind, in.text)
+			j.Piece(in.kind, in.text)
 		}
 	}
-	return j.finish()
+	return j.Finish()
 }
 
 // appendFirst appends the first field that is not empty.
@@ -120,7 +104,7 @@ func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 // keeps the link's text.
 func (p *page) startTag(in *instr) {
 	if in.parts == nil {
-		p.joiner.start(in.text, in.end)
+		p.joiner.Start(in.text, in.end)
 		return
 	}
 	var tag []byte
@@ -131,10 +115,10 @@ func (p *page) startTag(in *instr) {
 		}
 		value := part.value(p)
 		if value == "" && part.required {
-			p.joiner.start("", "")
+			p.joiner.Start("", "")
 			return
 		}
 		tag = markup.AppendEscape(tag, value)
 	}
-	p.joiner.start(string(tag), in.end)
+	p.joiner.Start(string(tag), in.end)
 }

@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/label"
+	"vitrine/rules/render/joiner"
+	"vitrine/rules/render/names"
 )
 
 // codeVersion is part of the fingerprint: raise it when the code renders the
@@ -110,10 +112,10 @@ type page struct {
 	values []bson.RawValue
 	// persons are the lists of persons that have been read, by slot: a citation, its forms
 	// and users all need the authors.
-	persons [][]person
+	persons [][]names.Person
 	typ     *kind // and subtype
 	sub     *kind
-	joiner  joiner
+	joiner  joiner.Joiner
 	// value holds the field that is being written or that a condition asks for.
 	value []byte
 }
@@ -122,7 +124,7 @@ type page struct {
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
-		p = &page{rules: r, values: make([]bson.RawValue, len(r.slots)), persons: make([][]person, len(r.slots))}
+		p = &page{rules: r, values: make([]bson.RawValue, len(r.slots)), persons: make([][]names.Person, len(r.slots))}
 	}
 	p.set(o)
 	return p

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/render/joiner"
 )
 
 // startTag compiles a start tag and checks it against the allow-list. It may have fields in
@@ -24,7 +25,7 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	probe += texts[0]
 	switch probe {
 	case "<br>", "<br/>", "<br />":
-		c.emit(instr{kind: breakPiece, text: "<br>"})
+		c.emit(instr{kind: joiner.Break, text: "<br>"})
 		return
 	}
 	name := word.FindString(probe[1:])
@@ -36,10 +37,10 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	}
 	c.open = append(c.open, element{name, at})
 	if parts == nil {
-		c.emit(instr{kind: startPiece, text: probe, end: end})
+		c.emit(instr{kind: joiner.Start, text: probe, end: end})
 		return
 	}
-	c.emit(instr{kind: startPiece, parts: append(parts, tagPart{text: texts[0]}), end: end})
+	c.emit(instr{kind: joiner.Start, parts: append(parts, tagPart{text: texts[0]}), end: end})
 }
 
 // inAttribute is the end of a tag's text inside of an attribute: its name, and what its value

@@ -1,4 +1,6 @@
-package render
+// Package names writes lists of persons: the order and the form of their names, how many of
+// them, and which are links to their pages.
+package names
 
 import (
 	"slices"
@@ -9,8 +11,19 @@ import (
 	"vitrine/rules/markup"
 )
 
-// nameStyle is how a list of persons is written.
-type nameStyle struct {
+// Person is one entry of authors, editors and the like.
+type Person struct {
+	First, Last string
+	// User is the key of the person's profile, "" for persons outside the institute.
+	User string
+	// Position is the place among the authors: first, middle, last, corresponding.
+	Position string
+	// Affiliated says that the person belongs to the institute.
+	Affiliated bool
+}
+
+// Style is how a list of persons is written.
+type Style struct {
 	givenFirst bool   // "J. Doe", not "Doe J."
 	comma      bool   // "Doe, J."
 	given      string // "first" in full, "f." initials, "f" initials without dots
@@ -24,64 +37,28 @@ type nameStyle struct {
 	suffix     string // "ed" or "eds", in brackets behind
 	marks      bool   // whether shared positions among the authors are marked
 
-	bold     bool         // affiliated persons are bold
-	profiles profileLinks // the persons who are links to their profiles
+	bold     bool     // affiliated persons are bold
+	profiles profiles // the persons who are links to their profiles
 	// pages, if not nil, are the _ids of persons by username: a person who has one is a link
 	// to that page.
 	pages map[string]string
 }
 
-// profileLinks says which persons are links to their profiles.
-type profileLinks uint8
+// profiles says which persons are links to their profiles.
+type profiles uint8
 
 const (
-	noProfiles profileLinks = iota
+	noProfiles profiles = iota
 	affiliatedProfiles
 	allProfiles
 )
 
-// Formats of persons in the rules file: "" is "<b>Małecki,&nbsp;D.</b>" with affiliated
-// persons bold, linked the same with links to profiles, plain without bold, full
-// "Deniz Małecki".
-const (
-	personsLinked = "linked"
-	personsPlain  = "plain"
-	personsFull   = "full"
-)
-
-// personsField is a list of persons in the style of the rules file.
-func personsField(s source) *field {
-	style := nameStyle{comma: true, given: "f.", initialGap: " ", space: "&nbsp;", delimiter: ", ", last: ", ", bold: true}
-	linked, plain := style, style
-	linked.profiles = allProfiles
-	plain.bold = false
-	full := nameStyle{givenFirst: true, given: "first", space: " ", delimiter: ", ", last: ", ", bold: true}
-	return style.field(s, map[string]nameStyle{personsLinked: linked, personsPlain: plain, personsFull: full})
-}
-
-// field returns the persons of s in this style, and in others as its formats.
-func (n *nameStyle) field(s source, others map[string]nameStyle) *field {
-	f := &field{write: n.write(s), formats: make(map[string]writer)}
-	for format, other := range others {
-		f.formats[format] = other.write(s)
+// Append appends persons as HTML. It leaves out those without a name.
+func (n *Style) Append(dst []byte, persons []Person) []byte {
+	nameless := func(who Person) bool { return who.Last == "" }
+	if slices.ContainsFunc(persons, nameless) {
+		persons = slices.DeleteFunc(slices.Clone(persons), nameless)
 	}
-	return f
-}
-
-// write returns the writer of the persons of s. Persons without a name are left out.
-func (n *nameStyle) write(s source) writer {
-	nameless := func(who person) bool { return who.last == "" }
-	return func(p *page, dst []byte) []byte {
-		persons := p.list(s)
-		if slices.ContainsFunc(persons, nameless) {
-			persons = slices.DeleteFunc(slices.Clone(persons), nameless)
-		}
-		return n.append(dst, persons)
-	}
-}
-
-// append appends persons. All of them have a name.
-func (n *nameStyle) append(dst []byte, persons []person) []byte {
 	var marks map[string]string
 	if n.marks {
 		marks = marksOf(persons)
@@ -105,13 +82,13 @@ func (n *nameStyle) append(dst []byte, persons []person) []byte {
 			i = final
 		}
 		dst = n.person(append(dst, separator...), &persons[i])
-		dst = append(dst, marks[persons[i].position]...)
+		dst = append(dst, marks[persons[i].Position]...)
 	}
 	return n.appendSuffix(dst, len(persons))
 }
 
 // appendSuffix appends "(ed.)" or "(eds.)"; "ed" follows the number of persons.
-func (n *nameStyle) appendSuffix(dst []byte, persons int) []byte {
+func (n *Style) appendSuffix(dst []byte, persons int) []byte {
 	if n.suffix == "" || persons == 0 {
 		return dst
 	}
@@ -123,17 +100,17 @@ func (n *nameStyle) appendSuffix(dst []byte, persons int) []byte {
 }
 
 // person appends one person, bold and a link as the style and the person ask for.
-func (n *nameStyle) person(dst []byte, who *person) []byte {
-	base, id := "/person/", n.pages[who.user]
-	if n.profiles == allProfiles || n.profiles == affiliatedProfiles && who.affiliated {
-		base, id = "/profile/", who.user
+func (n *Style) person(dst []byte, who *Person) []byte {
+	base, id := "/person/", n.pages[who.User]
+	if n.profiles == allProfiles || n.profiles == affiliatedProfiles && who.Affiliated {
+		base, id = "/profile/", who.User
 	}
 	link := markup.PathSegment(id)
 	if link != "" {
 		dst = append(append(dst, "<a href='"...), base...)
 		dst = append(markup.AppendEscape(dst, link), "'>"...)
 	}
-	if n.bold && who.affiliated {
+	if n.bold && who.Affiliated {
 		dst = append(n.name(append(dst, "<b>"...), who), "</b>"...)
 	} else {
 		dst = n.name(dst, who)
@@ -145,29 +122,29 @@ func (n *nameStyle) person(dst []byte, who *person) []byte {
 }
 
 // name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak" and the like.
-func (n *nameStyle) name(dst []byte, who *person) []byte {
+func (n *Style) name(dst []byte, who *Person) []byte {
 	start := len(dst)
 	if n.givenFirst {
-		if dst = n.givenName(dst, who.first); len(dst) > start {
+		if dst = n.givenName(dst, who.First); len(dst) > start {
 			dst = append(dst, n.space...)
 		}
-		return markup.AppendEscape(dst, who.last)
+		return markup.AppendEscape(dst, who.Last)
 	}
-	dst = markup.AppendEscape(dst, who.last)
+	dst = markup.AppendEscape(dst, who.Last)
 	alone := len(dst)
 	if n.comma {
 		dst = append(dst, ',')
 	}
 	dst = append(dst, n.space...)
 	before := len(dst)
-	if dst = n.givenName(dst, who.first); len(dst) == before {
+	if dst = n.givenName(dst, who.First); len(dst) == before {
 		return dst[:alone]
 	}
 	return dst
 }
 
 // givenName appends a first name as the style has it.
-func (n *nameStyle) givenName(dst []byte, first string) []byte {
+func (n *Style) givenName(dst []byte, first string) []byte {
 	if n.given == "first" {
 		return markup.AppendEscape(dst, first)
 	}
@@ -205,29 +182,4 @@ func initialOf(name string) string {
 		marks = len(rest)
 	}
 	return name[start : start+size+marks]
-}
-
-// markedPositions are the places among the authors that a mark behind the name shows, where at
-// least so many authors have them, and what the legend says of the mark.
-var markedPositions = [...]struct {
-	position, mark, legend string
-	least                  int
-}{
-	{"first", "<sup>#</sup>", "Shared first authors", 2},
-	{"last", "<sup>*</sup>", "Shared last authors", 2},
-	{"corresponding", "<sup>§</sup>", "Corresponding author", 1},
-}
-
-// marksOf returns the marks behind the names of persons, by position.
-func marksOf(persons []person) map[string]string {
-	count, marks := map[string]int{}, map[string]string{}
-	for i := range persons {
-		count[persons[i].position]++
-	}
-	for _, m := range markedPositions {
-		if count[m.position] >= m.least {
-			marks[m.position] = m.mark
-		}
-	}
-	return marks
 }

@@ -1,4 +1,9 @@
-package render
+// Package joiner writes a citation from the pieces of a template and the values between them,
+// and tidies the joints: spaces, punctuation, brackets and tags of the template wait in a
+// queue until something visible follows, because only then the joiner knows which of them
+// still have a purpose (docs/rendering.md: Leftovers). It never changes values, words and the
+// inside of tags: a title that ends in "?" or "..." keeps its end.
+package joiner
 
 import (
 	"bytes"
@@ -8,17 +13,28 @@ import (
 	"unicode/utf8"
 )
 
-// A joiner writes a citation and tidies the joints between values: spaces,
-// punctuation, brackets and tags of the template wait in a queue until something
-// visible follows, because only then the joiner knows which of them still have a
-// purpose. It never changes values, words and the inside of tags: a title that ends in
-// "?" or "..." keeps its end.
-//
-// The joiner keeps only the strongest of several punctuation marks, no mark at the start of
-// a line, and no mark that repeats the end of a value. It writes one space for several, and
-// no space before punctuation or at the inner edge of a bracket. It drops brackets and
-// elements around nothing, and a mark at the end, except for a full stop.
-type joiner struct {
+// Kind is what a piece of a template is.
+type Kind uint8
+
+// The kinds of pieces.
+const (
+	Word  Kind = iota // HTML as it is
+	Space             // a space between words
+	Punct             // a mark such as "," or "..."
+	Open              // an opening bracket
+	Close             // a closing bracket
+	Start             // a start tag
+	End               // an end tag
+	Break             // <br>
+	Kinds             // their number
+)
+
+// A Joiner writes one citation after the other. It keeps only the strongest of several
+// punctuation marks, no mark at the start of a line, and no mark that repeats the end of a
+// value. It writes one space for several, and no space before punctuation or at the inner
+// edge of a bracket. It drops brackets and elements around nothing, and a mark at the end,
+// except for a full stop.
+type Joiner struct {
 	out   []byte
 	queue []joint
 	// open holds the end tags of the open elements. An empty one closes nothing: its start
@@ -30,76 +46,85 @@ type joiner struct {
 
 // joint is one waiting piece of the template.
 type joint struct {
-	kind pieceKind
+	kind Kind
 	text string
 }
 
-// reset prepares the joiner for another citation, keeping its memory.
-func (j *joiner) reset() {
+// Reset begins another citation in the memory of the last one.
+func (j *Joiner) Reset() {
 	j.out, j.queue, j.open, j.last = j.out[:0], j.queue[:0], j.open[:0], 0
 }
 
+// Piece adds a piece of the template. Start tags are added by Start.
+func (j *Joiner) Piece(kind Kind, text string) {
+	switch kind {
+	case Word:
+		j.flush(Space)
+		j.out = append(j.out, text...)
+		j.last = lastVisible(j.out)
+	case Close:
+		j.closeBracket(text)
+	case End:
+		j.end()
+	default:
+		j.push(kind, text)
+	}
+}
+
 // push queues a piece of the template.
-func (j *joiner) push(kind pieceKind, text string) {
+func (j *Joiner) push(kind Kind, text string) {
 	j.queue = append(j.queue, joint{kind, text})
 }
 
-// word writes visible text of the template.
-func (j *joiner) word(html string) {
-	j.flush(spacePiece)
-	j.out = append(j.out, html...)
-	j.last = lastVisible(j.out)
-}
-
-// value writes the HTML of a field that is not empty. A space that it begins with, and a
+// Value writes the HTML of a field that is not empty. A space that it begins with, and a
 // colon behind that, are joints like those of the template.
-func (j *joiner) value(html []byte) {
+func (j *Joiner) Value(html []byte) {
 	if rest, ok := bytes.CutPrefix(html, []byte(" ")); ok {
 		if html, ok = bytes.CutPrefix(rest, []byte(": ")); ok {
-			j.push(punctPiece, ":")
+			j.push(Punct, ":")
 		}
-		j.push(spacePiece, " ")
+		j.push(Space, " ")
 	}
-	j.flush(spacePiece)
+	j.flush(Space)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)
 }
 
-// start opens an element; an empty tag leaves the element out but not its content.
-func (j *joiner) start(tag, end string) {
-	j.push(startPiece, tag)
+// Start opens an element; an empty tag leaves the element out but not its content.
+func (j *Joiner) Start(tag, end string) {
+	j.push(Start, tag)
 	j.open = append(j.open, end)
 }
 
 // end closes the innermost element, or takes it back if nothing visible is in it. The compiler
 // sees to it that elements are closed, each once.
-func (j *joiner) end() {
+func (j *Joiner) end() {
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
-	if i := j.lastQueued(startPiece); i >= 0 {
+	if i := j.lastQueued(Start); i >= 0 {
 		j.queue = slices.Delete(j.queue, i, i+1)
 		return
 	}
 	if closing != "" {
-		j.push(endPiece, closing)
+		j.push(End, closing)
 	}
 }
 
 // closeBracket writes a closing bracket, or takes the opening one back if
 // nothing visible stands between them.
-func (j *joiner) closeBracket(text string) {
-	if i := j.lastQueued(openPiece); i >= 0 {
-		tags := slices.DeleteFunc(j.queue[i+1:], func(p joint) bool { return p.kind != startPiece && p.kind != endPiece })
+func (j *Joiner) closeBracket(text string) {
+	if i := j.lastQueued(Open); i >= 0 {
+		tags := slices.DeleteFunc(j.queue[i+1:], func(p joint) bool { return p.kind != Start && p.kind != End })
 		j.queue = append(j.queue[:i], tags...)
 		return
 	}
-	j.flush(breakPiece)
+	j.flush(Break)
 	j.out = append(j.out, text...)
 	j.last = rune(text[0])
 }
 
 // lastQueued returns where the last piece of a kind waits, -1 if none does.
-func (j *joiner) lastQueued(kind pieceKind) int {
+func (j *Joiner) lastQueued(kind Kind) int {
 	for i, p := range slices.Backward(j.queue) {
 		if p.kind == kind {
 			return i
@@ -108,27 +133,27 @@ func (j *joiner) lastQueued(kind pieceKind) int {
 	return -1
 }
 
-// finish ends the citation and returns it; it is valid until the next reset.
-func (j *joiner) finish() []byte {
-	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == openPiece || p.kind == breakPiece })
-	j.flush(breakPiece)
+// Finish ends the citation and returns it; it is valid until the next Reset.
+func (j *Joiner) Finish() []byte {
+	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == Open || p.kind == Break })
+	j.flush(Break)
 	return j.out
 }
 
-// flush writes out the queue. next says what follows: spacePiece a word, to be
-// kept apart from what precedes if the template says so; breakPiece the end of a
+// flush writes out the queue. next says what follows: Space a word, to be
+// kept apart from what precedes if the template says so; Break the end of a
 // line or bracket, where nothing may dangle.
-func (j *joiner) flush(next pieceKind) {
+func (j *Joiner) flush(next Kind) {
 	from := 0
 	for i, p := range j.queue {
 		switch p.kind {
-		case openPiece:
-			j.flushRun(j.queue[from:i], spacePiece)
+		case Open:
+			j.flushRun(j.queue[from:i], Space)
 			j.out = append(j.out, p.text...)
 			j.last = rune(p.text[0])
 			from = i + 1
-		case breakPiece:
-			j.flushRun(j.queue[from:i], breakPiece)
+		case Break:
+			j.flushRun(j.queue[from:i], Break)
 			if j.last != 0 {
 				j.out = append(j.out, p.text...)
 			}
@@ -141,39 +166,39 @@ func (j *joiner) flush(next pieceKind) {
 }
 
 // flushRun writes out a stretch of the queue without brackets and breaks.
-func (j *joiner) flushRun(part []joint, next pieceKind) {
+func (j *Joiner) flushRun(part []joint, next Kind) {
 	if len(part) == 0 {
 		return
 	}
 	kept := j.strongestPunct(part, next)
-	spaced := next == breakPiece || j.atEdge()
+	spaced := next == Break || j.atEdge()
 	for i, p := range part {
 		switch {
-		case p.kind == punctPiece && i == kept:
+		case p.kind == Punct && i == kept:
 			j.out = append(j.out, p.text...)
 			j.last, _ = utf8.DecodeLastRuneInString(p.text)
-		case p.kind == spacePiece && !spaced && i > kept:
+		case p.kind == Space && !spaced && i > kept:
 			j.out = append(j.out, ' ')
 			spaced = true
-		case p.kind == startPiece || p.kind == endPiece:
+		case p.kind == Start || p.kind == End:
 			j.out = append(j.out, p.text...)
 		}
 	}
 }
 
 // atEdge reports whether no space may follow what is written.
-func (j *joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last == '[' }
+func (j *Joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last == '[' }
 
 // strongestPunct returns the position of the one punctuation mark that stays, -1 if
 // none does.
-func (j *joiner) strongestPunct(part []joint, next pieceKind) int {
+func (j *Joiner) strongestPunct(part []joint, next Kind) int {
 	kept, best := -1, 0
 	for i, p := range part {
-		if p.kind == punctPiece && strength(p.text) > best {
+		if p.kind == Punct && strength(p.text) > best {
 			kept, best = i, strength(p.text)
 		}
 	}
-	if kept < 0 || j.atEdge() || next == breakPiece && best < strength(".") || repeats(j.last, part[kept].text) {
+	if kept < 0 || j.atEdge() || next == Break && best < strength(".") || repeats(j.last, part[kept].text) {
 		return -1
 	}
 	return kept

@@ -1,0 +1,45 @@
+package names
+
+// markedPositions are the places among the authors that a mark behind the name shows, where at
+// least so many authors have them, and what the legend says of the mark.
+var markedPositions = [...]struct {
+	position, mark, legend string
+	least                  int
+}{
+	{"first", "<sup>#</sup>", "Shared first authors", 2},
+	{"last", "<sup>*</sup>", "Shared last authors", 2},
+	{"corresponding", "<sup>§</sup>", "Corresponding author", 1},
+}
+
+// marksOf returns the marks behind the names of persons, by position.
+func marksOf(persons []Person) map[string]string {
+	count, marks := map[string]int{}, map[string]string{}
+	for i := range persons {
+		count[persons[i].Position]++
+	}
+	for _, m := range markedPositions {
+		if count[m.position] >= m.least {
+			marks[m.position] = m.mark
+		}
+	}
+	return marks
+}
+
+// AppendLegend appends what the marks behind the names of authors mean, in English as OSIRIS
+// does. Presented works are posters and lectures.
+func AppendLegend(dst []byte, authors []Person, presented bool) []byte {
+	start, marks := len(dst), marksOf(authors)
+	for _, m := range markedPositions {
+		if marks[m.position] == "" {
+			continue
+		}
+		if m.position == "first" && presented {
+			m.legend = "Presenting authors"
+		}
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, m.mark+" "+m.legend...)
+	}
+	return dst
+}

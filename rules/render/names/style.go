@@ -1,0 +1,101 @@
+package names
+
+import (
+	"strconv"
+	"strings"
+
+	"vitrine/rules/markup"
+)
+
+// Default is the style of the rules file: "<b>Małecki,&nbsp;D.</b>" with affiliated persons
+// bold.
+func Default() Style {
+	return Style{comma: true, given: "f.", initialGap: " ", space: "&nbsp;", delimiter: ", ", last: ", ", bold: true}
+}
+
+// Linked is Default with links to profiles.
+func Linked() Style {
+	s := Default()
+	s.profiles = allProfiles
+	return s
+}
+
+// Plain is Default without bold.
+func Plain() Style {
+	s := Default()
+	s.bold = false
+	return s
+}
+
+// Full writes "Deniz Małecki", affiliated persons bold.
+func Full() Style {
+	return Style{givenFirst: true, given: "first", space: " ", delimiter: ", ", last: ", ", bold: true}
+}
+
+// Osiris is how OSIRIS names persons where a template does not say how.
+func Osiris() Style {
+	return Style{given: "f.", hyphens: true, space: " ", delimiter: ", ", last: " and ", bold: true, marks: true}
+}
+
+// OsirisAuthors is how OSIRIS names persons in rendered.authors and rendered.editors.
+func OsirisAuthors(pages map[string]string) Style {
+	s := Osiris()
+	s.comma, s.space, s.bold, s.pages = true, "&nbsp;", false, pages
+	return s
+}
+
+// listLimit is how many persons a list shows where a template sets no limit.
+const listLimit = 12
+
+// InList is the style in lists, where affiliated persons are links to their profiles instead
+// of bold.
+func (n Style) InList() Style {
+	n.bold, n.profiles = false, affiliatedProfiles
+	if n.etAl == 0 && n.ellipsis == 0 {
+		n.etAl = listLimit
+	}
+	return n
+}
+
+// Parse reads a style that OSIRIS spells out in the name of a field, as in
+// "authors-last-f.-semicolon", "editors-f. last-amp-eds", "authors-etal6": spec is what
+// follows "authors-". Hyphens or spaces separate its words. It reports false if one of them
+// is not a word of a style.
+func Parse(spec string) (Style, bool) {
+	s := Osiris()
+	for i, word := range strings.FieldsFunc(spec, func(r rune) bool { return r == '-' || r == ' ' }) {
+		switch word {
+		case "last", "last,":
+			s.comma = s.comma || word == "last,"
+		case "first", "f", "f.":
+			s.given, s.givenFirst = word, i == 0
+		case "amp":
+			s.last = " & "
+		case "amp+comma":
+			s.last = ", & "
+		case "semicolon":
+			s.delimiter = "; "
+		case "ed", "Ed", "eds", "Eds":
+			s.suffix = word
+		default:
+			if !s.limit(word) {
+				return s, false
+			}
+		}
+	}
+	s.comma = s.comma || s.given == "first" // given names in full are always set off
+	s.last = string(markup.AppendEscape(nil, s.last))
+	return s, spec != ""
+}
+
+// limit reads "etal6" and "ellipses6".
+func (n *Style) limit(word string) bool {
+	for prefix, limit := range map[string]*int{"etal": &n.etAl, "ellipses": &n.ellipsis} {
+		digits, ok := strings.CutPrefix(word, prefix)
+		if count, err := strconv.Atoi(digits); ok && err == nil && count > 0 {
+			*limit = count
+			return true
+		}
+	}
+	return false
+}
