@@ -26,7 +26,7 @@ var mayImport = map[string]string{
 	"proxy/response":   "proxy/query cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
-	"proxy/lists/page": "proxy/lists/element proxy/lists/texts",
+	"proxy/lists/page": "proxy/lists/element proxy/lists/texts rules/markup",
 	"proxy/openapi":    "",
 	"cache/citation":   "cache/fair rules",
 	"cache/fair":       "rules",

@@ -72,7 +72,7 @@ func externalLink(row bson.Raw) string {
 		return doi.URL(id)
 	}
 	if id := stored("pubmed"); id != "" {
-		return "https://pubmed.ncbi.nlm.nih.gov" + doi.Path(id) + "/"
+		return "https://pubmed.ncbi.nlm.nih.gov/" + markup.PathSegment(id) + "/"
 	}
 	return markup.WebURL(stored("link"))
 }

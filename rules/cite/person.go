@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
-	"vitrine/rules/doi"
 	"vitrine/rules/mark"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -32,7 +32,7 @@ func (p *Person) ORCIDPage() string {
 	if p.ORCID == "" {
 		return ""
 	}
-	return "https://orcid.org" + doi.Path(p.ORCID)
+	return "https://orcid.org/" + markup.PathSegment(p.ORCID)
 }
 
 // appendPersons appends the persons of a stored list who have a name. Texts in it are names,

@@ -3,7 +3,6 @@ package display
 import (
 	"bytes"
 	"cmp"
-	"net/url"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -97,7 +96,7 @@ func link(v bson.RawValue, row bson.Raw) string {
 		return markup.Escape(ref)
 	}
 	id, name := raw.StringField(o, "id"), raw.StringField(o, "name")
-	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(id)) + "'>" + markup.Escape(name) + "</a>"
+	return "<a href='/organizations/view/" + markup.Escape(markup.PathSegment(id)) + "'>" + markup.Escape(name) + "</a>"
 }
 
 // appendJoined appends texts as one string, Nothing if there are none.

@@ -49,10 +49,5 @@ func URL(doi string) string {
 	if doi == "" {
 		return ""
 	}
-	return "https://doi.org" + Path(doi)
-}
-
-// Path escapes an identifier as the path of a URL.
-func Path(id string) string {
-	return kept.Replace((&url.URL{Path: "/" + id}).EscapedPath())
+	return "https://doi.org" + kept.Replace((&url.URL{Path: "/" + doi}).EscapedPath())
 }

@@ -40,5 +40,5 @@ func TestBare(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	assert.Equal(t, "https://doi.org/10.1234/x(1)%3C2%3E;%22%27", doi.URL("10.1234/x(1)<2>;\"'"))
-	assert.Equal(t, "/a%20%C3%A4%3F%23!*", doi.Path("a ä?#!*"))
+	assert.Equal(t, "https://doi.org/a%20%C3%A4%3F%23!*", doi.URL("a ä?#!*"))
 }

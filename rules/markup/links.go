@@ -136,6 +136,17 @@ func linkTarget(value, activityBase, personBase string) (int, string) {
 	return 0, ""
 }
 
+// IsLink reports whether an address may be that of a link: http, https, or a path from the root
+// of the site. Others could run a script.
+func IsLink(address string) bool {
+	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`)
+}
+
+// isAbsolute reports whether an address names its host.
+func isAbsolute(address string) bool {
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+}
+
 // WebURL returns s as an absolute http or https URL for a link, or "" if it is none. It
 // is not escaped for HTML.
 func WebURL(s string) string {

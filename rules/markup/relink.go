@@ -27,7 +27,7 @@ var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "
 // too, if target returns nothing else.
 func Relink(citation string, target func(kind LinkKind, id string) string) string {
 	return editLinks(citation, func(address string) (size int, to string, keep bool) {
-		if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+		if isAbsolute(address) {
 			return 0, "", true
 		}
 		to = targetOf(html.UnescapeString(address), target)

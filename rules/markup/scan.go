@@ -133,10 +133,7 @@ func safeAttribute(elem, name, value string) bool {
 // simpleURL reports whether all parsers read u the same way: it is http, https or begins
 // with a single slash, in plain ASCII, with "&" only as "&amp;".
 func simpleURL(u string) bool {
-	switch {
-	case strings.HasPrefix(u, "https://"), strings.HasPrefix(u, "http://"):
-	case strings.HasPrefix(u, "/") && !strings.HasPrefix(u, "//"):
-	default:
+	if !IsLink(u) {
 		return false
 	}
 	for i := 0; i < len(u); i++ {

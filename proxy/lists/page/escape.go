@@ -48,13 +48,6 @@ func address(url string) string {
 	return strings.ReplaceAll(escaped(url, "%%%02X", inURL), "&", "&amp;")
 }
 
-// linkable reports whether an address may be one of a link: those of our models may, others
-// could run a script.
-func linkable(href string) bool {
-	return strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "http://") ||
-		strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && !strings.HasPrefix(href, `/\`)
-}
-
 // langTag matches the names of languages that lang may have. Records have other texts there.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 

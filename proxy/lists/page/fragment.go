@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vitrine/proxy/lists/texts"
+	"vitrine/rules/markup"
 )
 
 // Fragment returns a list as a section to include in other pages. Its ids begin with the
@@ -138,7 +139,7 @@ func (f *fragment) item(it *Item, lang string) {
 
 // link writes a link, or its label where the address is none for a link.
 func (f *fragment) link(l Link, class string, attributes ...string) {
-	if !linkable(l.Href) {
+	if !markup.IsLink(l.Href) {
 		f.write("<span>", text(l.Label), "</span> ")
 		return
 	}
@@ -243,7 +244,7 @@ func menus(l *List) []byte {
 		f.write(`<details name="vl-filters"><summary>`, text(f.t.T(facet.Name)), "</summary>\n<ul class=\"vl-chips\">\n")
 		for _, v := range facet.Values {
 			f.write("<li><a")
-			if linkable(v.Href) {
+			if markup.IsLink(v.Href) {
 				f.write(` href="`, address(v.Href), `" rel="nofollow"`)
 			}
 			if v.Active {

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/texts"
+	"vitrine/rules/markup"
 )
 
 // Policy is the Content-Security-Policy of all pages of this package. It does not restrict
@@ -25,7 +26,7 @@ var embedded embed.FS
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
-		"linkable": linkable,
+		"linkable": markup.IsLink,
 		"langOf":   langOf,
 		"words":    strings.Fields,
 	}
