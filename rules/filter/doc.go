@@ -39,6 +39,7 @@
 // # How to read it
 //
 //	filter.go           Parse, FromBSON, Filter
+//	build.go            filters that the program builds
 //	parser.go           the parser: place, limits, first fault
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches

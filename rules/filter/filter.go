@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -71,29 +70,6 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 
 // setRoot computes the key once: it is asked for by every request.
 func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKey(nil)) }
-
-// All returns the filter that matches every document.
-func All() *Filter { return And() }
-
-// And returns the filter that holds where all given ones do; nil filters are
-// skipped, and without filters everything matches. It is how a restriction is
-// joined to a caller's filter without overwriting any of it.
-func And(filters ...*Filter) *Filter {
-	var nodes []Node
-	var joined Filter
-	for _, f := range filters {
-		if f == nil {
-			continue
-		}
-		nodes = append(nodes, f.root)
-		joined.backtracks, joined.bounds = joined.backtracks || f.backtracks, cmp.Or(joined.bounds, f.bounds)
-		if !f.until.IsZero() && (joined.until.IsZero() || f.until.Before(joined.until)) {
-			joined.until = f.until
-		}
-	}
-	joined.setRoot(and(nodes))
-	return &joined
-}
 
 // Until returns when the filter, read again, may match other documents by the clock
 // alone, as with $$NOW. The zero time never comes.

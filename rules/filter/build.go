@@ -1,0 +1,89 @@
+package filter
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
+)
+
+// All returns the filter that matches every document.
+func All() *Filter { return And() }
+
+// And returns the filter that holds where all given ones do; nil filters are
+// skipped, and without filters everything matches. It is how a restriction is
+// joined to a caller's filter without overwriting any of it.
+func And(filters ...*Filter) *Filter { return combined(and, filters) }
+
+// Or returns the filter that holds where one of the given ones does; nil filters are
+// skipped, and without filters nothing matches.
+func Or(filters ...*Filter) *Filter { return combined(or, filters) }
+
+// Not returns the filter that holds where the given one does not.
+func Not(f *Filter) *Filter {
+	not := *f
+	not.setRoot(&NotNode{f.root})
+	return &not
+}
+
+// OneOf returns the filter for documents with one of some values at a path, nothing without
+// values. nil is null, and a missing value counts as null. Values that BSON does not have,
+// and paths that raw.ParsePath refuses, panic: they come from the program.
+func OneOf(path string, values ...any) *Filter {
+	in := &In{}
+	for _, v := range values {
+		in.Values = append(in.Values, valueOf(v))
+	}
+	in.Values = raw.SortUnique(in.Values)
+	if len(in.Values) == 1 {
+		return of(&Leaf{raw.PathOf(path), &Compare{Eq, in.Values[0]}})
+	}
+	return of(&Leaf{raw.PathOf(path), in})
+}
+
+// Compared returns the filter for documents with a value at a path that an operator
+// compares with another one; see OneOf.
+func Compared(path string, op Op, value any) *Filter {
+	return of(&Leaf{raw.PathOf(path), &Compare{op, valueOf(value)}})
+}
+
+// of returns the filter of a tree.
+func of(n Node) *Filter {
+	f := &Filter{}
+	f.setRoot(n)
+	return f
+}
+
+// combined joins filters and what they need.
+func combined(join func([]Node) Node, filters []*Filter) *Filter {
+	var nodes []Node
+	var all Filter
+	for _, f := range filters {
+		if f == nil {
+			continue
+		}
+		nodes = append(nodes, f.root)
+		all.backtracks = all.backtracks || f.backtracks
+		if all.bounds == nil {
+			all.bounds = f.bounds
+		}
+		if !f.until.IsZero() && (all.until.IsZero() || f.until.Before(all.until)) {
+			all.until = f.until
+		}
+	}
+	all.setRoot(join(nodes))
+	return &all
+}
+
+// valueOf returns a value of the program as BSON.
+func valueOf(v any) bson.RawValue {
+	if v == nil {
+		return null
+	}
+	t, data, err := bson.MarshalValue(v)
+	if err != nil {
+		panic(fmt.Sprintf("filter: value %v: %s", v, err))
+	}
+	return bson.RawValue{Type: t, Value: data}
+}
