@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -20,7 +21,8 @@ const (
 const filterParam = "filter"
 
 // readBrackets reads filter into a document as it is written: its values are documents, lists
-// (bson.A) and texts (string), whose meaning condition.go finds. It is nil when filter was
+// (bson.A) and texts (string), whose meaning the filter's parser finds (filter.Options.Texts),
+// and the ObjectIDs and dates that Extended JSON has wrappers for. It is nil when filter was
 // not given or cannot be read. An empty plain value (filter=) is like none.
 func readBrackets(p Params) bson.D {
 	var tree any
@@ -46,6 +48,9 @@ func readBrackets(p Params) bson.D {
 	doc, ok := withLists(tree).(bson.D)
 	if !ok && tree != nil {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
+	}
+	for i, e := range doc {
+		doc[i].Value = p.unwrapped(e.Key, e.Value)
 	}
 	return doc
 }
@@ -141,4 +146,43 @@ func withLists(tree any) any {
 		}
 	}
 	return tree
+}
+
+// unwrapped returns a value at a path with the two Extended JSON wrappers that make sense in
+// a URL replaced by what they hold. A text in them that cannot be read is an error.
+func (p Params) unwrapped(path string, v any) any {
+	switch v := v.(type) {
+	case bson.A:
+		for i, element := range v {
+			v[i] = p.unwrapped(path, element)
+		}
+	case bson.D:
+		if len(v) == 1 {
+			if text, ok := v[0].Value.(string); ok && v[0].Key == "$oid" {
+				id, err := bson.ObjectIDFromHex(text)
+				if err != nil {
+					p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
+				}
+				return id
+			} else if ok && v[0].Key == "$date" {
+				return p.date(path, text)
+			}
+		}
+		for i, e := range v {
+			v[i].Value = p.unwrapped(path+"."+e.Key, e.Value)
+		}
+	}
+	return v
+}
+
+// date reads a date, with or without a time.
+func (p Params) date(path, text string) bson.DateTime {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t, err = time.Parse(time.DateOnly, text)
+	}
+	if err != nil {
+		p.refuse(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quoted(text))
+	}
+	return bson.NewDateTimeFromTime(t)
 }

@@ -68,7 +68,9 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 				}
 			}
 		}
-		f = p.Checked(compile(p.document(tree), r.callers(p, filterParam)))
+		o := r.callers(p, filterParam)
+		o.Texts = true
+		f = p.Checked(compile(tree, o))
 	}
 	paths, _ := filter.Paths(f.Root())
 	p.paths = append(p.paths, paths...)

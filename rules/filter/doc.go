@@ -44,6 +44,7 @@
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches
 //	regex.go            regular expressions, and what bounds their time
+//	texts.go            values from a URL, which have no type
 //	key.go              the canonical text
 //	query.go            a tree as a filter for a database
 //	expr.go             how expressions are evaluated

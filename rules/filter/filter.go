@@ -58,6 +58,9 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 	case p.beyond != nil && !o.Foreign:
 		return nil, p.beyond
 	case p.beyond != nil:
+		if o.Texts { // a database compares with one value
+			doc = typed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
+		}
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}
 	f := &Filter{backtracks: p.backtracks}

@@ -28,6 +28,9 @@ type Options struct {
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
+	// Texts says that the values are texts, as in a URL: each is a string and, if it reads
+	// as a number, a boolean or null, that too (DESIGN.md: 5).
+	Texts bool
 	// Refusal returns why a filter may not name a path, "" if it may. The parts of a path
 	// may be positions in arrays and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)

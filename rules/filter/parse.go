@@ -27,6 +27,7 @@ func (p *parser) document(doc bson.Raw, top bool) Node {
 
 // topOperator parses an operator that stands where a field name could.
 func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
+	v = p.operandOf(name, v)
 	switch name {
 	case "$and":
 		return and(p.logical(name, v, top))

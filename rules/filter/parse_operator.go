@@ -14,6 +14,7 @@ import (
 // operator parses one operator on a path. siblings is the operator document, for
 // operators that belong together.
 func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) Node {
+	v = p.operandOf(name, v)
 	switch name {
 	case "$eq":
 		return p.equality(path, v)
@@ -31,7 +32,7 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 	case "$not":
 		return p.not(path, v)
 	case "$exists": // the operand counts by its truth value
-		if raw.Truth(v) {
+		if p.truth(v) {
 			return &Leaf{path, &Exists{}}
 		}
 		return &NotNode{&Leaf{path, &Exists{}}}
@@ -67,10 +68,15 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 // equality parses $eq and its implicit form.
 func (p *parser) equality(path raw.Path, v bson.RawValue) Node {
 	p.operand(v)
-	if id, ok := p.hexID(path, v); ok {
-		return &Leaf{path, &In{Values: raw.SortUnique([]bson.RawValue{v, id})}}
+	return equal(path, p.meanings(path, v))
+}
+
+// equal holds for values that equal one of some.
+func equal(path raw.Path, values []bson.RawValue) Node {
+	if len(values) == 1 {
+		return &Leaf{path, &Compare{Eq, values[0]}}
 	}
-	return &Leaf{path, &Compare{Eq, v}}
+	return &Leaf{path, &In{Values: raw.SortUnique(values)}}
 }
 
 // comparison parses $gt, $gte, $lt and $lte.
@@ -79,11 +85,18 @@ func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 		p.fail("%s takes no regular expression", op)
 	}
 	p.operand(v)
-	leaf := &Leaf{path, &Compare{op, v}}
-	if id, ok := p.hexID(path, v); ok {
-		return or([]Node{leaf, &Leaf{path, &Compare{op, id}}})
+	values := p.meanings(path, v)
+	switch p.meaning {
+	case asText:
+		values = values[:1]
+	case asTyped:
+		values = values[len(values)-1:]
 	}
-	return leaf
+	var nodes []Node
+	for _, v := range values {
+		nodes = append(nodes, &Leaf{path, &Compare{op, v}})
+	}
+	return or(nodes)
 }
 
 // operand refuses values that nothing can be compared with.
@@ -128,10 +141,7 @@ func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
 		return
 	}
 	p.operand(v)
-	test.Values = append(test.Values, v)
-	if id, ok := p.hexID(path, v); ok {
-		test.Values = append(test.Values, id)
-	}
+	test.Values = append(test.Values, p.meanings(path, v)...)
 }
 
 // hexID returns the ObjectID that a string compared with the record's own _id
@@ -149,6 +159,8 @@ func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	switch {
 	case v.Type == bson.TypeRegex:
 		return &NotNode{&Leaf{path, p.regexValue(v)}}
+	case p.o.Texts && v.Type == bson.TypeEmbeddedDocument && !isOperatorDocument(v, false):
+		return &NotNode{p.equality(path, v)} // JSON has no such condition
 	case v.Type != bson.TypeEmbeddedDocument:
 		p.fail("$not needs a regular expression or a document of operators")
 	case len(raw.Body(v.Value)) == 0:
@@ -201,7 +213,7 @@ func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 			node = &Leaf{path, p.regexValue(v)}
 		default:
 			p.operand(v)
-			node = &Leaf{path, &Compare{Eq, v}}
+			node = equal(path, p.texts(v))
 		}
 		nodes = append(nodes, node)
 	})
@@ -218,11 +230,29 @@ func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 		p.fail("$elemMatch needs a document")
 	}
 	if isOperatorDocument(v, true) && !slices.Contains(inFieldPlace, firstKey(v)) {
-		return &Elem{Path: path, Value: p.operators(raw.Path{}, bson.Raw(v.Value))}
+		return p.elemOfValues(path, bson.Raw(v.Value))
 	}
 	p.inElem++
 	defer func() { p.inElem-- }()
 	return &Elem{Path: path, Node: p.document(bson.Raw(v.Value), false)}
+}
+
+// elemOfValues parses the value form. One element must meet all of it, so that comparisons
+// do not mix the meanings of texts: an element is a string or it is not.
+func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
+	read := func(as meaning) Node {
+		defer func(before meaning) { p.meaning = before }(p.meaning)
+		p.meaning = as
+		return &Elem{Path: path, Value: p.operators(raw.Path{}, operators)}
+	}
+	if !p.o.Texts {
+		return read(both)
+	}
+	text, other := read(asText), read(asTyped)
+	if p.fault != nil || KeyOf(text) == KeyOf(other) {
+		return text
+	}
+	return or([]Node{text, other})
 }
 
 // inFieldPlace are the operators that stand in the place of a field.

@@ -25,6 +25,7 @@ type parser struct {
 	values     int          // the values in lists so far
 	backtracks bool         // an expression needs the backtracking engine
 	timed      bool         // the filter asks for the time
+	meaning    meaning      // of the texts that values are compared with
 	inElem     int          // how many object-form $elemMatch are open
 }
 

@@ -1,0 +1,101 @@
+package filter
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
+)
+
+// meaning says which values of a text a comparison is with; see Options.Texts.
+type meaning int
+
+const (
+	both meaning = iota
+	asText
+	asTyped
+)
+
+// meanings returns the values that an operand at a path stands for: itself, what its texts
+// read as, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
+func (p *parser) meanings(path raw.Path, v bson.RawValue) []bson.RawValue {
+	all := p.texts(v)
+	if id, ok := p.hexID(path, v); ok {
+		all = append(all, id)
+	}
+	return all
+}
+
+// texts returns an operand and, if Options.Texts and another, what its texts read as.
+func (p *parser) texts(v bson.RawValue) []bson.RawValue {
+	if p.o.Texts {
+		if read := typed(v); !read.Equal(v) {
+			return []bson.RawValue{v, read}
+		}
+	}
+	return []bson.RawValue{v}
+}
+
+// textual are the operators whose operands have texts with two meanings, or are texts.
+var textual = []string{
+	"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$not", "$elemMatch", "$and", "$or", "$nor", "$regex", "$options", "$exists",
+}
+
+// operandOf returns the operand of an operator, of which other operators' texts have one
+// meaning.
+func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
+	if p.o.Texts && !slices.Contains(textual, name) {
+		return typed(v)
+	}
+	return v
+}
+
+// truth is that of the operand of $exists.
+func (p *parser) truth(v bson.RawValue) bool {
+	if p.o.Texts {
+		return v.Type == bson.TypeString && !slices.Contains([]string{"", "0", "false"}, raw.Text(v))
+	}
+	return raw.Truth(v)
+}
+
+// typed returns a value with its texts as what they read as.
+func typed(v bson.RawValue) bson.RawValue {
+	switch v.Type {
+	case bson.TypeString:
+		return reading(v)
+	case bson.TypeArray, bson.TypeEmbeddedDocument:
+		var b raw.Builder
+		for e := range raw.All(v.Value) {
+			b.Add(string(e.Key), typed(e.Value()))
+		}
+		return b.Finish(v.Type)
+	}
+	return v
+}
+
+// reading reads a text as JSON would: number, boolean or null; else it stays a
+// string. "007" and "1." are no JSON numbers and so stay identifiers, and so do numbers
+// beyond a double.
+func reading(v bson.RawValue) bson.RawValue {
+	text := raw.Text(v)
+	var read any
+	if strings.TrimSpace(text) != text || json.Unmarshal([]byte(text), &read) != nil {
+		return v
+	}
+	switch read := read.(type) {
+	case nil:
+		return null
+	case bool:
+		return raw.NewBool(read)
+	case float64:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return intValue(n, bson.TypeInt64)
+		}
+		return doubleValue(read)
+	}
+	return v
+}
