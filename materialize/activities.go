@@ -84,34 +84,15 @@ func Marked(job Job, options func() mark.Options) Job {
 		return job
 	}
 	job.Fingerprint += " marked/4"
-	directory := func(deps Deps) *mark.Directory {
-		return mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
-	}
-	job.Part = func(deps Deps) (func(bson.Raw) ([]byte, error), uint64) {
-		d := directory(deps)
-		return func(record bson.Raw) ([]byte, error) {
+	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
+		d := mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
+		return func(record bson.Raw) (bson.Raw, error) {
 			made, err := d.Make(job.View, record)
 			if err != nil {
 				return nil, fmt.Errorf("left out of lists: lists.public: %w", err)
 			}
 			return made, nil
 		}, d.Digest()
-	}
-	rows := job.Rows
-	job.Rows = func(deps Deps) (RowFunc, error) {
-		d := directory(deps)
-		row, err := rows(deps)
-		return func(ctx context.Context, record bson.Raw) (bson.Raw, error) {
-			r, err := row(ctx, record)
-			if err != nil || r == nil {
-				return r, err
-			}
-			made, _ := d.Make(job.View, record) // Part has reported the error
-			if len(r)+len(made)+len(mark.Field)+2 > maxRow {
-				made = nil // the API must not lose a row to the lists
-			}
-			return mark.Set(r, made)
-		}, err
 	}
 	return job
 }

@@ -20,41 +20,40 @@ type hasher struct {
 	seed   uint64
 	seen   func(record bson.Raw) bson.Raw // see Job.seen
 	digest *xxhash.Digest
-	part   func(record bson.Raw) ([]byte, error) // see Job.Part; nil: nothing
-	parts  uint64                                // seed of plain hashes: stands for what part reads besides the record, too
+	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil: rows get no marks
+	marks  uint64                                  // seed of plain hashes: stands for what marks depend on besides the record, too
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 	h := &hasher{seen: job.seen, seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
-	if job.Part != nil {
-		h.part, h.parts = job.Part(deps)
-		h.parts ^= h.seed
+	if job.Mark != nil {
+		h.mark, h.marks = job.Mark(deps)
+		h.marks ^= h.seed
 	}
 	return h
 }
 
 // plain returns the hash of a record alone. While it stays the same, so does sum. It is 0
-// for jobs without Part, whose sum costs no more.
+// for jobs without marks, whose sum costs no more.
 func (h *hasher) plain(record bson.Raw) uint64 {
-	if h.part == nil {
+	if h.mark == nil {
 		return 0
 	}
-	h.digest.ResetWithSeed(h.parts)
+	h.digest.ResetWithSeed(h.marks)
 	h.digest.Write(record) // never fails
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record, and of what its row takes from related collections,
-// under the seed. An error is that of Job.Part, and the hash is good all the same.
-func (h *hasher) sum(record bson.Raw) (_ uint64, err error) {
+// sum returns the hash of a record and of its mark under the seed, and the mark. An error is
+// that of Job.Mark, and the hash is good all the same.
+func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(record)
-	if h.part != nil {
-		var part []byte
-		part, err = h.part(h.seen(record))
-		h.digest.Write(part)
+	if h.mark != nil {
+		mark, err = h.mark(h.seen(record))
+		h.digest.Write(mark)
 	}
-	return h.digest.Sum64(), err
+	return h.digest.Sum64(), mark, err
 }
 
 // readDeps loads the collections that the job depends on, and those related to its rows, and

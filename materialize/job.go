@@ -35,17 +35,16 @@ type Job struct {
 	// Digest stands for what rows take from Deps, where that is little of them: other
 	// changes in them leave rows as they are. If nil, rows take everything.
 	Digest func(Deps) string
-	// Related are collections that each row takes a few documents of, as Part says: a
-	// change in one makes the rows stale that have it. They are among the Deps of the
-	// functions below, and held in memory during a run.
+	// Related are collections of which each mark has a few documents. They are among the Deps
+	// of the functions below, and held in memory during a run.
 	Related []string
-	// Part makes the function that returns what a record's row takes from Related, by its
-	// bytes. It may return more, such as what it takes from the record. Its error is listed
-	// in the view's health, the record has its row all the same. It is called by one
-	// goroutine, and not for a record that was the same in the last run under the same
-	// digest, unless it returned an error. So digest stands for all that part depends on
-	// besides the record and Fingerprint: what it reads of Related, options, the day.
-	Part func(Deps) (part func(record bson.Raw) ([]byte, error), digest uint64)
+	// Mark makes the function that returns a record's mark (package rules/mark), nil for
+	// none; if nil, rows get no marks. A row is stale when its mark changes. An error is
+	// listed in the view's health, and the record has its row without a mark. The function is
+	// called by one goroutine, and not for a record that was the same in the last run under the
+	// same digest, unless it returned an error. So digest stands for all that marks depend on
+	// besides the record and Fingerprint: what they have of Related, options, the day.
+	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
 
 	// Rows makes the function that renders rows. It is called once per run, the
 	// place to index dependencies.

@@ -13,12 +13,12 @@ import (
 	"vitrine/materialize"
 )
 
-// counted makes a job count the calls of the functions that its Part makes.
+// counted makes a job count the calls of the functions that its Mark makes.
 func counted(job materialize.Job, calls *int) materialize.Job {
-	parts := job.Part
-	job.Part = func(deps materialize.Deps) (func(bson.Raw) ([]byte, error), uint64) {
-		part, digest := parts(deps)
-		return func(record bson.Raw) ([]byte, error) { *calls++; return part(record) }, digest
+	marks := job.Mark
+	job.Mark = func(deps materialize.Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
+		mark, digest := marks(deps)
+		return func(record bson.Raw) (bson.Raw, error) { *calls++; return mark(record) }, digest
 	}
 	return job
 }
@@ -78,7 +78,7 @@ func TestPartsOfUnchangedRecords(t *testing.T) {
 		{name: "a full run", request: full, calls: 3},
 		{name: "nothing after a full run"},
 		{name: "a record is gone", change: func() { set("activities", one, three) }, calls: 1, changed: 1},
-		{name: "and is back", change: func() { set("activities", one, two, three) }, changed: 1},
+		{name: "and is back", change: func() { set("activities", one, two, three) }, calls: 1, changed: 1},
 		{name: "and stays"},
 		{name: "a record that cannot be rendered", change: func() { set("activities", one, two, `{"_id":"3","broken":1}`) }, calls: 1},
 		{name: "is tried again", calls: 1},

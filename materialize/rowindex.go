@@ -71,26 +71,22 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	return k, nil
 }
 
-// date adds to a row of a public record that does not say when it was entered when its row
-// was first published: at the given time, unless there was a row with a mark before.
-func (k *rowIndex) date(ctx context.Context, views origin.Views, view string, c *change, now int64) (err error) {
-	if mark.Of(c.row) == nil || mark.EnteredOf(c.row) != 0 {
-		return nil
-	}
-	row := &k.rows[c.at]
-	if row.live && row.first == 0 && !k.dated { // rare: such a record has changed
-		_, err = views.Rows(ctx, view, 0, func(r origin.Row) error {
+// firstPublished returns when a row with a mark was first published: at the given time, unless
+// there was one before.
+func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view string, at int, now int64) (int64, error) {
+	if k.rows[at].live && k.rows[at].first == 0 && !k.dated { // rare: such a record has changed
+		_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
 			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("read when rows of view %s were first published: %w", view, err)
+			return 0, fmt.Errorf("read when rows of view %s were first published: %w", view, err)
 		}
-		k.dated, row = true, &k.rows[c.at]
+		k.dated = true
 	}
+	row := &k.rows[at]
 	row.first = cmp.Or(row.first, now)
-	c.row, err = mark.SetEntered(c.row, row.first)
-	return err
+	return row.first, nil
 }
 
 // live counts the rows that readers get: damaged ones have no hash.

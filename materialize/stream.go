@@ -11,6 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules/ejson"
+	"vitrine/rules/mark"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
@@ -32,8 +33,9 @@ type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
-	plain  uint64 // see published
-	at     int    // the record's place in the index
+	plain  uint64   // see published
+	mark   bson.Raw // see Job.Mark
+	at     int      // the record's place in the index
 
 	row bson.Raw // nil: the record has no row
 	err error    // it could not be rendered
@@ -75,7 +77,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		}
 		b.out.Rendered += len(batch)
 		for i := range batch {
-			if err := b.index.date(ctx, b.Store, b.job.View, &batch[i], b.Now().Unix()); err != nil {
+			if err := b.mark(ctx, &batch[i]); err != nil {
 				return "", err
 			}
 		}
@@ -102,7 +104,7 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 				yield(nil, err)
 				return
 			}
-			batch, size = append(batch, c), size+len(c.record)
+			batch, size = append(batch, c), size+len(c.record)+len(c.mark)
 			if len(batch) == b.Batch || size >= batchBytes {
 				if !yield(batch, nil) {
 					return
@@ -231,15 +233,38 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	var again bool
 	c.at, again = b.index.meet(id)
 	row := &b.index.rows[c.at]
-	if c.plain != 0 && c.plain == row.plain {
-		c.hash = row.hash
-	} else if c.hash, err = h.sum(record); err != nil {
+	if c.plain != 0 && c.plain == row.plain && row.live && !b.full {
+		return c, false
+	}
+	if c.hash, c.mark, err = h.sum(record); err != nil {
 		b.skip(id, err)
 		c.plain = 0 // the next run lists the error, too
 	} else if row.live && c.hash == row.hash {
 		row.plain = c.plain
 	}
 	return c, !again && (b.full || !row.live || row.hash != c.hash)
+}
+
+// mark puts a record's mark into its row. If the record does not say when it was entered, the
+// mark says when the row was first published.
+func (b *build) mark(ctx context.Context, c *change) (err error) {
+	if b.job.Mark == nil || c.row == nil {
+		return nil
+	}
+	if len(c.row)+len(c.mark)+len(mark.Field)+2 > maxRow {
+		c.mark = nil // the API must not lose a row to the lists
+	}
+	if c.mark != nil && raw.Get(c.mark, "entered").IsZero() {
+		first, err := b.index.firstPublished(ctx, b.Store, b.job.View, c.at, b.Now().Unix())
+		if err != nil {
+			return err
+		}
+		if c.mark, err = mark.SetEntered(c.mark, first); err != nil {
+			return err
+		}
+	}
+	c.row, c.err = mark.Set(c.row, c.mark)
+	return nil
 }
 
 // of returns the change with the record that it is of.

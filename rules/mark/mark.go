@@ -51,13 +51,9 @@ func EnteredOf(row bson.Raw) int64 {
 	return at
 }
 
-// SetEntered returns a row with a mark that says so.
-func SetEntered(row bson.Raw, at int64) (bson.Raw, error) {
-	about, err := raw.SetField(Of(row), "entered", bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
-	if err != nil {
-		return nil, err
-	}
-	return Set(row, about)
+// SetEntered returns a mark that says when its record was entered.
+func SetEntered(mark bson.Raw, at int64) (bson.Raw, error) {
+	return raw.SetField(mark, "entered", bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
 }
 
 // Entries yields the entries of a list of a mark.
