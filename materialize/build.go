@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -161,22 +160,4 @@ func (b *build) reportProgress(done bool) {
 	if b.progress != nil {
 		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed, Done: done})
 	}
-}
-
-// panicError is a panic that was caught where it could do no harm.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// guarded calls fn and returns its panic as an error.
-func guarded[T any](fn func() (T, error)) (result T, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{value: v, stack: debug.Stack()}
-		}
-	}()
-	return fn()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -104,20 +103,4 @@ func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held t
 			r.o.Log.WarnContext(ctx, "renew lease", "error", err)
 		}
 	}
-}
-
-// sleep waits, or returns the cause for which ctx ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// jitter returns a random duration between a half and one and a half of d, so that
-// instances which wait for the same thing do not ask for it in step.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d+1)
 }

@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -80,21 +79,6 @@ func (o Outcome) health() origin.Health {
 // stored is what the store remembers of a skip.
 func (s Skip) stored() origin.Skip {
 	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
-}
-
-// warnOfEmpty warns of a run that found no records in its job's source and reports
-// whether it did: the name of the store may be mistyped. warned says that the run before
-// has warned.
-func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
-	switch {
-	case out.Result == Failed || out.Result == Stopped:
-		return warned // nothing was learned
-	case out.Scanned > 0 || job.Optional:
-		return false
-	case !warned:
-		r.o.Log.WarnContext(ctx, "source is empty: is this the right store?", "view", job.View, "collection", job.Source)
-	}
-	return true
 }
 
 // skipped says which records were left out, and why.

@@ -1,6 +1,8 @@
 package materialize
 
 import (
+	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -89,4 +91,20 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.retry = now.Add(jitter(wait))
 	request.now, request.waiting = false, nil // the waiting callers have their answer
 	t.pending = t.pending.with(request)
+}
+
+// sleep waits, or returns the cause for which ctx ended.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// jitter returns a random duration between a half and one and a half of d, so that
+// instances which wait for the same thing do not ask for it in step.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d+1)
 }

@@ -284,3 +284,18 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	}
 	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
 }
+
+// warnOfEmpty warns of a run that found no records in its job's source and reports
+// whether it did: the name of the store may be mistyped. warned says that the run before
+// has warned.
+func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
+	switch {
+	case out.Result == Failed || out.Result == Stopped:
+		return warned // nothing was learned
+	case out.Scanned > 0 || job.Optional:
+		return false
+	case !warned:
+		r.o.Log.WarnContext(ctx, "source is empty: is this the right store?", "view", job.View, "collection", job.Source)
+	}
+	return true
+}

@@ -45,7 +45,7 @@ func benchStore() *store {
 	return s
 }
 
-func benchSnapshot(b *testing.B) (*index.Table, *index.Budget) {
+func benchSnapshot(b *testing.B) *index.Table {
 	b.Helper()
 	budget := index.NewBudget(256<<20, 0)
 	builder := index.NewBuilder(index.Definition{Name: "things", Order: orderOf(b, "year", true)}, budget, nil)
@@ -53,12 +53,12 @@ func benchSnapshot(b *testing.B) (*index.Table, *index.Budget) {
 	for _, row := range benchStore().rows {
 		rows = append(rows, row.Doc)
 	}
-	return builder.Load(rows), budget
+	return builder.Load(rows)
 }
 
 // BenchmarkSelect evaluates filters on indexes that exist.
 func BenchmarkSelect(b *testing.B) {
-	snap, _ := benchSnapshot(b)
+	snap := benchSnapshot(b)
 	for _, bm := range []struct{ name, json string }{
 		{"equality", `{"type":"lecture"}`},
 		{"range", `{"year":{"$gte":2015,"$lt":2020}}`},
@@ -91,7 +91,7 @@ func BenchmarkSelect(b *testing.B) {
 
 // BenchmarkIndex measures the first question about a path.
 func BenchmarkIndex(b *testing.B) {
-	snap, budget := benchSnapshot(b)
+	snap := benchSnapshot(b)
 	for _, path := range []string{"type", "year", "title", "authors.user"} {
 		f, err := filter.Parse(fmt.Appendf(nil, `{%q: "x"}`, path), filter.Options{})
 		if err != nil {
@@ -100,7 +100,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				budget.Replaced(snap, nil)
+				snap.ReplacedBy(nil)
 				if _, err := snap.Select(context.Background(), f); err != nil {
 					b.Fatal(err)
 				}
@@ -112,7 +112,7 @@ func BenchmarkIndex(b *testing.B) {
 // BenchmarkPage takes pages of what was selected: of every row, and of those that no
 // order groups together.
 func BenchmarkPage(b *testing.B) {
-	snap, _ := benchSnapshot(b)
+	snap := benchSnapshot(b)
 	some, err := filter.Parse([]byte(`{"authors.user":{"$in":["u1","u2","u3"]}}`), filter.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -147,7 +147,7 @@ func BenchmarkPage(b *testing.B) {
 }
 
 func BenchmarkGroup(b *testing.B) {
-	snap, _ := benchSnapshot(b)
+	snap := benchSnapshot(b)
 	sel, err := snap.Select(context.Background(), filter.All())
 	if err != nil {
 		b.Fatal(err)

@@ -217,7 +217,9 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	if shown != nil {
 		shown()
 	}
-	v.set.budget.Replaced(before, table)
+	if before != nil {
+		before.ReplacedBy(table)
+	}
 	return next
 }
 

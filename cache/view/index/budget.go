@@ -143,47 +143,6 @@ func (b *Budget) dropLocked(d *derivedOf) {
 	b.used -= d.bytes
 }
 
-// Replaced drops what belongs to segments that were replaced: those of before that are
-// not in after. Each may be nil.
-func (b *Budget) Replaced(before, after *Table) {
-	if before == nil {
-		return
-	}
-	var kept []*segment
-	if after != nil {
-		kept = after.segments
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, d := range b.held.All() {
-		if slices.Contains(before.segments, key.segment) && !slices.Contains(kept, key.segment) {
-			b.dropLocked(d)
-		}
-	}
-	for _, seg := range before.segments {
-		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
-			b.bulk -= seg.bulk
-			seg.bulk = -1 // requests that still read it keep no more blocks
-		}
-	}
-}
-
-// Indexes returns how many paths are indexed, and the bytes that these indexes and
-// everything else derived from the rows hold.
-func (t *Table) Indexes() (paths int, bytes int64) {
-	t.budget.mu.Lock()
-	defer t.budget.mu.Unlock()
-	for key, d := range t.budget.held.All() {
-		if slices.Contains(t.segments, key.segment) && d.bytes > 0 {
-			bytes += d.bytes
-			if key.isIndex() {
-				paths++
-			}
-		}
-	}
-	return paths, bytes
-}
-
 // inUse lists the keys of what segments hold and other segments can build, the last used
 // first. What several of them hold is listed once.
 func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {

@@ -19,11 +19,6 @@ type segment struct {
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
 }
 
-// newSegment makes a segment of rows in the given order.
-func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, number: b.budget.segments.Add(1), rows: rows, frags: make([]fragments, len(b.def.Fragments))}
-}
-
 // prepared returns the fragments of one kind, encoded on first use.
 func (s *segment) prepared(kind int) *fragments {
 	f, def := &s.frags[kind], &s.def.Fragments[kind]

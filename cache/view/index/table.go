@@ -87,3 +87,42 @@ func (t *Table) inOrder() iter.Seq[Slot] {
 		}
 	}
 }
+
+// ReplacedBy drops what is derived from the segments that another table, which may be nil, does
+// not have.
+func (t *Table) ReplacedBy(next *Table) {
+	var kept []*segment
+	if next != nil {
+		kept = next.segments
+	}
+	b := t.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, d := range b.held.All() {
+		if slices.Contains(t.segments, key.segment) && !slices.Contains(kept, key.segment) {
+			b.dropLocked(d)
+		}
+	}
+	for _, seg := range t.segments {
+		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
+			b.bulk -= seg.bulk
+			seg.bulk = -1 // requests that still read it keep no more blocks
+		}
+	}
+}
+
+// Indexes returns how many paths are indexed, and the bytes that these indexes and
+// everything else derived from the rows hold.
+func (t *Table) Indexes() (paths int, bytes int64) {
+	t.budget.mu.Lock()
+	defer t.budget.mu.Unlock()
+	for key, d := range t.budget.held.All() {
+		if slices.Contains(t.segments, key.segment) && d.bytes > 0 {
+			bytes += d.bytes
+			if key.isIndex() {
+				paths++
+			}
+		}
+	}
+	return paths, bytes
+}

@@ -1,0 +1,24 @@
+package materialize
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// panicError is a panic that was caught where it could do no harm.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// guarded calls fn and returns its panic as an error.
+func guarded[T any](fn func() (T, error)) (result T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}
