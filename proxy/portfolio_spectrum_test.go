@@ -118,7 +118,7 @@ func TestSpectrumWithout(t *testing.T) {
 // gets an empty list.
 func TestSpectrumAccess(t *testing.T) {
 	secret := []byte("session secret")
-	rights := func(o access.Options) *access.Rules {
+	rights := func(o access.Options) *access.Policy {
 		r := access.New(o)
 		return r
 	}
@@ -127,7 +127,7 @@ func TestSpectrumAccess(t *testing.T) {
 	bearer := func(user string) []string { return []string{"Authorization", "Bearer " + token(t, user, secret)} }
 	tests := []struct {
 		name           string
-		rights         *access.Rules
+		rights         *access.Policy
 		api, portfolio string // the configured keys
 		query          string
 		headers        []string

@@ -173,7 +173,7 @@ func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs
 
 // secretOf returns a stored key; one that cannot be read becomes sealed, which no caller
 // can guess.
-func secretOf(key osiris.Key, sealed string) configs.Secret {
+func secretOf(key osiris.APIKey, sealed string) configs.Secret {
 	if key.Sealed {
 		return configs.Secret(sealed)
 	}

@@ -53,7 +53,7 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 }
 
 // shown describes a key without showing it.
-func shown(k osiris.Key) string {
+func shown(k osiris.APIKey) string {
 	switch {
 	case k.Sealed:
 		return "unusable: calls are refused"

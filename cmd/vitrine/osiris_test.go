@@ -198,7 +198,7 @@ func TestCompleted(t *testing.T) {
 	t.Parallel()
 	off := false
 	said := osiris.Settings{
-		StartYear: 1999, Language: "de", APIKey: osiris.Key{Text: "k"}, PortfolioKey: osiris.Key{Sealed: true}, Portfolio: &off,
+		StartYear: 1999, Language: "de", APIKey: osiris.APIKey{Text: "k"}, PortfolioKey: osiris.APIKey{Sealed: true}, Portfolio: &off,
 		Roles:   map[string][]access.Permission{"admin": nil, "editor": {access.ProjectsView}, "leader": {access.ProposalsView}},
 		Visible: map[string][]string{"review": {"editor"}, "award": nil},
 	}

@@ -32,7 +32,7 @@ type Options struct {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter    filter.Options // limits of filters
-	Access    *access.Rules  // if nil, nothing is granted and no record hidden
+	Access    *access.Policy // if nil, nothing is granted and no record hidden
 	Hidden    *access.Fields // what rows lack, as view.Options.Strip has them do; nil: nothing
 	Records   Records        // if nil, persons that the views do not have are not looked up
 	Citations Citations      // if nil, there is no citation index

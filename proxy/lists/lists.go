@@ -51,7 +51,7 @@ type Options struct {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter   filter.Options // limits of the filters of Named
-	Access   *access.Rules  // records of types that callers without a session may not see are in no list
+	Access   *access.Policy // records of types that callers without a session may not see are in no list
 	Language string         // of answers where a request asks for no other; en
 	Labels   label.Sets     // if nil, codes are shown as they are
 	Now      func() time.Time

@@ -4,7 +4,7 @@
 // decision 10). Fields names the fields that are left out of records.
 //
 // It knows no request, no session and no store: the caller authenticates the
-// person and passes a Viewer. A *Rules is read-only and safe for
+// person and passes a Viewer. A *Policy is read-only and safe for
 // concurrent use.
 package access
 
@@ -50,41 +50,41 @@ type Viewer struct {
 	Roles []string // the person's stored roles
 }
 
-// Rules answers questions about rights.
-type Rules struct {
+// Policy answers questions about rights.
+type Policy struct {
 	Options
 	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New returns the rules of options, which must not change any more. That they name known
+// New returns the policy of options, which must not change any more. That they name known
 // permissions is for the reader of the configuration to check.
-func New(o Options) *Rules { return &Rules{o, slices.Sorted(maps.Keys(o.Restricted))} }
+func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
 // May reports whether v has the permission, by a role or as every caller does.
-func (r *Rules) May(v Viewer, p Permission) bool {
-	if slices.Contains(r.Anonymous, p) {
+func (p *Policy) May(v Viewer, right Permission) bool {
+	if slices.Contains(p.Anonymous, right) {
 		return true
 	}
-	return slices.ContainsFunc(r.rolesOf(v), func(role string) bool {
-		return slices.Contains(r.Roles[role], p)
+	return slices.ContainsFunc(p.rolesOf(v), func(role string) bool {
+		return slices.Contains(p.Roles[role], right)
 	})
 }
 
 // rolesOf returns a viewer's own roles and, with a session, those of every member.
-func (r *Rules) rolesOf(v Viewer) []string {
-	if v.User == "" || len(r.Member) == 0 {
+func (p *Policy) rolesOf(v Viewer) []string {
+	if v.User == "" || len(p.Member) == 0 {
 		return v.Roles
 	}
-	return slices.Concat(v.Roles, r.Member)
+	return slices.Concat(v.Roles, p.Member)
 }
 
 // Hidden returns the activity types none of v's roles may see, sorted.
-func (r *Rules) Hidden(v Viewer) []string {
+func (p *Policy) Hidden(v Viewer) []string {
 	var hidden []string
-	roles := r.rolesOf(v)
-	for _, kind := range r.types {
+	roles := p.rolesOf(v)
+	for _, kind := range p.types {
 		seen := slices.ContainsFunc(roles, func(role string) bool {
-			return slices.Contains(r.Restricted[kind], role)
+			return slices.Contains(p.Restricted[kind], role)
 		})
 		if !seen {
 			hidden = append(hidden, kind)
@@ -97,8 +97,8 @@ func (r *Rules) Hidden(v Viewer) []string {
 // v's roles may see, and activities of any type that name v in rendered.users or user.
 // It is nil when nothing is hidden. The same viewer always gets the same filter, so it
 // can be part of a cache key.
-func (r *Rules) Visible(v Viewer) bson.D {
-	hidden := r.Hidden(v)
+func (p *Policy) Visible(v Viewer) bson.D {
+	hidden := p.Hidden(v)
 	if len(hidden) == 0 {
 		return nil
 	}

@@ -59,8 +59,8 @@ func language(rec record) string {
 	}
 }
 
-// Key is an API key. The zero Key is none: callers need no key.
-type Key struct {
+// APIKey is an API key. Without text, callers need none.
+type APIKey struct {
 	Text string
 	// Sealed: the stored value cannot be a key. Since the institute meant to require
 	// one, no caller has it.
@@ -68,16 +68,16 @@ type Key struct {
 }
 
 // apiKey reads a key as it is: unlike other text it may begin or end with blanks.
-func apiKey(rec record) Key {
+func apiKey(rec record) APIKey {
 	v := rec.doc.Lookup("value")
 	if s, ok := v.StringValueOK(); ok {
-		return Key{Text: s}
+		return APIKey{Text: s}
 	}
 	s, ok := textOf(v)
 	if !ok {
 		rec.warn("%s is not text: calls are refused until it is", rec.text("key"))
 	}
-	return Key{Text: s, Sealed: !ok}
+	return APIKey{Text: s, Sealed: !ok}
 }
 
 // features reads {feature, enabled}; one of them concerns the API.

@@ -84,7 +84,7 @@ func TestSettings(t *testing.T) {
 	}
 	off := false
 	want := osiris.Settings{
-		StartYear: 1998, APIKey: osiris.Key{Text: " k3y"}, PortfolioKey: osiris.Key{Text: "12345"}, Language: "de", Portfolio: &off,
+		StartYear: 1998, APIKey: osiris.APIKey{Text: " k3y"}, PortfolioKey: osiris.APIKey{Text: "12345"}, Language: "de", Portfolio: &off,
 		Roles: map[string][]access.Permission{
 			"admin": {access.ProjectsView, access.ProposalsView}, "scientist": nil, "leader": {access.ProjectsView},
 		},
@@ -151,11 +151,11 @@ func TestMalformed(t *testing.T) {
 		{"start year empty", osiris.General, `{"_id": 1, "key": "startyear", "value": ""}`,
 			func(s osiris.Settings) bool { return s.StartYear == 0 }, nil},
 		{"key without a value", osiris.General, `{"_id": 1, "key": "apikey"}`,
-			func(s osiris.Settings) bool { return s.APIKey == osiris.Key{} }, nil},
+			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{} }, nil},
 		{"key that is no text stays closed", osiris.General, `{"_id": 1, "key": "apikey", "value": {"a": 1}}`,
-			func(s osiris.Settings) bool { return s.APIKey == osiris.Key{Sealed: true} }, []string{"adminGeneral 1: apikey is not text: calls are refused until it is"}},
+			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{Sealed: true} }, []string{"adminGeneral 1: apikey is not text: calls are refused until it is"}},
 		{"key that is a flag stays closed", osiris.General, `{"_id": 1, "key": "portfolio_apikey", "value": true}`,
-			func(s osiris.Settings) bool { return s.PortfolioKey == osiris.Key{Sealed: true} },
+			func(s osiris.Settings) bool { return s.PortfolioKey == osiris.APIKey{Sealed: true} },
 			[]string{"adminGeneral 1: portfolio_apikey is not text: calls are refused until it is"}},
 		{"setting given twice", osiris.General, "{\"_id\": 2, \"key\": \"apikey\", \"value\": \"b\"}\n{\"_id\": 1, \"key\": \"apikey\", \"value\": \"a\"}",
 			func(s osiris.Settings) bool { return s.APIKey.Text == "a" }, []string{"adminGeneral 2: apikey is given twice"}},

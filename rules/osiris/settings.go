@@ -45,8 +45,8 @@ const RoleUser = "user"
 // Settings is what a database says about itself. What it does not say is zero.
 type Settings struct {
 	StartYear    int    // first year of /api/html
-	APIKey       Key    // of /api
-	PortfolioKey Key    // of /portfolio
+	APIKey       APIKey // of /api
+	PortfolioKey APIKey // of /portfolio
 	Language     string // en or de
 	// Portfolio says whether there is a research spectrum; nil: not said.
 	Portfolio *bool

@@ -58,14 +58,14 @@ func (l *loader) file(n *yaml.Node) {
 	if labels, ok := top["labels"]; ok {
 		l.Entries(labels, "labels", func(key string, n *yaml.Node, path string) { l.labels[key] = l.label(n, path) })
 	}
-	base := &kind{icon: l.icon(top["icon"], "icon", "circle")}
+	base := &typeRules{icon: l.icon(top["icon"], "icon", "circle")}
 	l.templates(top["templates"], "templates", base)
 	for _, out := range [...]int{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
 		if base.templates[out] == nil {
 			l.Errorf(n, "templates", "%s is missing", outputNames[out])
 		}
 	}
-	l.rules.types.other = &kind{kinds: map[string]*kind{}, other: base}
+	l.rules.types.other = &typeRules{named: map[string]*typeRules{}, other: base}
 	l.kinds(top["types"], "types", &l.rules.types, base, "label", "icon", "templates", "subtypes")
 }
 
@@ -85,8 +85,8 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 
 // kinds reads the types of the file, or the subtypes of a type, which may have the keys
 // known. base is what they inherit.
-func (l *loader) kinds(n *yaml.Node, path string, above, base *kind, known ...string) {
-	above.kinds = map[string]*kind{}
+func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known ...string) {
+	above.named = map[string]*typeRules{}
 	if n == nil {
 		return
 	}
@@ -97,13 +97,13 @@ func (l *loader) kinds(n *yaml.Node, path string, above, base *kind, known ...st
 		l.templates(keys["templates"], path+".templates", &k)
 		other := k
 		k.label, k.other = l.label(keys["label"], path+".label"), &other
-		above.kinds[id] = &k
+		above.named[id] = &k
 		l.kinds(keys["subtypes"], path+".subtypes", &k, &other, "label", "icon", "templates")
 	})
 }
 
 // templates compiles what n names and leaves the other templates of s inherited.
-func (l *loader) templates(n *yaml.Node, path string, s *kind) {
+func (l *loader) templates(n *yaml.Node, path string, s *typeRules) {
 	if n == nil {
 		return
 	}

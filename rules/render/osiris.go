@@ -106,10 +106,10 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		rules: &Rules{
 			dateParts:   true,
 			slots:       maps.Clone(r.slots),
-			types:       kind{kinds: maps.Clone(r.types.kinds), other: r.types.other},
+			types:       typeRules{named: maps.Clone(r.types.named), other: r.types.other},
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
-		overlaid: map[string]*kind{},
+		overlaid: map[string]*typeRules{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[int]string{outAuthors: "authors", outEditors: "editors"} {
@@ -149,8 +149,8 @@ func osirisFingerprint(below string, o Osiris) string {
 // osirisLoader lays what a database says over rules, and gathers faults.
 type osirisLoader struct {
 	rules    *Rules
-	fields   map[string]*field // what templates may name
-	overlaid map[string]*kind  // copies of types of the rules below, by ID
+	fields   map[string]*field     // what templates may name
+	overlaid map[string]*typeRules // copies of types of the rules below, by ID
 	faults   []Fault
 }
 
@@ -187,14 +187,14 @@ func (l *osirisLoader) category(c OsirisCategory) {
 // overlaidType returns a type that may be changed: a copy of the type of the rules below, or
 // of their fallback for types that they do not name. Its icon is that of its category, if that
 // has one.
-func (l *osirisLoader) overlaidType(id string) *kind {
+func (l *osirisLoader) overlaidType(id string) *typeRules {
 	if t, ok := l.overlaid[id]; ok {
 		return t
 	}
 	t := *l.rules.types.find(id)
 	other := *t.other
-	t.kinds, t.other, t.icon = maps.Clone(t.kinds), &other, ""
-	l.overlaid[id], l.rules.types.kinds[id] = &t, &t
+	t.named, t.other, t.icon = maps.Clone(t.named), &other, ""
+	l.overlaid[id], l.rules.types.named[id] = &t, &t
 	return &t
 }
 
@@ -205,7 +205,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 		l.fault(o.From, "parent is missing")
 		return
 	}
-	if _, ok := l.rules.types.kinds[o.Parent]; !ok {
+	if _, ok := l.rules.types.named[o.Parent]; !ok {
 		l.fault(o.From, "parent %q is no category", o.Parent)
 	}
 	t := l.overlaidType(o.Parent)
@@ -216,7 +216,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 	s.icon = cmp.Or(l.icon(o.From, o.Icon), t.icon, s.icon)
 	s.ongoing = o.Ongoing
 	l.osirisTemplates(o, &s)
-	t.kinds[o.ID] = &s
+	t.named[o.ID] = &s
 }
 
 // icon returns a usable name of an icon, or "".

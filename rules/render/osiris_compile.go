@@ -17,7 +17,7 @@ var untitled = constantField([languages]string{english: "[no title]", german: "[
 // osirisTemplates compiles the templates of a subtype into s, which keeps those that the
 // subtype lacks. OSIRIS makes two forms from title and subtitle: one for lists of its own
 // and one for portfolios. If only one of them is given, the other has OSIRIS's default.
-func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
+func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
 		var b branch

@@ -37,7 +37,7 @@ func languageOf(code string) int { return max(english, slices.Index(languageCode
 type Rules struct {
 	// slots are the places of stored fields in a page, by the first part of their path.
 	slots map[string]int
-	types kind // its kinds are the types, and theirs are the subtypes
+	types typeRules // named are the types, and their named the subtypes
 	// userSlots are the slots of the lists of participants (rendered.users).
 	userSlots []int
 	dateParts bool // whether the parts of dates count, which the file's rules do not know
@@ -47,9 +47,9 @@ type Rules struct {
 	pages       sync.Pool // of *page
 }
 
-// kind is what the file says about a type or a subtype.
-type kind struct {
-	// label is HTML by language. If it is empty, the kind goes by its id.
+// typeRules is what the file says about a type or a subtype.
+type typeRules struct {
+	// label is HTML by language. If it is empty, the type goes by its id.
 	label [languages]string
 	// icon is the name of a Phosphor icon, without "ph-".
 	icon string
@@ -58,17 +58,18 @@ type kind struct {
 	ongoing bool
 	// templates are compiled. Plain text may have none (page.output).
 	templates [outputs][]instr
-	// kinds are those below that the file names, by id; other is for all others.
-	kinds map[string]*kind
-	other *kind
+	// named are the types, or the subtypes of a type, that the file names, by id; other is for
+	// all others.
+	named map[string]*typeRules
+	other *typeRules
 }
 
-// find returns the kind with an id below k.
-func (k *kind) find(id string) *kind {
-	if found, ok := k.kinds[id]; ok {
+// find returns the rules of the type, or subtype, with an id.
+func (t *typeRules) find(id string) *typeRules {
+	if found, ok := t.named[id]; ok {
 		return found
 	}
-	return k.other
+	return t.other
 }
 
 // Fingerprint identifies the rules and the code that runs them: what is rendered
@@ -113,8 +114,8 @@ type page struct {
 	// persons are the lists of persons that have been read, by slot: a citation, its forms
 	// and users all need the authors.
 	persons [][]names.Person
-	typ     *kind // and subtype
-	sub     *kind
+	typ     *typeRules // and subtype
+	sub     *typeRules
 	joiner  joiner.Joiner
 	// value holds the field that is being written or that a condition asks for.
 	value []byte
@@ -162,9 +163,9 @@ func (p *page) subtypeLabel() string {
 // language can then be shown in another.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
-	for typ, t := range r.types.kinds {
+	for typ, t := range r.types.named {
 		types[typ] = label.Name{EN: t.label[english], DE: t.label[german]}
-		for id, sub := range t.kinds {
+		for id, sub := range t.named {
 			subtypes[typ+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
 		}
 	}
