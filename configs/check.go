@@ -17,49 +17,16 @@ import (
 )
 
 // checkScalar checks a value that was read for k, or one element of it. Texts are not
-// empty. Numbers may never be negative. Key.Check holds words of which each is one of
-//
-//	required   not empty; setScalar checks that
-//	positive   a number that is not 0
-//	share      a number up to 1
-//	page       a number up to 200
-//	collection the name of a MongoDB collection
-//	database   the name of a MongoDB database
-//	oneof:A,B  one of the words
-//	uri        the address of a store
-//
-// or has an entry in forms or in the checks of the caller of Load.
-func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
-	for check := range strings.FieldsSeq(k.Check) {
+// empty. Numbers may never be negative. Each word of Key.Check names an entry in valueChecks or in
+// injected; what follows a colon is its argument. setScalar checks the word "required".
+func (k *Key) checkScalar(v reflect.Value, injected Checks) error {
+	for word := range strings.FieldsSeq(k.Check) {
 		var err error
-		switch name, words, _ := strings.Cut(check, ":"); name {
-		case "required":
-		case "positive":
-			if v.Int() == 0 {
-				err = errors.New("may not be 0")
-			}
-		case "share":
-			if !(v.Float() <= 1) { // nor is NaN
-				err = fmt.Errorf("want a share from 0 to 1, have %v", v)
-			}
-		case "page":
-			if v.Int() > 200 {
-				err = fmt.Errorf("may be at most 200, have %v", v)
-			}
-		case "collection":
-			err = checkName(v.String(), "a collection", "$\x00")
-		case "database":
-			err = checkName(v.String(), "a database", databaseForbidden)
-		case "oneof":
-			err = checkWord(v.String(), strings.Split(words, ","))
-		case "uri":
-			err = checkURI(v.String())
-		default:
-			if f, ok := forms[name]; ok && !f.matches(v.String()) {
-				err = fmt.Errorf("want %s, have %q", f.want, v.String())
-			} else if check := checks[name]; check != nil {
-				err = check(v.String())
-			}
+		name, argument, _ := strings.Cut(word, ":")
+		if check := valueChecks[name]; check != nil {
+			err = check(v, argument)
+		} else if check := injected[name]; check != nil {
+			err = check(v.String())
 		}
 		if err != nil {
 			return err
@@ -69,6 +36,55 @@ func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
 		return fmt.Errorf("may not be negative, have %v", v)
 	}
 	return nil
+}
+
+// valueChecks are what a value may have to be.
+var valueChecks = map[string]func(v reflect.Value, argument string) error{
+	"positive": func(v reflect.Value, _ string) error {
+		if v.Int() == 0 {
+			return errors.New("may not be 0")
+		}
+		return nil
+	},
+	"share": func(v reflect.Value, _ string) error {
+		if !(v.Float() <= 1) { // nor NaN
+			return fmt.Errorf("want a share from 0 to 1, have %v", v)
+		}
+		return nil
+	},
+	"page": func(v reflect.Value, _ string) error {
+		if v.Int() > 200 {
+			return fmt.Errorf("may be at most 200, have %v", v)
+		}
+		return nil
+	},
+	"oneof":    func(v reflect.Value, words string) error { return checkWord(v.String(), strings.Split(words, ",")) },
+	"database": func(v reflect.Value, _ string) error { return checkDatabase(v.String()) },
+	"uri":      func(v reflect.Value, _ string) error { return checkURI(v.String()) },
+	"address":  form("HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress),
+	"base":     form("a web address such as https://data.example.org without a slash at its end", isBase),
+	"host":     form("a host such as data.example.org, data.example.org:8443 or localhost:*", hosts.MatchString),
+	"link":     form("none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }),
+	"network":  form("an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)),
+	"origin":   form("an origin such as https://www.example.org without a path", isOrigin),
+	"origins":  form("an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }),
+	"pager":    form("a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }),
+	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
+	"path":     form("a dotted path such as catalog.topics", isPath),
+	"template": form("a web address with {id} in it", isTemplate),
+	// A name of a header or cookie (RFC 9110: 5.6.2, token).
+	"token": form("a name without blanks and separators", httpguts.ValidHeaderFieldName),
+	"zone":  form("a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)),
+}
+
+// form returns a check for a text that people know as want.
+func form(want string, matches func(string) bool) func(reflect.Value, string) error {
+	return func(v reflect.Value, _ string) error {
+		if !matches(v.String()) {
+			return fmt.Errorf("want %s, have %q", want, v.String())
+		}
+		return nil
+	}
 }
 
 // slugs matches the names that a list may have. builtIn are the names of built-in lists and of
@@ -87,31 +103,6 @@ func checkSlug(name string) error {
 		return errors.New("is the name of a built-in list: choose another")
 	}
 	return nil
-}
-
-// databaseForbidden are the characters that no name of a MongoDB database has.
-const databaseForbidden = "/\\. \"$*<>:|?\x00"
-
-// forms are the texts that a setting may have to be: how they are described to people,
-// and whether a text that is not empty is one.
-var forms = map[string]struct {
-	want    string
-	matches func(string) bool
-}{
-	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
-	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
-	"host":     {"a host such as data.example.org, data.example.org:8443 or localhost:*", hosts.MatchString},
-	"link":     {"none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }},
-	"network":  {"an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)},
-	"origin":   {"an origin such as https://www.example.org without a path", isOrigin},
-	"origins":  {"an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }},
-	"pager":    {"a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }},
-	"param":    {"the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString},
-	"path":     {"a dotted path such as catalog.topics", isPath},
-	"template": {"a web address with {id} in it", isTemplate},
-	// A name of a header or cookie (RFC 9110: 5.6.2, token).
-	"token": {"a name without blanks and separators", httpguts.ValidHeaderFieldName},
-	"zone":  {"a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)},
 }
 
 // hosts matches what a Host header may have, and any port as ":*".
@@ -177,9 +168,10 @@ func webAddress(text string) (u *url.URL, ok bool) {
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-func checkName(text, what, forbidden string) error {
-	if i := strings.IndexAny(text, forbidden); i >= 0 {
-		return fmt.Errorf("the name of %s may not contain %q, have %q", what, text[i], text)
+// checkDatabase checks the name of a MongoDB database.
+func checkDatabase(name string) error {
+	if i := strings.IndexAny(name, "/\\. \"$*<>:|?\x00"); i >= 0 {
+		return fmt.Errorf("the name of a database may not contain %q, have %q", name[i], name)
 	}
 	return nil
 }
@@ -219,5 +211,5 @@ func checkURI(text string) error {
 	case database == "":
 		return errors.New("names no database; want " + scheme + "://HOST/DATABASE")
 	}
-	return checkName(database, "a database", databaseForbidden)
+	return checkDatabase(database)
 }

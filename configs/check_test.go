@@ -31,7 +31,6 @@ func TestChecks(t *testing.T) {
 		{"views.database", "osiris osiris-views_2", map[string]string{
 			"a/b": "the name of a database may not contain '/'", "a.b": "the name of a database may not contain '.'",
 			"a$": "the name of a database may not contain '$'", "a?b": "the name of a database may not contain '?'"}},
-		{"catalog.collection", "topics catalog.topics", map[string]string{"a$b": "the name of a collection may not contain '$'"}},
 		{"http.trusted_proxies", "10.0.0.1 ::1 10.0.0.0/8 2001:db8::/32 10.0.0.1,::1", map[string]string{
 			"proxy": network, "10.0.0.0/33": network, "10.0.0.1,proxy": network, "10.0.0": network}},
 		{"http.cors.origins", "* https://a.example http://localhost:3000 https://a.example,https://b.example", map[string]string{
@@ -53,8 +52,8 @@ func TestChecks(t *testing.T) {
 			"1.01": "want a share from 0 to 1", "-0.1": "may not be negative", "NaN": "want a share from 0 to 1",
 			"Inf": "want a share from 0 to 1", "-Inf": "may not be negative", "half": "want a number"}},
 		{"limits.rate", "0 1 +5 1000000", map[string]string{"-1": "may not be negative, have -1", "1.5": "want a whole number", "1e3": "want a whole number"}},
-		{"limits.waiting", "1", map[string]string{"0": "may not be 0", "": "may not be 0"}},
-		{"limits.url_bytes", "1 8KiB 1.5MB", map[string]string{"0": "may not be 0", "8 apples": "want a size such as 512MB or 64KiB"}},
+		{"mongo.batch", "1", map[string]string{"0": "may not be 0", "": "may not be 0"}},
+		{"views.budget", "0 1 8KiB 1.5MB", map[string]string{"8 apples": "want a size such as 512MB or 64KiB"}},
 		{"views.poll", "1ms 2s 1h30m", map[string]string{"0": "may not be 0", "-2s": "may not be negative, have -2s", "2": "want a duration such as 30s or 2h"}},
 		{"compat.formatted_single", "true false 1 0 T", map[string]string{"yes": "want true or false", "on": "want true or false"}},
 		{"store", "bolt://a.db bolt:///a.db mongodb://h/d mongodb+srv://u:p@h/d mongodb://a:1,b:2/d?replicaSet=r", map[string]string{

@@ -25,58 +25,41 @@ type Config struct {
 	// The jobs that build the views. By default what changes often is built every few minutes,
 	// the rest less often, and everything once a night.
 	Materialize struct {
-		Enabled        bool
-		Schedule       map[string]string
-		Full           string
-		Watch          bool
-		MaxShrink      float64
-		Workers, Batch int
-		Lease          time.Duration
+		Enabled   bool
+		Schedule  map[string]string
+		Full      string
+		MaxShrink float64
+		Lease     time.Duration
 	}
-	// The connection to a MongoDB store.
-	Mongo struct {
-		ConnectTimeout, Timeout time.Duration
-		Pool                    int
-		ReadPreference          string
-		Batch                   int
-	}
+	Mongo struct{ Batch int }
 
-	Limits Limits
-	// Answers that are kept once computed.
-	Cache struct {
-		Budget, MaxEntry, Blocks Size
+	// The bounds of one request, or one client.
+	Limits struct {
+		Rate           int
+		FilterBytes    Size
+		RequestTimeout time.Duration
 	}
-	// What the process as a whole holds.
-	Memory struct {
-		Limit    Size
-		Garbage  int
-		InFlight Size
-	}
-	// How answers travel: which proxies may say who asks, which sites' pages may read answers,
-	// the Cache-Control header of good ones, and their compression.
+	Cache struct{ Budget Size } // of answers that are kept once computed
+	// How answers travel: which proxies may name the client, which sites' pages may read answers,
+	// and the Cache-Control header.
 	HTTP struct {
 		ProxyHeader    string
 		TrustedProxies []string
 		CORS           struct {
 			Origins     []string
 			Credentials bool
-			MaxAge      time.Duration
 		}
 		CacheControl struct {
 			MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
 			Keyed                                      string
 		}
-		Compress struct {
-			Codings  []string
-			MinBytes Size
-		}
 	}
 
-	Catalog     struct{ TopicsPath, Collection, File, URL string } // the scholarly catalogue that topics come from
-	Affiliation struct{ Fields []string }                          // what marks an author as one of the institute's
-	Portfolio   struct{ Enabled bool }                             // the research spectrum
+	Catalog     struct{ TopicsPath, File, URL string } // the scholarly catalogue that topics come from
+	Affiliation struct{ Fields []string }              // what marks an author as one of the institute's
+	Portfolio   struct{ Enabled bool }                 // the research spectrum
 	Lists       Lists
-	Citation    Citation
+	Citation    struct{ URL string }           // the external citation index; nothing else outside is ever contacted
 	Labels      struct{ File string }          // the names of codes
 	Compat      struct{ FormattedSingle bool } // switches oddities of the API off
 	Log         Log
@@ -110,29 +93,11 @@ type Session struct {
 // Views are the prepared rows that answers come from. Many databases have no deadlines,
 // hence the default of Optional.
 type Views struct {
-	Mode, Database      string
-	Budget, IndexBudget Size
-	Snapshot            string
-	SnapshotEvery       time.Duration
-	Optional            []string
-	Poll                time.Duration
-}
-
-// Limits are the bounds of one request, or one client.
-type Limits struct {
-	Rate, Burst, Concurrency, ClientConnections, KeyFailures int
-	URLBytes, BodyBytes, FilterBytes                         Size
-	FilterDepth, FilterNodes                                 int
-	RegexBytes                                               Size
-	RegexTimeout, RequestTimeout                             time.Duration
-	Waiting                                                  int
-	ReadTimeout, WriteTimeout, SendTimeout, IdleTimeout      time.Duration
-}
-
-// Citation is the external citation index. Nothing else outside is ever contacted.
-type Citation struct {
-	URL                                string
-	Lifetime, Stale, Interval, Timeout time.Duration
+	Mode, Database string
+	Budget         Size
+	Snapshot       string
+	Optional       []string
+	Poll           time.Duration
 }
 
 // Log is the log, on standard error.
@@ -159,25 +124,17 @@ type Lists struct {
 	// IgnoredParameters are names, or with "*" at their end prefixes.
 	IgnoredParameters []string
 	Named             map[string]*NamedList
-	Links             ListLinks
-}
-
-// ListLinks are templates of links: a web address, or a path from the root of the page's site, with `{id}` in it.
-type ListLinks struct {
-	Activity, Person, Project string
+	// Links are templates of links by kind of target: a web address, or a path from the root of
+	// the page's site, with `{id}` in it.
+	Links map[string]string
 }
 
 // NamedList is a list with a name of its own.
 type NamedList struct {
-	Title                            Titles
+	Title                            map[string]string // by language
 	View, Filter, Group, Style, Sort string
 	PageSize                         int
 	Facets                           []string
 	PageURL                          string
-	Links                            ListLinks
-}
-
-// Titles is a title by language.
-type Titles struct {
-	En, De string
+	Links                            map[string]string
 }

@@ -82,8 +82,8 @@ func TestSuggestionsFromTheSameSection(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
 	for content, want := range map[string]string{
 		"mongo: {batc: 1}":           "mongo.batc: unknown key, did you mean mongo.batch?",
-		"materialize: {batc: 1}":     "materialize.batc: unknown key, did you mean materialize.batch?",
-		"http: {cors: {maxage: 1s}}": "http.cors.maxage: unknown key, did you mean http.cors.max_age?",
+		"materialize: {leas: 1}":     "materialize.leas: unknown key, did you mean materialize.lease?",
+		"http: {cors: {origin: 1s}}": "http.cors.origin: unknown key, did you mean http.cors.origins?",
 		"acess: {anonymous: []}":     "acess: unknown key, did you mean access?",
 		"http: {cros: {}}":           "http.cros: unknown key, did you mean http.cors?",
 		"qqqqqqqqqqqq: 1":            "qqqqqqqqqqqq: unknown key",

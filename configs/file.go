@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -57,11 +58,15 @@ func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, pla
 		return
 	}
 	r.eachKey(place, path, node, func(_, full string, place Place, value *yaml.Node) {
-		if i := slices.IndexFunc(keys, func(k Key) bool { return prefix+k.Path == full }); i >= 0 {
+		inside := func(path string) bool { return strings.HasPrefix(path, full+".") }
+		switch i := slices.IndexFunc(keys, func(k Key) bool { return prefix+k.Path == full }); {
+		case i >= 0:
 			r.set(dst.FieldByIndex(keys[i].index), &keys[i], full, value, place)
-		} else if slices.ContainsFunc(keys, func(k Key) bool { return strings.HasPrefix(prefix+k.Path, full+".") }) {
+		case gone[full] != "":
+			r.mistake(place, full, removed+gone[full])
+		case slices.ContainsFunc(keys, func(k Key) bool { return inside(prefix + k.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(gone)), inside):
 			r.section(dst, keys, prefix, full, place, value)
-		} else {
+		default:
 			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(keys, prefix, path)))
 		}
 	})
@@ -106,7 +111,7 @@ func pathsFrom(keys []Key, prefix, section string) []string {
 // parentOf returns a dotted name without its last part.
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// joinPath returns the dotted name of what has a name in a section.
+// joinPath returns section.name, or name at the top.
 func joinPath(section, name string) string {
 	if section == "" {
 		return name

@@ -27,7 +27,7 @@ func TestFileContents(t *testing.T) {
 		{"quoted numbers of text", "auth: {api_key: '0123'}\n", func(c *Config) { c.Auth.APIKey = "0123" }},
 		{"numbers as text", "auth: {api_key: 0123}\n", func(c *Config) { c.Auth.APIKey = "0123" }},
 		{"a time as text", "auth: {api_key: 2024-01-05T01:02:03Z}\n", func(c *Config) { c.Auth.APIKey = "2024-01-05T01:02:03Z" }},
-		{"sizes with and without unit", "cache: {budget: 1024, blocks: 1KiB}\n", func(c *Config) { c.Cache.Budget, c.Cache.Blocks = 1024, 1024 }},
+		{"sizes with and without unit", "cache: {budget: 1024}\nviews: {budget: 1KiB}\n", func(c *Config) { c.Cache.Budget, c.Views.Budget = 1024, 1024 }},
 		{"a whole number as a share", "materialize: {max_shrink: 1}\n", func(c *Config) { c.Materialize.MaxShrink = 1 }},
 		{"null turns off", "cache: {budget: null}\nauth: {session: {cookie: ~}}\n", func(c *Config) { c.Cache.Budget, c.Auth.Session.Cookie = 0, "" }},
 		{"null for a list", "affiliation: {fields: }\n", func(c *Config) { c.Affiliation.Fields = nil }},

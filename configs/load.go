@@ -26,8 +26,8 @@ type Sources struct {
 	Checks Checks
 }
 
-// Checks are the parsers of packages that use a setting, by the word for them in the tag
-// "check": "cron", a cron spec that fires at some time.
+// Checks are the parsers of packages that use a setting, by the word for them in settings.yaml:
+// "cron", "field" and "filter".
 type Checks map[string]func(text string) error
 
 // Load returns the configuration that the sources add up to, checked. All

@@ -78,12 +78,13 @@ func wantLists(c *Config) {
 	c.Lists.Public, c.Lists.BaseURL = `{"hide": {"$ne": true}}`, "https://data.institute.example/vitrine"
 	c.Lists.Hosts = []string{"data.institute.example", "data.institute.example:8443", "[::1]:*"}
 	c.Lists.IgnoredParameters = []string{"gclid", "pk_*"}
-	c.Lists.Links = ListLinks{Activity: "https://www.institute.example/pub/{id}", Person: "none"}
-	usual := NamedList{View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
+	c.Lists.Links = map[string]string{"activity": "https://www.institute.example/pub/{id}", "person": "none"}
+	none := map[string]string{}
+	usual := NamedList{Title: none, Links: none, View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
 	papers, people := usual, usual
-	papers.Title, papers.Filter = Titles{En: "Publications", De: "Publikationen"}, `{"type": "publication", "units": "BIO"}`
+	papers.Title, papers.Filter = map[string]string{"en": "Publications", "de": "Publikationen"}, `{"type": "publication", "units": "BIO"}`
 	papers.Group, papers.Style, papers.Facets = "year", "print", []string{"year", "type", "person"}
-	papers.PageURL, papers.Links.Project = "/publications?p={page}", "/project/{id}"
+	papers.PageURL, papers.Links = "/publications?p={page}", map[string]string{"project": "/project/{id}"}
 	people.View, people.Sort, people.PageSize, people.Facets = "persons", "author", 100, []string{}
 	c.Lists.Named = map[string]*NamedList{"bio-papers": &papers, "people": &people, "defaults": &usual}
 }
@@ -115,15 +116,14 @@ func wantFull(c *Config) {
 	c.Access.Anonymous = nil
 	c.Access.Roles["viewer"] = []string{"projects.view"}
 	c.Access.Types = map[string][]string{"misc": {"admin", "viewer"}}
-	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: 1 << 20, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", SnapshotEvery: 5 * time.Minute, Optional: []string{"deadlines", "journals"}}
+	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", Optional: []string{"deadlines", "journals"}}
 	c.Materialize.Schedule["activities"] = "0,30 * * * *"
 	c.Materialize.Schedule["journals"] = ""
 	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"
-	c.Materialize.MaxShrink, c.Materialize.Workers = 1, 4
+	c.Materialize.MaxShrink = 1
 	c.Limits.Rate, c.Limits.RequestTimeout = 50, 0
 	c.HTTP.CORS.Origins = []string{"https://www.example.org", "http://localhost:3000"}
 	c.HTTP.CORS.Credentials = true
-	c.HTTP.Compress.Codings = []string{"gzip"}
 	c.Catalog.TopicsPath, c.Catalog.File = "openalex.topics", "topics.json"
 	c.Affiliation.Fields = []string{"aoi"}
 	c.Compat.FormattedSingle = true

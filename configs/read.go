@@ -86,7 +86,7 @@ func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node,
 // setSection reads a section in a map of sections over its defaults.
 func (r *reader) setSection(dst reflect.Value, k *Key, path string, place Place, node *yaml.Node) {
 	for i := range k.fields {
-		if field := &k.fields[i]; field.Default != "" {
+		if field := &k.fields[i]; field.Default != "" || field.typ.Kind() == reflect.Map {
 			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
 		}
 	}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the reference and the sample anew
 // What people read about the configuration is made from the description of its settings, so that
 // neither can drift from the code:
 //
-//	settings.yaml ─┬─▶ docs/configuration.md       every key in a table
+//	settings.yaml ─┬─▶ docs/configuration.md       every key
 //	               └─▶ configs/vitrine.sample.yml  the defaults, with comments
 const (
 	referenceFile = "../docs/configuration.md"
@@ -85,10 +85,12 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range keys {
-		for _, want := range []string{"| `" + k.Path + "` |", "`" + k.Env + "`"}[:1+min(1, len(k.Env))] {
-			if !bytes.Contains(doc, []byte(want)) {
-				t.Errorf("%s is not in the documentation", want)
-			}
+		want := "- `" + k.Path + "` ("
+		if k.fields != nil {
+			want = "## `" + k.Path + "." + sectionName + "`"
+		}
+		if !bytes.Contains(doc, []byte(want)) {
+			t.Errorf("%s is not in the documentation", want)
 		}
 	}
 }
@@ -111,63 +113,43 @@ func (docs comments) add(settings []Key, prefix string) {
 	}
 }
 
-// markdown returns the reference: a table per section.
+// markdown returns the reference: a list per section.
 func markdown(intro []byte, docs comments) []byte {
 	var out bytes.Buffer
 	out.Write(intro)
-	heading(&out, "The basics", "")
+	out.WriteString("\n## The basics\n\n")
 	section := ""
 	var all []Key
 	for _, k := range keys {
-		all = append(all, k)
+		if k.fields == nil {
+			all = append(all, k)
+		}
 		for _, field := range k.fields {
 			field.Path = k.Path + "." + sectionName + "." + field.Path
 			all = append(all, field)
 		}
 	}
 	for _, k := range all {
-		if parent := k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))]; parent != section {
+		if parent := parentOf(k.Path); parent != section {
 			section = parent
-			heading(&out, "`"+section+"`", docs[section])
+			fmt.Fprintf(&out, "\n## `%s`\n\n%s\n\n", section, docs[strings.TrimSuffix(section, "."+sectionName)])
 		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s | %s%s | %s |\n",
-			k.Path, typeOf(k), defaultOf(k), envOf(k), flagOf(k), cell(docs[k.Path]))
+		fmt.Fprintf(&out, "- `%s` (%s): %s\n", k.Path, strings.Join(factsOf(k), ", "), docs[k.Path])
 	}
 	return out.Bytes()
 }
 
-func heading(out *bytes.Buffer, title, doc string) {
-	fmt.Fprintf(out, "\n## %s\n\n", title)
-	if doc != "" {
-		fmt.Fprintf(out, "%s\n\n", doc)
+// factsOf returns the type of a setting, its default and its flag.
+func factsOf(k Key) []string {
+	facts := []string{typeNames[k.typ]}
+	if k.Default != "" {
+		facts = append(facts, "`"+k.Default+"`")
 	}
-	out.WriteString("| key | type | default | environment, flag | effect |\n| --- | --- | --- | --- | --- |\n")
-}
-
-func defaultOf(k Key) string {
-	if k.Default == "" {
-		return "empty"
+	if k.Flag != "" {
+		facts = append(facts, "`--"+k.Flag+"`")
 	}
-	return "`" + cell(k.Default) + "`"
+	return facts
 }
-
-// envOf is the variable that sets a key; only a file sets those in a map of sections.
-func envOf(k Key) string {
-	if k.Env == "" || strings.Contains(k.Path, sectionName) {
-		return "file only"
-	}
-	return "`" + k.Env + "`"
-}
-
-func flagOf(k Key) string {
-	if k.Flag == "" {
-		return ""
-	}
-	return ", `--" + k.Flag + "`"
-}
-
-// cell makes text fit into a table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 const sampleHead = `# Vitrine: every setting with its default. Copy what you want to change; what
 # you leave out keeps its default. docs/configuration.md says more.
@@ -218,14 +200,6 @@ func wrap(out *bytes.Buffer, prefix, text string) {
 		used += len(word)
 	}
 	out.WriteByte('\n')
-}
-
-// typeOf names what a setting holds.
-func typeOf(k Key) string {
-	if k.fields != nil {
-		return "sections"
-	}
-	return typeNames[k.typ]
 }
 
 // typeNames are the types that a setting may have, with their names for people.

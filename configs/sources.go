@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,7 +45,7 @@ func (r *reader) environ(environ []string) {
 		case k == nil && findKey(func(k *Key) bool { return k.fields != nil && envName(k.Path) == name }) != nil:
 			r.mistake(place, "", "only a file can give this setting")
 		case k == nil:
-			r.mistake(place, "", "unknown variable"+didYouMeanVariable(name))
+			r.mistake(place, "", cmp.Or(goneVariable(name), "unknown variable"+didYouMeanVariable(name)))
 		case set[k] != "":
 			r.mistake(place, k.Path, "given twice, also by "+set[k])
 		default:
@@ -52,6 +53,17 @@ func (r *reader) environ(environ []string) {
 			r.setText(k, text, place)
 		}
 	}
+}
+
+// goneVariable returns what replaces the setting that a variable set in earlier versions, or
+// nothing if it set none.
+func goneVariable(name string) string {
+	for path, instead := range gone {
+		if envName(path) == name {
+			return removed + instead
+		}
+	}
+	return ""
 }
 
 // didYouMeanVariable is didYouMean for variables. They share the prefix, which must

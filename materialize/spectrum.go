@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,23 +16,23 @@ type SpectrumOptions struct {
 	// Render of these makes an activity's rendered document, as it does for Activities. It is
 	// called from one goroutine.
 	spectrum.Options
-	// Collection holds the topic catalogue. If empty, catalog_topics.
-	Collection string
 	// Catalogue reads the documents of the topic catalogue, anew for every run; none
-	// mean that there is no catalogue. If nil, they are in Collection.
+	// mean that there is no catalogue. If nil, they are in the collection catalog_topics.
 	Catalogue func(context.Context) ([]bson.Raw, error)
 	// Fingerprint stands for what Render's outcome depends on.
 	Fingerprint string
 }
 
+// topicCollection holds the topic catalogue.
+const topicCollection = "catalog_topics"
+
 // Spectrum makes the spectrum view: a row for each topic and one of totals, as package
 // spectrum summarises them from the activities. One that cannot be rendered counts all
 // the same; the view's health names it.
 func Spectrum(o SpectrumOptions) Job {
-	o.Collection = cmp.Or(o.Collection, "catalog_topics")
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {
-		deps = append(deps, o.Collection)
+		deps = append(deps, topicCollection)
 	}
 	return Job{
 		View:        rules.ViewSpectrum,
@@ -46,7 +45,7 @@ func Spectrum(o SpectrumOptions) Job {
 
 // summarize adds up all activities.
 func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson.Raw], error) {
-	catalogue := in.Deps[o.Collection]
+	catalogue := in.Deps[topicCollection]
 	if o.Catalogue != nil {
 		var err error
 		if catalogue, err = o.Catalogue(ctx); err != nil {

@@ -33,8 +33,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	s.setHeaders(c) // before anything can fail: errors have an id, too
 	err := checkHead(c)
 	// The server's buffer, which has room for headers too, lets longer URLs pass.
-	if n, limit := len(c.Request().Header.RequestURI()), s.options.Limits.URLBytes; n > limit {
-		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, limit))
+	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
+		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
 	}
 	if err == nil {
 		err = guarded(c, set.corsOf(c.Path()))
@@ -119,7 +119,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		}
 	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
-		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.options.Limits.URLBytes)}
+		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}
 	if errors.As(err, new(*panicked)) {
 		s.metrics.panics.Inc()

@@ -46,17 +46,17 @@ func TestRateLimit(t *testing.T) {
 	clock := &manual{now: published}
 	o := options(t)
 	o.Now = clock.Now
-	o.Limits.Rate, o.Limits.Burst = 2, 6
+	o.Limits.Rate = 6
 	s := open(t, institute(t), o)
 	for i := range 6 {
 		res := s.get("/api/html")
 		if res.StatusCode != 200 {
 			t.Fatalf("request %d of 6: %d", i, res.StatusCode)
 		}
-		if got, want := res.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=%d`, 5-i, (i+2)/2); got != want {
+		if got, want := res.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=1`, 5-i); got != want {
 			t.Errorf("RateLimit = %s, want %s", got, want)
 		}
-		if got := res.Header.Get("RateLimit-Policy"); got != `"default";q=6;w=3` {
+		if got := res.Header.Get("RateLimit-Policy"); got != `"default";q=6;w=1` {
 			t.Errorf("RateLimit-Policy = %s", got)
 		}
 	}
@@ -66,16 +66,16 @@ func TestRateLimit(t *testing.T) {
 		if e := res.envelope(t); e.Status != 429 || e.Error != "WrongCall" || res.Header.Get("Retry-After") != wait {
 			t.Errorf("beyond the limit: %s, Retry-After %q, want %s", res.body, res.Header.Get("Retry-After"), wait)
 		}
-		if got := res.Header.Get("RateLimit"); got != `"default";r=0;t=3` {
+		if got := res.Header.Get("RateLimit"); got != `"default";r=0;t=1` {
 			t.Errorf("RateLimit = %s", got)
 		}
 	}
 	for range 20 {
 		refused("1")
 	}
-	clock.pass(500 * time.Millisecond)
+	clock.pass(time.Second / 6)
 	if res := s.get("/portfolio/spectrum"); res.StatusCode == 429 {
-		t.Error("after half a second there is no drop again")
+		t.Error("after a sixth of a second there is no drop again")
 	}
 	refused("1")
 	clock.pass(time.Hour)

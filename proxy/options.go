@@ -39,9 +39,6 @@ type Options struct {
 	CORS    CORSOptions
 	Admin   AdminOptions
 
-	// Codings are those on offer, best first. If nil, zstd, br, gzip; if empty, none.
-	Codings []result.Coding
-
 	Logger    *slog.Logger // if nil, nothing is logged
 	AccessLog bool         // one line for each request, at level info
 
@@ -55,17 +52,14 @@ type Options struct {
 // Limits bounds what one request may cost. A zero field has the default named, a
 // negative time no limit.
 type Limits struct {
-	URLBytes    int           // longest URL; 64 KiB. Headers have listener.HeaderRoom beside it
-	BodyBytes   int           // bodies have no meaning here; 64 KiB
 	KeptBytes   int           // a longer answer is streamed, not kept; 4 MiB
 	Request     time.Duration // evaluating one request; 15 s
 	Read        time.Duration // receiving one request; 10 s
 	Write       time.Duration // sending a response of which the client takes nothing; 20 s
 	Send        time.Duration // sending one response, exports included; 1 h
-	Idle        time.Duration // an open connection without requests; 75 s
-	Concurrency int           // connections served at a time; if 0 or less, not limited
+	Idle        time.Duration // an open connection without requests; 1 min
+	Concurrency int           // connections served at a time; 10,000
 	Rate        int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
-	Burst       int           // requests a client may send at once before Rate counts; Rate
 	KeyFailures int           // wrong keys a minute and client; if 0 or less, not limited
 
 	// ClientConnections are served of one client at a time, proxies excepted. If 0 or
@@ -81,7 +75,6 @@ type CORSOptions struct {
 	// Origins lists them, "*" for all. If empty, none may.
 	Origins     []string
 	Credentials bool // cookies may come along, and count; not with "*"
-	MaxAge      time.Duration
 }
 
 // AdminOptions configures the operator's app.
@@ -140,14 +133,13 @@ func (e *NotLeadingError) Error() string {
 }
 
 func (l Limits) withDefaults() Limits {
-	l.URLBytes = cmp.Or(l.URLBytes, 64<<10)
-	l.BodyBytes = cmp.Or(l.BodyBytes, 64<<10)
 	l.KeptBytes = cmp.Or(l.KeptBytes, 4<<20)
 	l.Request = cmp.Or(l.Request, 15*time.Second)
 	l.Read = cmp.Or(l.Read, 10*time.Second)
 	l.Write = cmp.Or(l.Write, 20*time.Second)
 	l.Send = cmp.Or(l.Send, time.Hour)
-	l.Idle = cmp.Or(l.Idle, 75*time.Second)
+	l.Idle = cmp.Or(l.Idle, time.Minute)
+	l.Concurrency = cmp.Or(l.Concurrency, 10_000)
 	l.Shutdown = cmp.Or(l.Shutdown, 20*time.Second)
 	return l
 }

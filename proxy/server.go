@@ -120,7 +120,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, metrics: o.Metrics, log: o.Logger,
-		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
+		rate:      auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
 		strangers: api.Strangers(),
 	}
@@ -165,17 +165,20 @@ func (s *Server) open(o Options) error {
 // where it lies, joined with the headers (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
+// urlBytes is how long a URL may be, in bytes. Headers have listener.HeaderRoom beside it.
+const urlBytes = 64 << 10
+
 // newApp returns an app with the server's limits, every error of which becomes an envelope.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		AppName:               "vitrine",
 		DisableStartupMessage: true,
 		CaseSensitive:         true,
-		ReadBufferSize:        s.options.Limits.URLBytes + listener.HeaderRoom,
+		ReadBufferSize:        urlBytes + listener.HeaderRoom,
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
-		BodyLimit:             s.options.Limits.BodyBytes,
+		BodyLimit:             16 << 10, // no call has a body
 		ErrorHandler:          s.fail,
 
 		// No X-Forwarded-Host counts; auth.ClientOptions says where clients are known from.

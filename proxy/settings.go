@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,12 +62,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	}
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
-	codings := slices.Clone(o.Codings)
-	if o.Codings == nil {
-		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
-	}
 	set.response = response.New(response.Options{
-		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
 		Context: s.context, Hold: hold, WriteIn: writeIn, Sizes: s.metrics.sizes, Generation: generation, Adopted: adopted, Now: s.options.Now,
@@ -123,11 +118,11 @@ func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 			err = fmt.Errorf("proxy: CORS origins %q: %v", o.Origins, r)
 		}
 	}()
-	return cors.New(corsConfig(o)), nil
+	return cors.New(corsConfig(o, 10*time.Minute)), nil
 }
 
-// corsConfig names what scripts may send and read.
-func corsConfig(o CORSOptions) cors.Config {
+// corsConfig names what scripts may send and read; browsers remember it for maxAge.
+func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 	return cors.Config{
 		AllowOrigins: strings.Join(o.Origins, ","),
 		AllowMethods: "GET,HEAD",
@@ -135,12 +130,12 @@ func corsConfig(o CORSOptions) cors.Config {
 		ExposeHeaders: "ETag,Last-Modified,Age,Link," + response.HeaderDataAge + "," + response.HeaderIgnored + "," + response.HeaderRestricted +
 			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
-		MaxAge:           int(o.MaxAge / time.Second),
+		MaxAge:           int(maxAge / time.Second),
 	}
 }
 
 // openCORS lets the scripts of all sites read what all callers are given alike.
-var openCORS = cors.New(corsConfig(CORSOptions{Origins: []string{"*"}, MaxAge: time.Hour}))
+var openCORS = cors.New(corsConfig(CORSOptions{Origins: []string{"*"}}, time.Hour))
 
 // corsOf is the middleware of a path; nil: no other site's scripts may read answers. Lists
 // are for the pages of others, whatever is configured for the API.

@@ -216,7 +216,7 @@ func TestKilledAnywhere(t *testing.T) {
 	dir, spared, k := t.TempDir(), t.TempDir(), newKnown(stamped{activities: 60})
 	for _, d := range []string{dir, spared} {
 		set(d, "VITRINE_ACCESS_ANONYMOUS", everything)
-		set(d, "VITRINE_MATERIALIZE_BATCH", "10")
+		set(d, batchEnv, "10")
 		set(d, "VITRINE_MATERIALIZE_MAX_SHRINK", "0.5")
 	}
 	uri := "bolt://" + dir + "/v.db"

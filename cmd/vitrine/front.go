@@ -16,7 +16,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/cache/view/index"
-	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -57,9 +56,11 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	if err != nil {
 		return proxy.Options{}, err
 	}
+	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), inFlight())
+	answers.Timeout = unlimited(cfg.Limits.RequestTimeout)
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filterLimits(cfg.Limits), Access: rights, Hidden: p.institute.hidden, Records: p.store,
+			Filter: filterLimits(int(cfg.Limits.FilterBytes)), Access: rights, Hidden: p.institute.hidden, Records: p.store,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
@@ -70,15 +71,14 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
-		Limits: requestLimits(cfg.Config),
-		Cache:  answerLimits(cfg.Config),
+		Limits: requestLimits(cfg.Config, keptBytes),
+		Cache:  answers,
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
-		CORS:    proxy.CORSOptions(cfg.HTTP.CORS),
-		Codings: named[result.Coding](cfg.HTTP.Compress.Codings),
-		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
+		CORS:  proxy.CORSOptions(cfg.HTTP.CORS),
+		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
 		Optional: cfg.Views.Optional,
 		Logger:   p.log, AccessLog: cfg.Log.Requests,
@@ -102,7 +102,7 @@ func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
-			Slug: slug, Title: map[string]string{"en": cmp.Or(l.Title.En, l.Title.De), "de": cmp.Or(l.Title.De, l.Title.En)}, View: l.View, Filter: l.Filter,
+			Slug: slug, Title: map[string]string{"en": cmp.Or(l.Title["en"], l.Title["de"]), "de": cmp.Or(l.Title["de"], l.Title["en"])}, View: l.View, Filter: l.Filter,
 			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}
@@ -110,8 +110,8 @@ func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
 }
 
 // linksOf returns the templates of links.
-func linksOf(l configs.ListLinks) cite.Links {
-	return cite.Links{Activity: l.Activity, Person: l.Person, Project: l.Project}
+func linksOf(l map[string]string) cite.Links {
+	return cite.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
 }
 
 // adminHosts returns the names by which clients may address the operator's listener, beside
@@ -221,60 +221,26 @@ func (p *program) observer() materialize.Observer {
 	}
 }
 
-// In the configuration 0 is no limit. The packages behind it take 0 for their default, so
-// each gets its own value for "no limit".
-const (
-	boundless = math.MaxInt32 // for bytes, levels and values; no request has as many
-	noTimeout = time.Hour     // for the patterns of one request; no request takes as long
-)
-
-// unlimited returns a time as most options write it, where a negative one turns the bound
-// or the feature off.
+// In the configuration 0 is no limit. The packages behind it take 0 for their default and a
+// negative time for none.
 func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
 
+// What one client may do at a time or in a minute, where no limit of the institute's counts.
+const (
+	clientConnections = 1000
+	wrongKeys         = 30
+)
+
 // requestLimits returns the front end's limits.
-func requestLimits(cfg configs.Config) proxy.Limits {
-	l := cfg.Limits
+func requestLimits(cfg configs.Config, keptBytes int) proxy.Limits {
 	return proxy.Limits{
-		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: keptBytes(cfg),
-		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout), Send: unlimited(l.SendTimeout),
-		Idle: unlimited(cmp.Or(l.IdleTimeout, l.ReadTimeout)), Concurrency: l.Concurrency,
-		ClientConnections: l.ClientConnections, Rate: l.Rate, Burst: l.Burst, KeyFailures: l.KeyFailures,
+		KeptBytes: keptBytes, Request: unlimited(cfg.Limits.RequestTimeout),
+		ClientConnections: clientConnections, Rate: cfg.Limits.Rate, KeyFailures: wrongKeys,
 		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
 	}
 }
 
-// keptBytes returns the size of the longest answer that is kept, in bytes. It is a third of
-// memory.in_flight at most, so that such an answer has room while it is made and sent, and one
-// that is large has room in the half of cache.budget that is for those.
-func keptBytes(cfg configs.Config) int {
-	most := int64(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget))
-	if bound := memory.AtMostEighth(int64(cfg.Memory.InFlight)); bound > 0 {
-		most = min(most, bound/3)
-	}
-	if budget := int64(cfg.Cache.Budget); budget > 0 {
-		most = min(most, max(budget/2, result.LargeBytes))
-	}
-	return int(most)
-}
-
 // filterLimits returns the limits of one filter.
-func filterLimits(l configs.Limits) filter.Options {
-	return filter.Options{
-		MaxBytes: cmp.Or(int(l.FilterBytes), boundless), MaxDepth: cmp.Or(l.FilterDepth, boundless), MaxNodes: cmp.Or(l.FilterNodes, boundless),
-		MaxPattern: cmp.Or(int(l.RegexBytes), boundless), RegexTimeout: cmp.Or(l.RegexTimeout, noTimeout),
-	}
-}
-
-// answerLimits returns the limits of kept answers.
-func answerLimits(cfg configs.Config) result.Options {
-	budget, large := int64(cfg.Cache.Budget), int64(0)
-	if keptBytes(cfg) > result.LargeBytes {
-		large = budget / 2
-	}
-	return result.Options{
-		Budget: budget - large, LargeBudget: large, BlockBudget: int64(cfg.Cache.Blocks), Timeout: unlimited(cfg.Limits.RequestTimeout), Waiting: cfg.Limits.Waiting,
-		InFlight: memory.AtMostEighth(int64(cfg.Memory.InFlight)),
-		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
-	}
+func filterLimits(bytes int) filter.Options {
+	return filter.Options{MaxBytes: cmp.Or(bytes, math.MaxInt32), MaxDepth: 64, MaxNodes: 10_000, MaxPattern: 4 << 10}
 }

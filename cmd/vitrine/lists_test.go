@@ -154,11 +154,10 @@ func writeDump(t *testing.T, dir string) {
 
 // TestTitles: a list that has a title in one language alone has it in both.
 func TestTitles(t *testing.T) {
-	for given, want := range map[configs.Titles][2]string{
-		{En: "Papers", De: "Aufsätze"}: {"Papers", "Aufsätze"}, {De: "Aufsätze"}: {"Aufsätze", "Aufsätze"},
-		{En: "Papers"}: {"Papers", "Papers"}, {}: {},
+	for given, want := range map[[2]string][2]string{
+		{"Papers", "Aufsätze"}: {"Papers", "Aufsätze"}, {"", "Aufsätze"}: {"Aufsätze", "Aufsätze"}, {"Papers", ""}: {"Papers", "Papers"}, {}: {},
 	} {
-		l := listOptions(configs.Config{Lists: configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: given}}}}, nil).Named[0]
+		l := listOptions(configs.Config{Lists: configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: map[string]string{"en": given[0], "de": given[1]}}}}}, nil).Named[0]
 		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
 			t.Errorf("%v: got %q, want %q", given, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,12 +24,20 @@ import (
 // signal and kill the real thing; or, as runSoak, the program with a writer beside it.
 const runEnv = "VITRINE_TEST_RUN"
 
+// What the program does in smaller steps for a test.
+const (
+	batchEnv  = "VITRINE_TEST_BATCH"  // publishBatch
+	filingEnv = "VITRINE_TEST_FILING" // snapshotEvery
+)
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(runEnv) {
 	case "":
 	case runSoak:
 		os.Exit(soaked(os.Args[1], os.Stdin, os.Stdout, os.Stderr))
 	default:
+		publishBatch, _ = strconv.Atoi(os.Getenv(batchEnv))
+		snapshotEvery, _ = time.ParseDuration(os.Getenv(filingEnv))
 		limitFiles(os.Getenv(sizeEnv))
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}

@@ -78,11 +78,10 @@ func TestSecretsStayIn(t *testing.T) {
 
 	// A store with a password that cannot be reached, named in a file.
 	file := filepath.Join(dir, "store")
-	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200")
+	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
 	t.Setenv("VITRINE_STORE_FILE", file)
 	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file}, {"osiris"}} {
 		cmd := command(dir, args...)
-		cmd.Env = append(cmd.Env, "VITRINE_MONGO_CONNECT_TIMEOUT=200ms", "VITRINE_MONGO_TIMEOUT=300ms")
 		out, _ := cmd.CombinedOutput() // fails, which is its task here
 		say(args[0], string(out))
 	}

@@ -19,7 +19,6 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
 	"vitrine/cmd/vitrine/internal/asynclog"
-	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
@@ -78,7 +77,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	memory.Tune(cfg.Memory.Garbage, int64(cfg.Memory.Limit))
+	limitMemory()
 	open := openExisting
 	if demo {
 		open = openDemo
@@ -121,23 +120,8 @@ type program struct {
 	metrics   *proxy.Metrics
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
-	collector *memory.Collector
 	runs      atomic.Int64 // jobs that have ended
 	onSettled func()       // called when the log of a start is over, and maybe again
-}
-
-// swapped is called when a view shows a new snapshot. The live memory then determines how
-// often the collector has to run.
-func (p *program) swapped() {
-	p.collector.Adjust()
-	p.settle()
-}
-
-// loaded is called when every view is loaded. It gives back the memory that loading took
-// beside them: the collector alone would keep it for a long time.
-func (p *program) loaded() {
-	debug.FreeOSMemory()
-	p.collector.Adjust()
 }
 
 // settle calls onSettled as soon as every view is loaded and its job has run: the start
@@ -161,10 +145,7 @@ func (p *program) storeChanged(back bool) {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{
-		log: log, metrics: proxy.NewMetrics(), collector: memory.NewCollector(cfg.Memory.Garbage),
-		onSettled: func() {},
-	}
+	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}}
 	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
@@ -188,9 +169,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
 		Views: p.listed(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
-		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
-		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
-		OnSwap: func(*view.Snapshot) { p.swapped() }, OnLoaded: p.loaded,
+		Foreign: readThrough(cfg, store), Logger: log,
+		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
+		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // the collector alone would keep what loading took for long
 	}
 	if hidden := p.institute.hidden; hidden != nil {
 		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
@@ -208,7 +189,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 			return nil, err
 		}
 	}
-	p.citations = newCitations(cfg.Citation)
+	p.citations = newCitations(cfg.Citation.URL)
 	served, err := p.proxyOptions(p.settings)
 	if err != nil {
 		return nil, err

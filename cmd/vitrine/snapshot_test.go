@@ -173,7 +173,7 @@ func TestKilledWhileFiling(t *testing.T) {
 	}
 	dir := t.TempDir()
 	set(dir, snapshots, "files")
-	set(dir, "VITRINE_VIEWS_SNAPSHOT_EVERY", "1ms")
+	set(dir, filingEnv, "1ms")
 	s := startServer(t, dir, "--demo").ready()
 	_, want := s.get("/api/all-activities")
 	rng := rand.New(rand.NewPCG(7, 9))

@@ -51,7 +51,7 @@ func soak(ctx context.Context, dir string, rounds io.Reader, done io.Writer, log
 	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
 	cfg.Log.Requests = false
 	cfg.Views.Poll, cfg.Shutdown.Delay = time.Second, 0
-	cfg.Cache.Budget, cfg.Cache.MaxEntry, cfg.Cache.Blocks = 8<<20, 128<<10, 8<<20 // soon full, so that it is flat from then on
+	cfg.Cache.Budget = 8 << 20 // soon full, so that it is flat from then on
 	for view := range cfg.Materialize.Schedule {
 		cfg.Materialize.Schedule[view] = "@every 2s"
 	}

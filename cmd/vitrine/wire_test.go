@@ -24,7 +24,7 @@ func TestServeOverTheWire(t *testing.T) {
 	set(dir, "VITRINE_MONGO_BATCH", "50")
 	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
 	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and late on a busy machine is not wrong
-	set(dir, "VITRINE_MONGO_TIMEOUT", "5m")
+	uri += "?timeoutMS=300000"
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri).ready()
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()

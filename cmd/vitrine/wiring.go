@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -25,14 +26,11 @@ import (
 // openStore opens the configured store. It creates an embedded one that does not exist,
 // which only import, the demo and bench may do.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
-	uri, m := cfg.Store.Reveal(), cfg.Mongo
+	uri := cfg.Store.Reveal()
 	if path := embeddedPath(cfg); path != "" {
 		uri = "bolt://" + path // named in full: from elsewhere the same words may mean another file
 	}
-	return open.Store(ctx, uri, open.Options{Mongo: mongo.Options{
-		ViewsDatabase: cfg.Views.Database, MaxPoolSize: uint64(m.Pool), Timeout: m.Timeout,
-		ServerSelectionTimeout: m.ConnectTimeout, ReadPreference: m.ReadPreference, BatchSize: m.Batch,
-	}})
+	return open.Store(ctx, uri, open.Options{Mongo: mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch}})
 }
 
 // openExisting is openStore for all other commands: a mistyped path is an error and
@@ -72,6 +70,12 @@ func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	return view.ReadThrough(store)
 }
 
+// Tests set these: 0 is the default of the packages.
+var (
+	publishBatch  int           // rows that are written at a time
+	snapshotEvery time.Duration // least time between two writings of a snapshot file
+)
+
 // newRunner makes the runner of the configured jobs. The caller gives the log and the
 // functions that the runner calls.
 func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, o materialize.Options) (_ *materialize.Runner, err error) {
@@ -80,10 +84,10 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	}
 	m := cfg.Materialize
 	o.Store, o.Schedule, o.FullSchedule, o.Location = store, m.Schedule, m.Full, i.zone
-	o.MaxShrink, o.LeaseTTL, o.Workers, o.Batch = m.MaxShrink, m.Lease, m.Workers, m.Batch
+	o.MaxShrink, o.LeaseTTL, o.Batch = m.MaxShrink, m.Lease, publishBatch
 	if embeddedPath(cfg) != "" {
 		o.Holder = "embedded" // one process at a time, which may continue the lease of its killed predecessor at once
-	} else if m.Watch {
+	} else {
 		o.Watcher = store
 	}
 	return materialize.New(o)
@@ -96,7 +100,7 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 		return nil, err
 	}
 	o := materialize.SpectrumOptions{
-		Fingerprint: activities.Fingerprint, Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
+		Fingerprint: activities.Fingerprint, Catalogue: catalogueFile(cfg.Catalog.File),
 	}
 	o.Topics, o.CatalogURL, o.Render = cfg.Catalog.TopicsPath, cfg.Catalog.URL, complete
 	spectrum := materialize.Spectrum(o)
@@ -142,11 +146,11 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 
 // newCitations returns the client of the external citation index; nil if none is
 // configured.
-func newCitations(cfg configs.Citation) *citation.Client {
-	if cfg.URL == "" {
+func newCitations(origin string) *citation.Client {
+	if origin == "" {
 		return nil
 	}
 	return citation.New(citation.Options{
-		Origin: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: cfg.Stale, MinInterval: cfg.Interval, Timeout: cfg.Timeout,
+		Origin: origin, Lifetime: 24 * time.Hour, StaleFor: 30 * 24 * time.Hour, MinInterval: 2 * time.Second, Timeout: 15 * time.Second,
 	})
 }

@@ -69,18 +69,12 @@ type Options struct {
 	// ViewsDatabase holds the side collections. If empty, it is the database with the
 	// source collections, which the URI's path names.
 	ViewsDatabase string
-	// MaxPoolSize bounds the connections per server. If zero, the driver's default, 100.
-	MaxPoolSize uint64
 	// Timeout bounds each operation whose context has no deadline, each batch of a
 	// cursor included. If zero, 30 s.
 	Timeout time.Duration
 	// ServerSelectionTimeout is how long an operation waits for a server that can
 	// take it, and for a connection. If zero, 10 s.
 	ServerSelectionTimeout time.Duration
-	// ReadPreference is where source collections are read, such as
-	// "secondaryPreferred". If empty, what the URI says, or the primary. The side
-	// collections are always read from the primary.
-	ReadPreference string
 	// BatchSize is how many statements one write command carries. If zero, 1000.
 	BatchSize int
 	// KeepDeltas is how many generations back a reader can be and still be brought
@@ -144,15 +138,11 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if o.ViewsDatabase != database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
 	}
-	sourceOptions, err := o.sourceOptions()
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", s.name, err)
-	}
 	s.client, err = driver.Connect(o.clientOptions(uri))
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.source = s.client.Database(database, sourceOptions)
+	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable())) // read where the URI says
 	// Readers of views see only what a majority has, or a failover could take back a
 	// generation that they have read, and give its number to another.
 	s.own = s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
@@ -166,35 +156,14 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 
 // clientOptions are the client's: ours first, so that the URI's win.
 func (o Options) clientOptions(uri string) *options.ClientOptions {
-	c := options.Client().SetAppName("vitrine").SetTimeout(o.Timeout).
-		SetServerSelectionTimeout(o.ServerSelectionTimeout).SetConnectTimeout(o.ServerSelectionTimeout)
-	if o.MaxPoolSize > 0 {
-		c.SetMaxPoolSize(o.MaxPoolSize)
-	}
-	return c.ApplyURI(uri)
+	return options.Client().SetAppName("vitrine").SetTimeout(o.Timeout).SetMaxPoolSize(50).
+		SetServerSelectionTimeout(o.ServerSelectionTimeout).SetConnectTimeout(o.ServerSelectionTimeout).ApplyURI(uri)
 }
 
 // durable acknowledges a write once it is in the journals of a majority.
 func durable() *writeconcern.WriteConcern {
 	journal := true
 	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
-}
-
-// sourceOptions are those of the database with the source collections.
-func (o Options) sourceOptions() (*options.DatabaseOptionsBuilder, error) {
-	d := options.Database().SetWriteConcern(durable())
-	if o.ReadPreference == "" {
-		return d, nil
-	}
-	var preference *readpref.ReadPref
-	mode, err := readpref.ModeFromString(o.ReadPreference)
-	if err == nil {
-		preference, err = readpref.New(mode)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
-	}
-	return d.SetReadPreference(preference), nil
 }
 
 // Name returns the store's URI without user, password and options.
