@@ -62,8 +62,8 @@ func NewMetrics() *Metrics {
 	}
 	m.inFlight = gauge("vitrine_requests_in_flight", "Requests being answered.")
 	m.connections = gauge("vitrine_connections", "Connections that are open.")
-	m.refused = counter("vitrine_connections_refused_total", "Connections beyond limits.concurrency or limits.client_connections.")
-	m.evicted = counter("vitrine_connections_evicted_total", "Idle connections closed to make room at limits.concurrency.")
+	m.refused = counter("vitrine_connections_refused_total", "Connections beyond the limit of the server or of one client.")
+	m.evicted = counter("vitrine_connections_evicted_total", "Idle connections closed to make room at the limit.")
 	m.panics = counter("vitrine_panics_total", "Requests that a panic ended.")
 	m.wrongKeys = counter("vitrine_wrong_keys_total", "Requests with a wrong API key or operator's token.")
 	m.requests = histograms("vitrine_request_seconds", "Time from the first byte read to the answer handed to the connection.",

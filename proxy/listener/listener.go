@@ -71,7 +71,7 @@ type Options struct {
 func New(ln net.Listener, o Options) *Listener {
 	limit := connectionsWithin(o.MaxConns, openFiles())
 	if limit < o.MaxConns {
-		o.Logger.Warn("fewer connections than limits.concurrency: the process may not open more files", "connections", limit, "concurrency", o.MaxConns)
+		o.Logger.Warn("the process may not open enough files for all connections", "connections", limit, "wanted", o.MaxConns)
 	}
 	o.MaxConns = limit
 	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
