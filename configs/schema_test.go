@@ -1,15 +1,10 @@
 package configs
 
 import (
-	"os"
 	"reflect"
 	"strings"
 	"testing"
-
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestKeys(t *testing.T) {
 	env, path, flag := map[string]string{}, map[string]bool{}, map[string]bool{}

@@ -25,11 +25,10 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
-	"vitrine/rules/testoutput"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m},
+	goleak.VerifyTestMain(m,
 		// The clock of fasthttp's Date header, one for the process, started with the first server.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		// It looks only every ten seconds whether its server has ended.
@@ -37,6 +36,15 @@ func TestMain(m *testing.M) {
 		// The backtracking engine's clock stops by itself when no expression has run for a while.
 		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"),
 	)
+}
+
+// wholeOnly skips a test in a short run, such as that under the race detector: it asks one thing
+// after the other, many times.
+func wholeOnly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to a whole run")
+	}
 }
 
 // store is the reading half of origin.Views, held in memory.

@@ -42,6 +42,7 @@ func numbers(n int, format, separator string) string {
 // TestFilterBombs: what is small to send and large to answer is refused, or answered
 // within its limits.
 func TestFilterBombs(t *testing.T) {
+	wholeOnly(t)
 	o := options(t)
 	o.Cache.Timeout, o.Limits.Request = 2*time.Minute, 2*time.Minute // late on a busy machine is not wrong
 	s := serveLive(t, open(t, many(t, 2000), o))

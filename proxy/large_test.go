@@ -55,6 +55,7 @@ func uneven(t testing.TB, n int) *site {
 // TestPreparedRows: rows sent as they lie in memory are those joined one by one.
 // No citation has a link, so a portal's rows, which are joined, are the same.
 func TestPreparedRows(t *testing.T) {
+	wholeOnly(t)
 	s := uneven(t, 1500)
 	filters := []string{
 		`{}`, `{"n":-1}`, `{"n":617}`, `{"n":{"$lt":100}}`, `{"n":{"$gte":1250}}`, `{"n":{"$gte":60,"$lt":950}}`,

@@ -15,6 +15,7 @@ import (
 
 // TestListsOfInstitute: the faces of lists of a whole institute have the same items.
 func TestListsOfInstitute(t *testing.T) {
+	wholeOnly(t)
 	docs := map[string][]bson.Raw{}
 	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {
 		docs[name] = zippedDocuments(t, filepath.Join("..", "..", "shared", "data", "institute", name+".jsonl.gz"))

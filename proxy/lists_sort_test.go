@@ -45,6 +45,7 @@ func sortedRecords(t testing.TB, r *rand.Rand, n int) (docs []bson.Raw) {
 // are, no row is lost, pages are stretches of the whole, and rows that compare equal stay in
 // the order of the view in both directions; rows without a text come last.
 func TestListsSortText(t *testing.T) {
+	wholeOnly(t)
 	t.Run("memory", sortText)
 	viewsAre = view.Store
 	defer func() { viewsAre = view.Memory }()

@@ -175,6 +175,7 @@ var counters = map[string]func(body string) int{
 
 // TestListFacesAgree: each face of each list has the same items.
 func TestListFacesAgree(t *testing.T) {
+	wholeOnly(t)
 	s := openLists(t, nil)
 	for _, list := range builtIn {
 		all := s.list(list + ".json?facets=year,type,unit")

@@ -121,6 +121,7 @@ func recordedPath(c *checker, name string) string {
 }
 
 func TestDescriptionIsServed(t *testing.T) {
+	wholeOnly(t)
 	o := options(t)
 	o.Auth.APIKey = "Right" // which is not asked for here
 	s := open(t, institute(t), o)

@@ -86,6 +86,7 @@ func TestSumBeyondIntegers(t *testing.T) {
 // TestUnwindingAgainstPlain compares rows and groups with a plain computation
 // over random records with two arrays.
 func TestUnwindingAgainstPlain(t *testing.T) {
+	wholeOnly(t)
 	rapid.Check(t, func(r *rapid.T) {
 		type record struct {
 			Topics []int // nil: missing

@@ -27,6 +27,7 @@ var viewsAre = view.Memory
 // TestInStore runs the suites that fix what is answered with views that stay in the
 // store: where rows are makes no difference.
 func TestInStore(t *testing.T) {
+	wholeOnly(t)
 	viewsAre = view.Store
 	defer func() { viewsAre = view.Memory }()
 	for name, test := range map[string]func(*testing.T){

@@ -32,6 +32,7 @@ func (f failing) Status() []view.Status {
 // TestVarnish puts Varnish in front: it keeps answers before, during and after an outage
 // of the store alike, and none that needs a key.
 func TestVarnish(t *testing.T) {
+	wholeOnly(t)
 	daemon, err := exec.LookPath("varnishd")
 	if err != nil {
 		t.Skip("varnishd is not installed")

@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeIndex is an index on a local server. Its answer can be changed at any time.
 type fakeIndex struct {

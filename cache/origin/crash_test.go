@@ -23,7 +23,6 @@ import (
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/open"
-	"vitrine/rules/testoutput"
 )
 
 // envChild makes the test binary the child of a crash test, at work on the store at this URI.
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
+	goleak.VerifyTestMain(m)
 }
 
 // TestKilledAnywhere kills a process at work on a store, again and again.

@@ -21,10 +21,9 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/rules"
-	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t testing.TB, o result.Options) *result.Cache {
 	t.Helper()

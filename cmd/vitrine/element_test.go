@@ -79,6 +79,7 @@ func shoot(v *tab, name string) {
 
 // TestPageElement shows the element to visitors of several kinds of pages.
 func TestPageElement(t *testing.T) {
+	wholeOnly(t)
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
@@ -149,6 +150,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 // TestPageElementKeepsTheList: when the server ends, the list stays, the page gets an event, the
 // visitor a message, and the links of the pager lead where they say.
 func TestPageElementKeepsTheList(t *testing.T) {
+	wholeOnly(t)
 	data := listHost(t)
 	v := newTab(t, startBrowser(t), 1280)
 	v.open(website(t, data.base, fullElement))

@@ -93,6 +93,7 @@ func inlineOf(t *testing.T, begins, server string) string {
 
 // TestEmbeddingSnippets: each is short, and each is run by a test of this file.
 func TestEmbeddingSnippets(t *testing.T) {
+	wholeOnly(t)
 	tested := map[string]bool{
 		"The element html": true, "Appearance css": true, "nginx SSI nginx": true, "Apache SSI sh": true, "Apache SSI apache": true, "Varnish ESI vcl": true,
 		"PHP php": true, "Twig php": true, "Twig twig": true, "TYPO3 Fluid php": true, "TYPO3 Fluid xml": true, "WordPress php": true,
@@ -175,6 +176,7 @@ var includes = []struct {
 // TestEmbeddingIncludes: pages have the list, and go on having it when the server of lists
 // breaks connections or does not answer.
 func TestEmbeddingIncludes(t *testing.T) {
+	wholeOnly(t)
 	data := listHost(t)
 	for _, way := range includes {
 		t.Run(way.name, func(t *testing.T) {
@@ -497,6 +499,7 @@ func startWordPress(t *testing.T, server string) func() string {
 
 // TestEmbeddingFetches runs the snippets of programs.
 func TestEmbeddingFetches(t *testing.T) {
+	wholeOnly(t)
 	data := listHost(t)
 	l := newFlaky(t, data.base)
 	run := func(t *testing.T, dir, program string, args ...string) (string, error) {

@@ -60,11 +60,14 @@ func TestFaces(t *testing.T) {
 	}
 }
 
+// packagesEnv names the folder in which .ci/run has installed packages of npm.
+const packagesEnv = "VITRINE_TEST_NPM"
+
 // facePrograms returns the folder with the scripts of testdata/faces and the programs of
 // others that they need, which npm has installed there. It skips the test without one.
 func facePrograms(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("VITRINE_TEST_FACES")
+	dir := os.Getenv(packagesEnv)
 	if dir == "" {
 		t.Skip("needs programs of others, which .ci/run faces installs")
 	}

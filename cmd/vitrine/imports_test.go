@@ -55,7 +55,6 @@ var mayImport = map[string]string{
 	"rules/render":     "rules/date rules/doi rules/label rules/markup rules/raw rules/yamlfile",
 	"rules/similar":    "rules/parallel",
 	"rules/spectrum":   "rules/ejson rules/raw",
-	"rules/testoutput": "",
 	"rules/units":      "rules/ejson rules/raw",
 	"rules/yamlfile":   "",
 

@@ -14,10 +14,7 @@ import (
 	"vitrine/cache/view/snapfile"
 	"vitrine/materialize/osiris"
 	"vitrine/rules"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // fickle is a source that may be away.
 type fickle struct {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +12,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // parse reads a document from Extended JSON.
 func parse(t testing.TB, text string) bson.Raw {

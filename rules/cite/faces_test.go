@@ -28,7 +28,7 @@ type expected struct {
 // TestFaces has the formats read by the parsers of cmd/vitrine/testdata/faces, which
 // compare titles, authors and years with those of the items.
 func TestFaces(t *testing.T) {
-	programs, dir := os.Getenv("VITRINE_TEST_FACES"), t.TempDir()
+	programs, dir := os.Getenv("VITRINE_TEST_NPM"), t.TempDir()
 	if programs == "" {
 		t.Skip("needs programs of others, which .ci/run faces installs")
 	}

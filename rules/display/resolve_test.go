@@ -2,17 +2,13 @@ package display_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestResolve(t *testing.T) {
 	d := display.NewDirectory(

@@ -3,17 +3,13 @@ package ejson_test
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
 	"vitrine/rules/ejson"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // FuzzParse holds the reader to its promise for any text: a valid document that is
 // written and read again unchanged, or an error of the one kind.

@@ -2,7 +2,6 @@ package filter_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -12,10 +11,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
 	"vitrine/rules/raw"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // FuzzParse: any text is a filter or a wrong call, and a filter has one key.
 func FuzzParse(f *testing.F) {

@@ -1,7 +1,6 @@
 package mark_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +12,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // public is the default of lists.public.
 const public = `{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`

@@ -2,15 +2,11 @@ package pcre_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"vitrine/rules/pcre"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // FuzzCompile: any text is an expression or an *Error, and what matches contains the
 // literal and starts with the prefix.

@@ -1,16 +1,12 @@
 package render_test
 
 import (
-	"os"
 	"testing"
 
 	"vitrine/configs"
 	"vitrine/rules/label"
 	"vitrine/rules/render"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestLabels(t *testing.T) {
 	r, err := render.Parse(configs.RenderRules())

@@ -10,11 +10,9 @@ import (
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
-
-	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // answer is what Closest gives, for comparison.
 type answer struct {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -15,10 +14,7 @@ import (
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/spectrum"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // doc reads a document written as Extended JSON.
 func doc(t require.TestingT, src string) bson.Raw {

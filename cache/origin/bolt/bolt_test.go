@@ -1,15 +1,11 @@
 package bolt_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"vitrine/cache/origin/bolt"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // open opens a store in a new folder and closes it when the test ends.
 func open(t testing.TB, o bolt.Options) *bolt.Store {

@@ -15,10 +15,9 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/rules"
-	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fickle is a store that is there, away, or silent.
 type fickle struct {

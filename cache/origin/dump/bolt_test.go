@@ -16,7 +16,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
-	"vitrine/rules/testoutput"
 )
 
 // TestMain checks for goroutines left behind, or, started anew by
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
+	goleak.VerifyTestMain(m)
 }
 
 // openBolt opens an embedded store until the test ends.

@@ -16,10 +16,9 @@ import (
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/rules"
-	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // databases counts the databases that tests have used, so that each gets a fresh one.
 var databases atomic.Int64

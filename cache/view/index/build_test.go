@@ -16,13 +16,12 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
-	"vitrine/rules/testoutput"
 )
 
 // The backtracking engine's clock is shared by all expressions and stops by
 // itself when none has run for a while.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m}, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
 // builder makes snapshots in an order.

@@ -10,7 +10,7 @@ import (
 // TestFaces: a validator finds nothing wrong with the golden files, which TestGolden holds to
 // what is written now.
 func TestFaces(t *testing.T) {
-	programs := os.Getenv("VITRINE_TEST_FACES")
+	programs := os.Getenv("VITRINE_TEST_NPM")
 	if programs == "" {
 		t.Skip("needs programs of others, which .ci/run faces installs")
 	}

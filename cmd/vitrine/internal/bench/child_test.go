@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"vitrine/rules/testoutput"
 )
 
 // roleEnv makes the test binary be a process.
@@ -43,7 +41,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m},
+	goleak.VerifyTestMain(m,
 		// What fasthttp leaves behind: it notices some time later that it is done.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*Client).mCleaner"),
