@@ -12,7 +12,7 @@ import (
 type derivedKey struct {
 	segment *segment // set by derive and has
 	kind    derivedKind
-	path    string // of verdicts: the condition
+	path    string
 	arg     string // columns: the array unwound first
 }
 
@@ -24,17 +24,15 @@ const (
 	kindFoldedTexts
 	kindColumn
 	kindFacet
-	kindNames
 	kindWords
-	kindVerdicts
+	kindNames
 	kindOrder
 )
 
-// isIndex reports whether it is an index of rows. Names and orders are none, and neither are verdicts,
-// whose condition only a filter brings: they are not built before they are asked for.
-func (k derivedKey) isIndex() bool { return k.kind < kindNames || k.kind == kindWords }
+// isIndex reports whether the key is that of an index of rows: not of names or an order.
+func (k derivedKey) isIndex() bool { return k.kind < kindNames }
 
-// derived is a path index, its joined texts, a column, names, words, verdicts or an order.
+// derived is a path index, its joined texts, a column, names, words or an order.
 type derived interface{ Memory() int64 }
 
 // derivedOf is one derived thing.

@@ -168,8 +168,8 @@ func mergeOrder(cur, next *Table) []Slot {
 }
 
 // fold makes one segment of all segments of the last table but the first keep:
-// their live rows, in the view's order. Nothing is sorted again, and fragments that
-// are encoded move along; what is derived from the kept segments stays.
+// their live rows, in the view's order. Nothing is sorted again, and what is derived from
+// the kept segments stays.
 func (b *Builder) fold(keep int) *Table {
 	s := b.last
 	from := s.bases[keep]
@@ -187,9 +187,6 @@ func (b *Builder) fold(keep int) *Table {
 		rows[i] = s.Doc(slot)
 	}
 	folded := b.newSegment(rows)
-	for kind := range b.def.Fragments {
-		handOver(s, folded, kind, keep, moved)
-	}
 	next := b.tableOf(append(slices.Clone(s.segments[:keep]), folded))
 	next.live = bitset.New(uint(next.size))
 	for _, slot := range order {
@@ -204,25 +201,4 @@ func (b *Builder) fold(keep int) *Table {
 	}
 	b.last = next
 	return next
-}
-
-// handOver gives the folded segment the fragments of one kind, if all rows that
-// moved into it have theirs; bulky ones are left to the next request. They are copied:
-// otherwise one row would keep the whole block that it came in.
-func handOver(s *Table, folded *segment, kind, keep int, moved []Slot) {
-	if s.def.Fragments[kind].Bulky {
-		return
-	}
-	for _, seg := range s.segments[keep:] {
-		if !seg.frags[kind].ready.Load() {
-			return
-		}
-	}
-	parts := len(s.def.Fragments[kind].parts())
-	folded.frags[kind].once.Do(func() {
-		folded.frags[kind].fill(len(moved), parts, func(dst []byte, row, part int) []byte {
-			seg, local := s.locate(moved[row])
-			return append(dst, seg.frags[kind].of(local, part, part+1)...)
-		})
-	})
 }

@@ -120,7 +120,7 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	if err != nil {
 		return nil, err
 	}
-	return e.confirmElem(ctx, elem, candidates)
+	return e.confirm(ctx, elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Of several rows that it

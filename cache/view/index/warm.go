@@ -73,6 +73,13 @@ func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
+	for kind := range before.segments[0].frags {
+		if before.segments[0].frags[kind].ready.Load() && !b.def.Fragments[kind].Bulky {
+			for _, seg := range fresh {
+				seg.prepared(kind)
+			}
+		}
+	}
 	inUse := b.budget.inUse(before.segments)
 	for _, key := range inUse {
 		for _, seg := range fresh {
