@@ -75,10 +75,9 @@ const indexPart = 4096
 // there are at most so many, indexes a stretch of the rows, and the parts are merged.
 func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
-	together := raw.NewPaths(paths)
 	parts := make([][]*pathIndex, workers)
 	parallel.Split(len(rows), workers, func(w, from, to int) {
-		parts[w] = indexStretch(rows, together, len(paths), from, to)
+		parts[w] = indexStretch(rows, paths, from, to)
 	})
 	all := parts[0]
 	parallel.Split(len(paths), min(workers, len(paths)), func(_, from, to int) {
@@ -132,16 +131,21 @@ func (p *postings) add(v raw.Value, row uint32) {
 	}
 }
 
-// indexStretch indexes rows[from:to] by n paths on one goroutine.
-func indexStretch(rows []bson.Raw, paths raw.Paths, n, from, to int) []*pathIndex {
-	found := make([]postings, n)
+// indexStretch indexes rows[from:to] by paths on one goroutine.
+func indexStretch(rows []bson.Raw, paths []raw.Path, from, to int) []*pathIndex {
+	found := make([]postings, len(paths))
 	for i := range found {
 		found[i] = postings{known: newNumbering(), all: make([]posting, 0, to-from)}
 	}
 	for row := from; row < to; row++ {
-		paths.Walk(rows[row], func(path int, v raw.Value) { found[path].add(v, uint32(row)) })
+		for i, path := range paths {
+			raw.Walk(rows[row], path, func(v raw.Value) bool {
+				found[i].add(v, uint32(row))
+				return true
+			})
+		}
 	}
-	indexes := make([]*pathIndex, n)
+	indexes := make([]*pathIndex, len(paths))
 	for i := range found {
 		indexes[i] = arrange(found[i].known.values, found[i].all)
 		found[i] = postings{} // not needed while the next is arranged
