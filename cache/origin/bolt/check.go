@@ -18,16 +18,15 @@ import (
 type Part struct {
 	Name    string   // "source/activities", "views/persons"
 	Records int      // or rows, in all their versions
-	Damaged int      // of those, what is not what was written
-	IDs     []string // of damaged ones, the first origin.MaxSkips that can be read
+	Damaged int      // how many of those are damaged
+	IDs     []string // of the damaged ones, the first origin.MaxSkips that can be read
 	Err     error    // why it cannot be read at all; nil: it can
 }
 
-// Head is the part of the two meta pages. Where one is damaged, what the last commit wrote
-// may be missing.
+// Head is the part of the two meta pages. If one is damaged, the last commit may be missing.
 const Head = "head"
 
-// Source reports whether the part holds records, which nothing can make anew.
+// Source reports whether the part holds records, which cannot be made anew.
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
 
 // Sound reports whether nothing is wrong with the part.

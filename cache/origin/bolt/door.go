@@ -12,10 +12,10 @@ import (
 	"vitrine/rules"
 )
 
-// The file is mapped into memory. To read what is no longer there, after the file was
-// cut or a disk failed, is a fault, and what is damaged makes bbolt panic. So view and
-// update are the only ways to the mapping once the store is open: there both are errors
-// that name the file. Nothing that points into the mapping may leave them.
+// The file is mapped into memory. Reading a part that is gone, after the file was cut or a
+// disk failed, is a fault, and damage makes bbolt panic. view and update turn both into
+// errors that name the file. Once the store is open, only they read the mapping, and no
+// pointer into the mapping may leave them.
 
 // view runs a short read transaction, if the gate lets it pass.
 func (f *storeFile) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
@@ -49,8 +49,8 @@ func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error
 }
 
 // intact returns an error unless the file is the one that was opened, is as long as it should
-// be, and was last written by this process. A commit of ours that is going on may have
-// written its header already, but it leaves the one before alone.
+// be, and was last written by this process. A commit under way may already have written its
+// header, but it leaves the previous one alone.
 func (f *storeFile) intact() error {
 	for {
 		written := f.written.Load()
@@ -76,7 +76,7 @@ func (f *storeFile) intact() error {
 	}
 }
 
-// errForeign reports a file that has other content than this process wrote.
+// errForeign reports a file that another program wrote.
 var errForeign = errors.New("another program has written to the file: restart to open it anew")
 
 // write is update without a gate.
@@ -101,7 +101,7 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 		return tx.Commit()
 	})
 	if panicked {
-		f.failure.Store(&err) // what bbolt holds in memory is no longer sure
+		f.failure.Store(&err) // bbolt's state in memory may be wrong
 	}
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 	if err == nil && (last.tx != id || other != *before) {
 		err = errForeign
 	}
-	if err != nil { // what was written is mixed with what is not ours
+	if err != nil { // the file mixes our writes with another program's
 		err = f.lost(err)
 		f.failure.Store(&err)
 		return err
@@ -119,7 +119,7 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 	return nil
 }
 
-// begin begins a transaction, if the file is still what it was.
+// begin begins a transaction if the file is intact.
 func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 	f.gate.Lock()
 	defer f.gate.Unlock()
@@ -139,7 +139,7 @@ func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 	return tx, err
 }
 
-// guard calls fn and returns a panic or fault of it as an error.
+// guard calls fn and turns a panic or fault into an error.
 func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -150,7 +150,7 @@ func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	return false, fn()
 }
 
-// lost is the error of a file that is not what it was.
+// lost returns the error for a file that has changed or cannot be read.
 func (f *storeFile) lost(err error) error {
 	return fmt.Errorf("%w: %s: %w; vitrine check examines it", rules.ErrUnavailable, f.Name(), err)
 }

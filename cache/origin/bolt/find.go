@@ -16,16 +16,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Find implements origin.Source. There are no indexes but the one on _id: an
-// equality on it reads one document, everything else reads the collection.
-// A sort holds all matching documents in memory. What package filter refuses to
-// evaluate is origin.ErrUnsupported. Damaged documents are left out.
+// Find implements origin.Source. The only index is the one on _id: an equality on it reads one
+// document, every other filter reads the collection. A sort holds all matching documents in
+// memory. Filters that package filter cannot evaluate are origin.ErrUnsupported. Find leaves
+// damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.found(ctx, collection, q)), "find in %s", collection)
 }
 
-// page yields what a query wants of the documents that match it, in its order: those of
-// its page, with the fields of its projection. It ends at the first error.
+// page applies a query's Skip, Limit and Projection to the documents that match it. It ends at
+// the first error.
 func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := q.Skip, q.Limit
@@ -82,8 +82,8 @@ func compiled(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(query, limits)
 }
 
-// onlyKey returns the key of the one document that a filter confines _id to by equality;
-// nil if it does not. The filter's other conditions are still to be checked.
+// onlyKey returns the key of the document whose _id a filter demands by equality, nil if it
+// demands none. The caller still has to check the filter's other conditions.
 func onlyKey(filter bson.Raw) []byte {
 	id, err := filter.LookupErr("_id")
 	if operators, is := id.DocumentOK(); err == nil && is {
@@ -93,7 +93,7 @@ func onlyKey(filter bson.Raw) []byte {
 		return nil
 	}
 	switch id.Type {
-	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // equality finds others, too
+	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // these match other ids, too
 		return nil
 	}
 	key, err := idkey.Of(id)

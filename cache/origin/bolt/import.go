@@ -74,8 +74,8 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	return done, nil
 }
 
-// storableKey is idkey.Of with a clear error for an _id longer than bbolt's keys
-// can be, a generation included.
+// storableKey is idkey.Of with an error for an _id that, with a generation, exceeds bbolt's
+// longest key.
 func storableKey(id bson.RawValue) ([]byte, error) {
 	key, err := idkey.Of(id)
 	if err == nil && len(key)+generationSize > bbolt.MaxKeySize {
@@ -92,7 +92,7 @@ func (s source) Retain(ctx context.Context, collection string, keep func(id bson
 	defer wrap.Error(&err, "delete documents of %s", collection)
 	type stored struct {
 		key []byte
-		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
+		id  bson.RawValue // zero for a damaged record; the import has just replaced those in the dump
 	}
 	all := inBatches(ctx, s.file, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil

@@ -17,7 +17,7 @@ import (
 type table[D any] struct {
 	*storeFile
 	read func(tx *bbolt.Tx, name string) (D, error)
-	// place returns where the document of a name is kept, and makes room for it.
+	// place returns the bucket and the key of a name's document, and creates the bucket.
 	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
 }
 
@@ -56,8 +56,8 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 // leases is the place of leases.
 var leases = placeOf(bucketLeases, "")
 
-// readLease returns the lease of that name, without a holder if there never was one or it
-// is damaged: one process has the file open, so that the holder before is none any more.
+// readLease returns a lease, without a holder if it does not exist or is damaged: only one
+// process has the file open, so the previous holder is gone.
 func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	key := []byte(name)
 	if doc, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key))); bad == nil {
@@ -66,12 +66,12 @@ func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	return d, err
 }
 
-// placeLease returns where a lease is kept.
+// placeLease is table.place for leases.
 func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error) {
 	return tx.Bucket(bucketLeases), []byte(name), leases, nil
 }
 
-// readMeta returns a view's meta; a view that is not there has only a name.
+// readMeta returns a view's meta; that of an unknown view has only a name.
 func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
 	d.View = view
 	if err := f.damaged[pathOf(bucketViews, view)]; err != nil {
@@ -92,7 +92,7 @@ func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err er
 	return d, err
 }
 
-// placeMeta returns where a view's meta is kept, and makes all buckets of the view.
+// placeMeta is table.place for metas; it creates all buckets of the view.
 func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) {
 	self, err := tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view))
 	for _, name := range [][]byte{bucketRows, bucketIndex} {

@@ -15,26 +15,25 @@
 //
 // # Promise
 //
-// Every write is one or more bbolt transactions, each synced to disk before it
-// counts, so that the file is sound after kill -9 or power loss at any point.
-// Rows are kept in versions: a reader pins a generation and sees it to the end,
-// whatever is published meanwhile; a publication writes versions above the
-// committed generation, which no reader looks at, and one small transaction moves
-// the generation on. Versions that no reader can request any more are pruned after
-// that commit, in bounded steps.
+// Every write is one or more bbolt transactions, each synced to disk before it is
+// acknowledged, so that the file is sound after kill -9 or power loss at any point.
+// Rows have versions: a reader pins a generation and sees it to the end, whatever is
+// published meanwhile. A publication writes versions above the committed generation,
+// which no reader looks at, and one small transaction increments the generation. After
+// that commit the store prunes, in bounded steps, versions that no reader can request
+// any more.
 //
-// One process has the file open at a time. No read transaction is ever held while
-// foreign code runs: a writer that must enlarge the mapping waits for all readers,
-// so a reader that writes from its loop would wait for itself.
+// One process has the file open at a time. No read transaction is open while callers'
+// code runs: a writer that must enlarge the mapping waits for all readers, so a reader
+// that writes from its loop would wait for itself.
 //
 // # Damage
 //
-// A store is opened only after the structure of its file was checked. A record that is
-// not what was written is never handed on: Scan and Sift yield an origin.DamagedError in
-// its place, Find leaves it out; a damaged row is left out, and Hashes yields none for it,
-// or another. What is wrong with more than records is listed by
-// Damage. A file that is cut, replaced or written to behind the store's back makes
-// every operation fail with rules.ErrUnavailable.
+// Open checks the structure of the file first. The store never returns a record that is not
+// what was written: Scan and Sift yield an origin.DamagedError in its place, Find leaves it
+// out. It leaves damaged rows out, and Hashes yields none for them or another one. Damage
+// lists all damage beyond single records. If another program cuts, replaces or writes the
+// file, every operation fails with rules.ErrUnavailable.
 package bolt
 
 import (
@@ -88,15 +87,15 @@ type storeFile struct {
 	opened  os.FileInfo      // of file
 	page    int64            // bytes of a page
 	damaged map[string]error // collections and views that cannot be read, as "source/NAME" and "views/NAME"
-	oneHead bool             // one of the two meta pages is not whole
-	unsafe  error            // why nothing may be written; nil: it may
+	oneHead bool             // one of the two meta pages is damaged
+	unsafe  error            // why writes are refused; nil: they are not
 	notes   []string         // see Damage
 
 	pass    origin.Gate            // of view and update
 	gate    sync.Mutex             // held while a transaction begins
-	writing sync.Mutex             // held while one writes
-	written atomic.Pointer[header] // as of the last transaction that was committed
-	failure atomic.Pointer[error]  // why no operation is possible any more; nil: they are
+	writing sync.Mutex             // held by the transaction that writes
+	written atomic.Pointer[header] // of the last committed transaction
+	failure atomic.Pointer[error]  // why every operation fails from now on; nil: none does
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -154,11 +153,11 @@ func (f *storeFile) open() error {
 	return nil
 }
 
-// examine checks the structure of the file, if there is one, before bbolt reads it. The
-// file is locked meanwhile.
+// examine checks the structure of the file, if it exists, before bbolt reads it. Meanwhile
+// the file is locked.
 func (f *storeFile) examine() error {
 	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
-		return nil // it is created
+		return nil // open creates it
 	}
 	db, err := f.openFile(true)
 	if err != nil {
@@ -191,11 +190,10 @@ func (f *storeFile) examine() error {
 // lockTimeout is how long to wait for another process to close the file.
 const lockTimeout = 500 * time.Millisecond
 
-// openFile opens the file with bbolt. Commits are synced (NoSync stays off): what was
-// acknowledged survives. The free list is written with each commit (NoFreelistSync stays
-// off): that costs a commit a few pages, but a start after a crash need not walk the whole
-// file to find the free ones. It is kept as a hash map, which stays fast when pruning
-// leaves many gaps.
+// openFile opens the file with bbolt. Commits are synced (NoSync stays off), so that
+// acknowledged writes survive. Each commit writes the free list (NoFreelistSync stays off):
+// that costs a few pages, but a start after a crash need not walk the whole file to find the
+// free ones. The free list is a hash map, which stays fast when pruning leaves many gaps.
 func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	db, err := bbolt.Open(f.path, 0o600, &bbolt.Options{
 		Timeout: lockTimeout, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
@@ -214,9 +212,9 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	return db, err
 }
 
-// prepare creates what a store has and sets aside the views that cannot be read, which
-// are made anew. To write nothing is all that is safe while a collection is damaged: its
-// pages may be others' too.
+// prepare creates the buckets and sets aside the views that cannot be read: the next run
+// makes them anew. While a collection is damaged it writes nothing, because the
+// collection's pages may belong to others, too.
 func (f *storeFile) prepare() error {
 	last, _, err := readHeaders(f.file, f.page)
 	f.written.Store(&last)
@@ -240,7 +238,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	err := views.ForEachBucket(func(key []byte) error {
 		path := pathOf(bucketViews, string(key))
 		_, err := f.readMeta(tx, string(key))
-		if err != nil && f.damaged[path] == nil { // that is noted already
+		if err != nil && f.damaged[path] == nil { // examine noted the damaged ones
 			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", path, err))
 		}
 		if err != nil {
@@ -265,12 +263,12 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	return err
 }
 
-// Damage lists what was found wrong with the file when it was opened, beside single
-// records, in sentences for the operator.
+// Damage lists the damage that Open found, beside that of single records, in sentences for
+// the operator.
 func (s *Store) Damage() []string { return s.file.notes }
 
-// syncFolder makes a new file's directory entry durable. File systems that cannot
-// sync a folder need no such thing, hence errors do not matter.
+// syncFolder makes a new file's directory entry durable. It ignores errors: file systems that
+// cannot sync a folder do not need it.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -298,7 +296,7 @@ func (s *Store) Close() (err error) {
 	return s.file.release()
 }
 
-// release closes the file. After a failure bbolt would wait for ever: its mapping stays.
+// release closes the file. After a failure bbolt would wait for ever, so its mapping stays.
 func (f *storeFile) release() error {
 	if f.failure.Load() != nil {
 		return f.file.Close()

@@ -47,7 +47,7 @@ func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) 
 	return nil
 }
 
-// updateAttempt changes the rows of a view as long as no later publication has begun.
+// updateAttempt changes the rows of a view unless a later publication has begun.
 func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(viewBuckets) error) error {
 	return p.file.update(ctx, func(tx *bbolt.Tx) error {
 		now, err := p.file.readMeta(tx, d.View)
@@ -55,7 +55,7 @@ func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(v
 			err = origin.ErrFenced
 		}
 		if err == nil {
-			err = fn(openView(tx, d.View)) // there, or there would be no attempt
+			err = fn(openView(tx, d.View)) // Begin has created it
 		}
 		return err
 	})
@@ -66,11 +66,11 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return p.deletePicked(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
-// prune deletes what no reader can ask for any more: versions that a later one
-// superseded, and tombstones older than the deltas that are kept. It runs at
-// Begin and after Commit, under the publisher's lease, hence never twice at a
-// time for one view; whatever it deletes was decided by committed generations,
-// which do not change, so that it may be killed and repeated anywhere.
+// prune deletes versions that no reader can request any more: those that a later version
+// replaced, and tombstones older than the deltas that are kept. It runs at Begin and after
+// Commit, under the publisher's lease, so never twice at a time for one view. It may be
+// killed and repeated anywhere, because committed generations, which do not change, decide
+// what it deletes.
 func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
@@ -89,9 +89,9 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 	return err
 }
 
-// pruneLimits decides what to prune and, before anything is deleted, records how far
-// deltas reach from now on: versions superseded up to generation settled, tombstones up to
-// swept. The lock keeps readers from starting in between.
+// pruneLimits decides what to prune: versions replaced up to generation settled, tombstones
+// up to swept. Before prune deletes anything, it records how far deltas reach from now on.
+// The lock keeps readers from starting in between.
 func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
 	p.readers.mu.Lock()
 	defer p.readers.mu.Unlock()
@@ -119,9 +119,9 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
-// deletePicked deletes what pick finds for each index entry of the generations
-// (from, to], in bounded steps. Finding is done in read transactions: a write costs a sync
-// even if it turns out that there is nothing to delete.
+// deletePicked deletes the versions that pick finds for the index entries of the generations
+// (from, to], in bounded steps. It searches in read transactions, because a write transaction
+// costs a sync even if there is nothing to delete.
 func (p publisher) deletePicked(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
@@ -140,8 +140,8 @@ func (p publisher) deletePicked(ctx context.Context, d registry.View, from, to u
 	return nil
 }
 
-// findDoomed goes through index entries from next on and collects what to delete. rest is
-// where to go on; nil at the end.
+// findDoomed collects what to delete from the index entries from next on. rest is the entry to
+// continue with, nil at the end.
 func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
@@ -168,8 +168,8 @@ func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 	return nil
 }
 
-// pickFunc calls doom with the generations of an id's versions that are to be deleted on
-// account of one of its versions.
+// pickFunc calls doom with the generations of the versions of an id that one of its versions
+// makes obsolete.
 type pickFunc func(b viewBuckets, id []byte, generation uint64, doom func(generation uint64))
 
 // own picks the version itself.

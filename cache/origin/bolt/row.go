@@ -92,8 +92,8 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns id (a copy) and hash of a version. One that is damaged has no hash, so
-// that it is published anew; errDamaged if its id is lost, too.
+// decodeHash returns id (a copy) and hash of a version. The hash of a damaged version is zero,
+// so that the next run publishes it anew; if its id is lost, too, the error is errDamaged.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	id := rowID(key, sealed)
 	if id.IsZero() {
@@ -107,8 +107,8 @@ func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// idOf returns the _id of a document that may be damaged, as a copy; zero unless it is the
-// one that belongs to the key.
+// idOf returns the _id of a document that may be damaged, as a copy. It is zero unless it
+// belongs to the key.
 func idOf(key, doc []byte) bson.RawValue {
 	if id, err := raw.ID(doc); err == nil {
 		if own, err := idkey.Of(id); err == nil && bytes.Equal(own, key) {
@@ -133,7 +133,7 @@ type viewBuckets struct {
 	place             place
 }
 
-// openView returns a view's buckets; self is nil if the view is not there yet.
+// openView returns a view's buckets; self is nil if the view does not exist.
 func openView(tx *bbolt.Tx, view string) viewBuckets {
 	b := viewBuckets{place: placeOf(bucketViews, view)}
 	if b.self = tx.Bucket(bucketViews).Bucket([]byte(view)); b.self != nil {

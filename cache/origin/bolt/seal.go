@@ -31,11 +31,11 @@ const (
 	sealVersion = 1
 )
 
-// errDamaged reports a value that is not what was written.
+// errDamaged reports a damaged value.
 var errDamaged = errors.New("damaged: its checksum does not match")
 
-// place stands for the bucket that a value belongs to: a page that has got into
-// another bucket brings no values with it.
+// place stands for the bucket that a value belongs to, so that the values of a page that got
+// into another bucket count as damaged.
 type place uint64
 
 // placeOf returns the place of a bucket.

@@ -19,13 +19,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// selectLimits let filters be as large as a program's own may become.
+// selectLimits allow for filters that the program itself writes, which may be large.
 var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1 << 20}
 
-// Select implements origin.Queries. The versions of the generation are pinned, so
-// that a query once begun is never stale. There are no indexes: every query reads
-// the view. Another order than that of _id takes two passes, the first of which
-// keeps the sort keys of the rows up to the end of the page.
+// Select implements origin.Queries. It pins the generation, so that a query that has begun is
+// never stale. There are no indexes: every query reads the view. Any order but that of _id
+// takes two passes, of which the first collects the sort keys of the rows up to the end of
+// the page.
 func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, v.selected(ctx, at, q)), "select from view %s", at.View)
 }
@@ -143,22 +143,22 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 // errLost reports a pinned row that is no longer there.
 var errLost = errors.New("a pinned row is gone")
 
-// ranking keeps the keys of rows, the first of them in an order if there is a most. Beyond
-// that it lets the rows double before it drops those behind the most.
+// ranking collects the sort keys of rows. If most is set, it drops the rows behind the most
+// first ones each time their number has doubled.
 type ranking struct {
 	order raw.Sort
 	most  int // 0: all
 	rows  []ranked
-	full  bool // rows[most-1] is the last row that is wanted so far
+	full  bool // rows[most-1] is the last of the first rows so far
 }
 
-// ranked is a row's place in an order. Where the keys are equal the id decides.
+// ranked is a row's place in an order. Ties are ordered by id.
 type ranked struct {
 	keys []bson.RawValue
 	id   []byte
 }
 
-// add takes a row into account.
+// add adds a row.
 func (r *ranking) add(doc bson.Raw) error {
 	id, err := raw.ID(doc)
 	if err != nil {

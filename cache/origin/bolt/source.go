@@ -16,8 +16,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// A read transaction sees at most this many entries, or this many bytes of them, before it
-// ends and what it found is handed on.
+// A read transaction reads at most this many entries, or this many bytes of them, before it
+// ends and inBatches yields the items.
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
@@ -30,8 +30,9 @@ type entry struct{ at, key, value []byte }
 // first.
 type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
-// inBatches yields what take makes of entries, unless it is not ok. take sees them inside a
-// read transaction, as the file's own memory. Behind each batch pause is called.
+// inBatches yields the items that take makes of entries and skips those that are not ok. take
+// runs inside a read transaction, on the file's own memory. After each batch inBatches calls
+// pause.
 func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var from []byte
@@ -96,9 +97,9 @@ type record struct {
 	damaged error
 }
 
-// scan yields documents batch by batch: the one under a key, unless that is nil, and those
-// that match accepts; nil accepts all. match sees them as take of inBatches does: it may
-// neither keep them nor call the store.
+// scan yields the documents that match accepts; a nil match accepts all. If only is not nil,
+// it reads just the document with that key. match sees the file's own memory: it may neither
+// keep documents nor call the store.
 func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
 	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
@@ -109,7 +110,7 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 				}
 			}
 		}
-		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
+		own := bytes.Clone(e.value) // before the check: the file can change meanwhile
 		if rec.doc, err = in.open(e.key, own); err != nil {
 			rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
 		}
@@ -148,15 +149,15 @@ func (s source) entries(collection string, only []byte) entriesFunc {
 	}
 }
 
-// A scan of a whole collection is not urgent: requests go first. Yielding to other
-// goroutines is not enough when all processors are in use, because the system lets a
-// thread that never sleeps finish its time slice. So a scan sleeps after every stretch.
+// A scan of a whole collection is not urgent: requests go first. runtime.Gosched is not
+// enough when all processors are in use, because the system lets a thread that never sleeps
+// finish its time slice. So a scan sleeps after every stretch.
 const (
 	stretch = 2 * time.Millisecond
-	nap     = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
+	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
 )
 
-// rest returns what lets others run behind each batch of a scan.
+// rest returns the function that a scan calls after each batch to let other goroutines run.
 func rest() func() {
 	last := time.Now() // when the scan last waited
 	return func() {
@@ -169,7 +170,7 @@ func rest() func() {
 	}
 }
 
-// Watch implements origin.Watcher: it cannot.
+// Watch implements origin.Watcher: this store reports no changes.
 func (s source) Watch(context.Context, []string, func(collection string)) error {
 	return origin.ErrUnsupported
 }

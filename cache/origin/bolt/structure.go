@@ -29,8 +29,7 @@ type structure struct {
 	flaws map[string]error
 }
 
-// The parts of bbolt's file format, version 2, that are read here. Numbers have the
-// byte order of the machine.
+// Parts of bbolt's file format, version 2. Numbers have the byte order of the machine.
 const (
 	pageHeader   = 16 // id, flags, count, overflow
 	elementSize  = 16 // leaf: flags, position, key size, value size; branch: position, key size, page
@@ -45,17 +44,17 @@ const (
 	maxDepth   = 32 // far more levels than a file can have
 )
 
-// header is what one of bbolt's two meta pages has of the file, as of a transaction.
+// header is the content of one of bbolt's two meta pages, written by transaction tx.
 type header struct{ root, freelist, pages, tx uint64 }
 
-// errCut reports a file that is shorter than its own meta page says.
+// errCut reports a file that is shorter than its meta page says.
 func errCut(size, want int64) error {
 	return fmt.Errorf("the file was cut off: it has %d bytes and should have at least %d", size, want)
 }
 
-// examine checks the file and returns what is wrong with single collections and views,
-// by name ("source/activities", "views/persons"), and whether one of its two meta pages is not
-// whole, or the error that makes it unusable.
+// examine checks the file. It returns the flaws of single collections and views by name
+// ("source/activities", "views/persons"), whether one of the two meta pages is damaged, and
+// the error that makes the file unusable.
 func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err error) {
 	h, before, err := readHeaders(bytes.NewReader(file), page)
 	if err != nil {
@@ -77,8 +76,8 @@ func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err
 	return s.flaws, before == header{}, err
 }
 
-// readHeaders returns the header that counts, and the one before it: zero if its page is
-// not whole.
+// readHeaders returns the last header and the one before it, which is zero if its page is
+// damaged.
 func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) {
 	for i := range int64(2) {
 		meta := make([]byte, 64)
@@ -104,7 +103,7 @@ func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) 
 	return last, before, nil
 }
 
-// read returns a page with those that continue it, and takes them as used.
+// read returns a page with its overflow pages, and marks them as used.
 func (s *structure) read(id uint64, depth int) ([]byte, error) {
 	if id < 2 || id >= s.pages || depth >= maxDepth {
 		return nil, fmt.Errorf("page %d is out of place", id)
@@ -131,9 +130,9 @@ type element struct {
 	page       uint64
 }
 
-// elements calls fn for the entries of a page, whose keys begin with from, unless that
-// is nil, and lie before to. bbolt writes the keys and values of a page one behind the
-// other, in order, and finds a page again by its first key.
+// elements calls fn for the entries of a page. The first key must be from, unless that is nil,
+// and all keys must be less than to. bbolt writes the keys and values of a page one after the
+// other, in order, and finds a page by its first key.
 func elements(page []byte, from, to []byte, fn func(element) error) error {
 	kind, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
 	next := pageHeader + count*elementSize
@@ -201,12 +200,12 @@ func (s *structure) tree(path []string, id uint64, depth int, from, to []byte) e
 	return nil
 }
 
-// entry checks an entry of a leaf: whether it is a bucket is settled by the layout.
+// entry checks an entry of a leaf. The layout says whether it must be a bucket.
 func (s *structure) entry(path []string, e element, depth int) error {
 	bucket := len(path) == 0 || len(path) == 1 && path[0] != string(bucketLeases) ||
 		len(path) == 2 && path[0] == string(bucketViews) && !bytes.Equal(e.key, keyMeta)
 	if len(path) == 2 && path[0] == string(bucketSource) || len(path) > 2 {
-		return nil // a record: its checksum says the rest
+		return nil // a record, which its checksum protects
 	}
 	if e.bucket != bucket || bucket && len(e.value) < bucketHeader {
 		return fmt.Errorf("%q is not what was written", e.key)
@@ -234,7 +233,7 @@ func (s *structure) entry(path []string, e element, depth int) error {
 	return err
 }
 
-// freelist checks the list of free pages: in order, and none of them in use.
+// freelist checks that the list of free pages is in order and that none of them is in use.
 func (s *structure) freelist(id uint64) error {
 	page, err := s.read(id, 0)
 	if err != nil {

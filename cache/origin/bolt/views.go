@@ -16,8 +16,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// pin keeps what a reader under way may still ask for: the versions that make up
-// generation at, and the tombstones after since.
+// pin keeps pruning away from the versions that a reader needs: those of generation at, and
+// the tombstones after since.
 type pin struct{ since, at uint64 }
 
 // pins are the readers under way.
@@ -33,9 +33,8 @@ type views struct {
 	readers *pins
 }
 
-// pin registers a reader, unless check refuses the meta, and returns the meta it reads by.
-// Reading the meta and registering are one step under the lock, so that pruning cannot slip
-// between.
+// pin registers a reader, unless check refuses the meta, and returns the meta. It holds the
+// lock from reading the meta to registering, so that nothing is pruned in between.
 func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +53,7 @@ func (r *pins) pin(ctx context.Context, metas table[registry.View], view string,
 	return d.Meta, p, nil
 }
 
-// unpin ends what pin began.
+// unpin removes a reader.
 func (r *pins) unpin(view string, p *pin) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +73,7 @@ func (v views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue
 	return err
 }
 
-// RowCount implements origin.Views. It does not look at checksums: damaged rows count.
+// RowCount implements origin.Views. It ignores checksums: damaged rows count.
 func (v views) RowCount(ctx context.Context, view string) (n int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	unread := func(place, []byte, []byte) (origin.Row, error) { return origin.Row{}, nil }
@@ -103,11 +102,11 @@ func (v views) rows(ctx context.Context, view string, since uint64, decode decod
 	return meta, nil
 }
 
-// decodeFunc copies out of a stored version what the reader wants. Its error is
-// errDamaged.
+// decodeFunc returns a copy of the parts of a stored version that the reader wants. Its error
+// is errDamaged.
 type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
-// eachRow yields the rows of a view that a reader wants, but for damaged ones.
+// eachRow yields the rows for a reader and skips damaged ones.
 func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
 	entries, in := p.live, placeOf(bucketViews, view)
 	if p.since > 0 {
@@ -128,7 +127,7 @@ func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFun
 // it, unless that is a tombstone.
 func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	cursor := view.rows.Cursor()
-	var last entry // of the versions of an id, as far as they were read
+	var last entry // the newest version so far of the current id
 	for key, value := cursor.Seek(from); ; key, value = cursor.Next() {
 		id, generation := splitVersion(key)
 		if before, _ := splitVersion(last.key); last.key != nil && (key == nil || !bytes.Equal(before, id)) {
@@ -164,8 +163,8 @@ func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	}
 }
 
-// versionAt finds the last version of a row that is not above a generation; what it finds
-// is of another row, or nothing, where there is none.
+// versionAt finds the last version of a row that is not above a generation. If there is none,
+// it returns a version of another row, or nothing.
 func versionAt(versions *bbolt.Cursor, id []byte, at uint64) (key, value []byte) {
 	versions.Seek(versionKey(id, at+1))
 	return versions.Prev()
