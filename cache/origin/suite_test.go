@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,9 @@ func TestConformance(t *testing.T) {
 		harness{open: openBolt, many: 1300, rounds: 25}.run(t)
 	})
 	t.Run("circuit", func(t *testing.T) {
-		behind := func(t *testing.T, s settings) origin.Store { return circuit.New(openBolt(t, s), circuit.Options{}) }
+		behind := func(t *testing.T, s settings) origin.Store {
+			return circuit.New(openBolt(t, s), slog.New(slog.DiscardHandler), func(bool) {})
+		}
 		harness{open: behind, many: 1300, rounds: 5}.run(t)
 	})
 	t.Run("mongo", func(t *testing.T) {

@@ -146,7 +146,7 @@ func (p *program) storeChanged(back bool) {
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}}
-	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
+	store := circuit.New(opened, log, p.storeChanged)
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err

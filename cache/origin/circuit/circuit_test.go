@@ -3,6 +3,7 @@ package circuit_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -89,7 +90,7 @@ type guarded struct {
 
 func guard(t *testing.T) *guarded {
 	g := &guarded{t: t, inner: &fickle{}, changes: make(chan bool, 100)}
-	g.Store = circuit.New(g.inner, circuit.Options{OnChange: func(closed bool) { g.changes <- closed }})
+	g.Store = circuit.New(g.inner, slog.New(slog.DiscardHandler), func(closed bool) { g.changes <- closed })
 	return g
 }
 
@@ -222,7 +223,7 @@ func TestHealsSoon(t *testing.T) {
 		for range 50 { // pauses are random
 			synctest.Test(t, func(t *testing.T) {
 				inner := &fickle{hang: hang}
-				s := circuit.New(inner, circuit.Options{})
+				s := circuit.New(inner, slog.New(slog.DiscardHandler), func(bool) {})
 				ctx, stop := context.WithCancel(t.Context())
 				done := make(chan error, 1)
 				go func() { done <- s.Run(ctx) }()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Look looks once, at a start: a store that does not answer is then left to Run, and
-// operations fail at once until it is back.
+// Look pings the store once, at a start. If the store does not answer, the circuit opens, and
+// operations fail at once until Run finds the store.
 func (s *Store) Look(ctx context.Context) {
 	if err := s.look(ctx); err == nil {
 		s.answered()
@@ -16,7 +16,7 @@ func (s *Store) Look(ctx context.Context) {
 	}
 }
 
-// Run looks after the store until ctx ends, and returns nil.
+// Run watches the store until ctx ends, and returns nil.
 func (s *Store) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
@@ -30,7 +30,7 @@ func (s *Store) Run(ctx context.Context) error {
 			s.close()
 			failures = 0
 		case !contact.Before(began):
-			failures = 0 // an operation was answered meanwhile: busy, not away
+			failures = 0 // the store answered an operation meanwhile
 		default:
 			if failures++; failures >= looksToOpen || contact.IsZero() {
 				s.trip(err)
@@ -45,14 +45,14 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-// look asks the store whether it is there.
+// look pings the store.
 func (s *Store) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
 	s.mu.Lock()
 	s.state.Looks++
-	s.next = began.Add(s.took + pause) // this one may wait for a store that was away when it began
+	s.next = began.Add(s.took + pause) // this ping may wait for a store that is coming back
 	s.mu.Unlock()
 	err := s.Store.Ping(ctx)
 	s.mu.Lock()
@@ -61,8 +61,8 @@ func (s *Store) look(ctx context.Context) error {
 	return err
 }
 
-// waitForDoubt returns when there is a reason to look: an operation that did not
-// reach the store, though not sooner than a pause after the last look, or silence.
+// waitForDoubt waits until the store was silent or an operation did not reach it, and at least
+// a pause after the last ping.
 func (s *Store) waitForDoubt(ctx context.Context) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
@@ -73,7 +73,7 @@ func (s *Store) waitForDoubt(ctx context.Context) {
 	}
 }
 
-// sleep waits and reports whether it was left to: not if ctx ended or woken by a signal.
+// sleep waits and reports whether the time passed before ctx ended or woken got a signal.
 func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -86,8 +86,8 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
-// waitToLook waits before the next look at a store that did not answer. Pauses are jittered,
-// so that processes do not look in step.
+// waitToLook waits before the next ping to a store that did not answer. Pauses are jittered,
+// so that processes do not ping at the same time.
 func (s *Store) waitToLook(ctx context.Context) {
 	wait := pause/2 + rand.N(pause/2+1)
 	s.mu.Lock()
@@ -108,8 +108,8 @@ func (s *Store) trip(err error) {
 	}
 	s.mu.Unlock()
 	if !before {
-		s.o.Log.Warn("store away: serving what is in memory", "store", s.Name(), "error", err)
-		s.o.OnChange(false)
+		s.log.Warn("store away: serving what is in memory", "store", s.Name(), "error", err)
+		s.onChange(false)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *Store) close() {
 	}
 	s.mu.Unlock()
 	if before {
-		s.o.Log.Info("store back", "store", s.Name(), "away", time.Since(since))
-		s.o.OnChange(true)
+		s.log.Info("store back", "store", s.Name(), "away", time.Since(since))
+		s.onChange(true)
 	}
 }

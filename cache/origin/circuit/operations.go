@@ -13,8 +13,8 @@ import (
 // errGivenUp is why a request's context ended.
 var errGivenUp = errors.New("given up: the store has stopped answering")
 
-// pass is the store's gate: it sends a request, unless the circuit is open, and gives it up
-// when the circuit opens.
+// pass is the store's gate: it sends a request unless the circuit is open, and cancels it when
+// the circuit opens.
 func (s *Store) pass(ctx context.Context, request func(context.Context) error) error {
 	s.mu.Lock()
 	open, era := s.state.Open, s.era
@@ -36,12 +36,12 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	return err
 }
 
-// answers are errors that a store that is there returns.
+// answers are errors that show that the store answered.
 var answers = []error{
 	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
 }
 
-// note records what the result of a request says about the store.
+// note records whether the result of a request shows that the store answered.
 func (s *Store) note(err error) {
 	switch {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
@@ -49,7 +49,7 @@ func (s *Store) note(err error) {
 	case errors.Is(err, rules.ErrUnavailable):
 		select {
 		case s.doubt <- struct{}{}:
-		default: // there is one already
+		default: // Run knows already
 		}
 	}
 }

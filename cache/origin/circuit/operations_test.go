@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -88,8 +89,8 @@ func TestEveryOperationIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for store, s := range map[string]*circuit.Store{
-		"bolt":  circuit.New(away{embedded}, circuit.Options{}),
-		"mongo": circuit.New(away{server}, circuit.Options{}),
+		"bolt":  circuit.New(away{embedded}, slog.New(slog.DiscardHandler), func(bool) {}),
+		"mongo": circuit.New(away{server}, slog.New(slog.DiscardHandler), func(bool) {}),
 	} {
 		t.Cleanup(func() { _ = s.Close() })
 		s.Look(t.Context())
@@ -141,7 +142,7 @@ func TestErrorsPass(t *testing.T) {
 		{errors.New("something else"), false},
 		{context.Canceled, false},
 	} {
-		s := circuit.New(&answering{err: c.err}, circuit.Options{})
+		s := circuit.New(&answering{err: c.err}, slog.New(slog.DiscardHandler), func(bool) {})
 		if _, err := s.Meta(t.Context(), "things"); !errors.Is(err, c.err) {
 			t.Errorf("%v came back as %v", c.err, err)
 		}
