@@ -24,17 +24,22 @@ type ExprNode struct {
 // cannot take, or is too much work.
 func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	s := states.Get().(*state)
+	defer s.release()
 	s.bounds, s.root = b, v
-	value := n.root.eval(s)
-	ok, err := s.err == nil && raw.Truth(value), s.err
-	s.release()
-	return ok, err
+	value, err := s.value(n.root)
+	return err == nil && raw.Truth(value), err
 }
 
-// expr is an aggregation expression. A missing value is the zero RawValue. What is wrong
-// is an error of the state: behind it, values mean nothing.
+// expr is an aggregation expression. A missing value is the zero RawValue. An error ends the
+// evaluation: eval panics with a failure, which state.value recovers.
 type expr interface {
 	eval(s *state) bson.RawValue
+}
+
+// value evaluates an expression.
+func (s *state) value(e expr) (v bson.RawValue, err error) {
+	defer caught(&err)
+	return e.eval(s), nil
 }
 
 // maxWork bounds the evaluation of an expression over one document, in steps: an
@@ -48,7 +53,6 @@ type state struct {
 	vars  []bson.RawValue // the variables of $map and $filter that are in scope
 	stack []bson.RawValue // the arguments of the operators being evaluated
 	left  int             // of maxWork
-	err   error           // the first error, with which the evaluation ends
 	zone  zone            // the last time zone asked for
 
 	bounds *Bounds // of regular expressions
@@ -103,12 +107,8 @@ type composite struct {
 
 func (c composite) eval(s *state) bson.RawValue {
 	var b raw.Builder
-	kind := bson.TypeArray
 	for i, a := range c.args {
 		v := a.eval(s)
-		if s.err != nil {
-			return null
-		}
 		s.work(v)
 		switch {
 		case c.names == nil:
@@ -118,9 +118,9 @@ func (c composite) eval(s *state) bson.RawValue {
 		}
 	}
 	if c.names != nil {
-		kind = bson.TypeEmbeddedDocument
+		return b.Finish(bson.TypeEmbeddedDocument)
 	}
-	return b.Finish(kind)
+	return b.Finish(bson.TypeArray)
 }
 
 // call is an operator with its arguments.
@@ -142,16 +142,12 @@ func (c *call) eval(s *state) bson.RawValue {
 		if a != nil {
 			v = a.eval(s)
 		}
-		if s.err != nil {
-			return null
-		}
 		s.work(v)
 		s.stack = append(s.stack, v)
 	}
 	f := frame{c, s, s.stack[base:]}
-	if s.left--; s.left < 0 {
-		return f.tooMuch()
-	}
+	s.left--
+	f.checkWork()
 	v := null
 	if !slices.ContainsFunc(f.values[:c.op.nulls], raw.IsNone) {
 		v = c.op.eval(f)
@@ -163,49 +159,51 @@ func (c *call) eval(s *state) bson.RawValue {
 
 // frame is a call that is being evaluated.
 type frame struct {
-	*call
-	*state
+	call   *call
+	state  *state
 	values []bson.RawValue // of the arguments, as many as operator.eager says
 }
 
-// all calls check with each argument in turn, up to the first that is null or that check
-// finds wrong. If there is one, all returns false, and the value is null.
+// fail ends the evaluation with an error at the operator's place.
+func (f frame) fail(format string, args ...any) {
+	place := f.call.place
+	panic(failure{rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...)})
+}
+
+// checkWork fails if the work on the document exceeds maxWork.
+func (f frame) checkWork() {
+	if f.state.left < 0 {
+		f.fail("takes too much work on a document")
+	}
+}
+
+// given reports whether a named argument was written.
+func (f frame) given(i int) bool { return i < len(f.call.args) && f.call.args[i] != nil }
+
+// lazy evaluates an argument that is not eager.
+func (f frame) lazy(i int) bson.RawValue { return f.call.args[i].eval(f.state) }
+
+// all calls check with each argument in turn, up to the first that is null. If there is one,
+// it returns false.
 func (f frame) all(check func(i int)) bool {
 	for i, v := range f.values {
 		if raw.IsNone(v) {
 			return false
 		}
-		if check(i); f.err != nil {
-			return false
-		}
+		check(i)
 	}
 	return true
 }
 
-// fail records an error at the operator's place, and returns a value.
-func (f frame) fail(format string, args ...any) bson.RawValue {
-	if f.err == nil {
-		f.err = rules.Wrongf(f.place.Param, f.place.Where, f.name+" "+format, args...)
-	}
-	return null
-}
-
-// tooMuch records that the work on the document exceeds maxWork.
-func (f frame) tooMuch() bson.RawValue { return f.fail("takes too much work on a document") }
-
-// given reports whether a named argument was written.
-func (f frame) given(i int) bool { return i < len(f.args) && f.args[i] != nil }
-
-// each evaluates an argument for each element of the input, the first argument, bound to
-// the operator's variable, until take returns false.
-func (f frame) each(arg expr, take func(element, v bson.RawValue) bool) {
+// each evaluates the third argument for each element of the input, the first argument, bound
+// to the operator's variable, until take returns false.
+func (f frame) each(take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
-		f.vars = append(f.vars[:f.slot], element) // scopes nest: the variables before it are set
-		v := arg.eval(f.state)
-		if f.work(v); f.left < 0 {
-			f.tooMuch()
-		}
-		if f.err != nil || !take(element, v) {
+		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest: the variables before it are set
+		v := f.lazy(2)
+		f.state.work(v)
+		f.checkWork()
+		if !take(element, v) {
 			return
 		}
 	}
@@ -242,7 +240,7 @@ func (f frame) count(what string, i int) int {
 	if n < 0 {
 		f.fail("takes no negative %s", what)
 	}
-	return max(n, 0)
+	return n
 }
 
 // string returns the content of an argument that must be a string.

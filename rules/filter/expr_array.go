@@ -65,7 +65,7 @@ func distinct(array bson.RawValue) []bson.RawValue {
 // evalMap replaces a missing result by null, so that the array keeps its length.
 func evalMap(f frame) bson.RawValue {
 	var b raw.Builder
-	f.each(f.args[2], func(_, v bson.RawValue) bool {
+	f.each(func(_, v bson.RawValue) bool {
 		b.Push(orNull(v))
 		return true
 	})
@@ -76,22 +76,18 @@ func evalMap(f frame) bson.RawValue {
 func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
 	if f.given(3) {
-		v := f.args[3].eval(f.state)
-		if !raw.IsNone(v) {
+		if v := f.lazy(3); !raw.IsNone(v) {
 			limit = f.int32("limit", v)
 		}
 		if limit < 1 {
 			f.fail("takes a limit of 1 at least")
 		}
-		if f.err != nil {
-			return null
-		}
 	}
 	var b raw.Builder
-	f.each(f.args[2], func(element, v bson.RawValue) bool {
+	f.each(func(element, v bson.RawValue) bool {
 		if raw.Truth(v) {
 			b.Push(element)
-			f.work(element)
+			f.state.work(element)
 			limit--
 		}
 		return limit > 0

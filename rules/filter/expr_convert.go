@@ -18,7 +18,7 @@ func conversion(to bson.Type) evaluation {
 	return func(f frame) bson.RawValue {
 		v, reason := convert(f.values[0], to)
 		if reason != "" {
-			return f.fail("%s", reason)
+			f.fail("%s", reason)
 		}
 		return v
 	}
@@ -32,24 +32,23 @@ func evalConvert(f frame) bson.RawValue {
 	if !raw.IsNone(to) {
 		types, reason := typesOf(to)
 		if reason != "" || len(types) != 1 {
-			return f.fail("knows no such type to convert to")
+			f.fail("knows no such type to convert to")
 		}
 		target = types[0]
 	}
 	switch {
 	case raw.IsNone(input) && f.given(3):
-		return f.args[3].eval(f.state)
+		return f.lazy(3)
 	case raw.IsNone(input) || target == 0:
 		return null
 	}
 	v, reason := convert(input, target)
-	switch {
-	case reason == "":
-		return v
-	case f.given(2):
-		return f.args[2].eval(f.state)
+	if reason != "" && f.given(2) {
+		return f.lazy(2)
+	} else if reason != "" {
+		f.fail("%s", reason)
 	}
-	return f.fail("%s", reason)
+	return v
 }
 
 // converters make a value of the type that is their key from one of another type, or

@@ -41,7 +41,7 @@ type zone struct {
 }
 
 // zone returns the time zone of an argument: UTC where it is not given, nil where it
-// is null or wrong.
+// is null.
 func (f frame) zone(i int) *time.Location {
 	if !f.given(i) {
 		return time.UTC
@@ -50,15 +50,11 @@ func (f frame) zone(i int) *time.Location {
 		return nil
 	}
 	name := f.string("time zone", i)
-	if f.err != nil {
-		return nil
-	}
 	if s := f.state; s.zone.Location == nil || s.zone.name != name {
 		location := locate(name)
 		s.left -= zoneWork
 		if location == nil {
 			f.fail("knows no time zone %.40q", name)
-			return nil
 		}
 		s.zone = zone{strings.Clone(name), location}
 	}
@@ -110,10 +106,8 @@ func evalDateToString(f frame) bson.RawValue {
 	}
 	location := f.zone(2)
 	switch {
-	case f.err != nil:
-		return null
 	case raw.IsNone(f.values[0]) && f.given(3):
-		return f.args[3].eval(f.state)
+		return f.lazy(3)
 	case raw.IsNone(f.values[0]) || location == nil || isNull:
 		return null
 	}
@@ -129,7 +123,7 @@ func evalDateToString(f frame) bson.RawValue {
 func (f frame) formatted(format string, t time.Time) bson.RawValue {
 	s, reason := formatDate(format, t)
 	if reason != "" {
-		return f.fail("%s", reason)
+		f.fail("%s", reason)
 	}
 	return raw.NewString(s)
 }
@@ -204,7 +198,7 @@ func evalDateDiff(f frame) bson.RawValue {
 	}
 	n, ok := dateDiff(start, end, unit, firstDay)
 	if !ok {
-		return f.fail("knows no unit %.40q", unit)
+		f.fail("knows no unit %.40q", unit)
 	}
 	return intValue(n, bson.TypeInt64)
 }
@@ -219,7 +213,7 @@ func (f frame) weekday(i int) int {
 		}
 	}
 	f.fail("knows no day %.40q to start weeks", name)
-	return 7
+	return 0
 }
 
 // dateDiff counts the beginnings of a unit between two dates of one time zone; false if

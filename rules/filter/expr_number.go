@@ -16,10 +16,6 @@ import (
 // condition that is not needed: what is no number comes out as NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
-// remainders has room for the digits of the quotient, which may differ in size from the
-// dividend by all the exponents there are.
-var remainders = &apd.Context{Precision: 13_000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfEven}
-
 // align counts the work of bringing two decimals to one exponent, which may take
 // thousands of digits.
 func (s *state) align(a, b *apd.Decimal) {
@@ -41,10 +37,7 @@ var (
 	multiply = arithmetic{(*big.Int).Mul, func(x, y float64) float64 { return x * y }, decimals.Mul}
 	subtract = arithmetic{(*big.Int).Sub, func(x, y float64) float64 { return x - y }, decimals.Sub}
 	divide   = arithmetic{nil, func(x, y float64) float64 { return x / y }, decimals.Quo}
-	modulo   = arithmetic{(*big.Int).Rem, math.Mod, func(d, x, y *apd.Decimal) (apd.Condition, error) {
-		_, _ = remainders.Rem(d, x, y)
-		return decimals.Round(d, d)
-	}}
+	modulo   = arithmetic{(*big.Int).Rem, math.Mod, decimals.Rem}
 )
 
 // of computes with two numbers. Integers beyond 64 bits become a double.
@@ -91,7 +84,7 @@ func evalSubtract(f frame) bson.RawValue {
 	}
 	ms, _, ok := raw.Truncate(b)
 	if !ok {
-		return f.fail("takes numbers and dates, not %s", typeName(b))
+		f.fail("takes numbers and dates, not %s", typeName(b))
 	}
 	return intValue(at-ms, bson.TypeDateTime)
 }
@@ -104,7 +97,7 @@ func (f frame) divisible() bool {
 	if !raw.Truth(f.values[1]) {
 		f.fail("cannot divide by zero")
 	}
-	return f.err == nil
+	return true
 }
 
 // evalDivide makes a double of integers, even if the quotient is whole.
@@ -141,7 +134,7 @@ func evalAbs(f frame) bson.RawValue {
 	}
 	n := raw.Int(v)
 	if n == math.MinInt64 {
-		return f.fail("cannot take the least of the long integers")
+		f.fail("cannot take the least of the long integers")
 	}
 	return intOf(max(n, -n), v)
 }
@@ -166,16 +159,13 @@ func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.C
 // evalRound rounds half to even, at a place behind the point or, if negative, before it.
 func evalRound(f frame) bson.RawValue {
 	v, place := f.number(0), 0
-	if f.err == nil && len(f.values) > 1 {
+	if len(f.values) > 1 {
 		if raw.IsNone(f.values[1]) {
 			return null
 		}
 		if place = f.int32("place", f.values[1]); place < -20 || place > 100 {
 			f.fail("takes a place from -20 to 100")
 		}
-	}
-	if f.err != nil {
-		return null
 	}
 	d := toApd(v, 34)
 	if d.Form != apd.Finite || int(d.Exponent) >= -place {
@@ -191,7 +181,7 @@ func evalRound(f frame) bson.RawValue {
 	}
 	n, err := d.Int64()
 	if err != nil {
-		return f.fail("leaves the range of the number's type")
+		f.fail("leaves the range of the number's type")
 	}
 	return intOf(n, v)
 }

@@ -111,9 +111,9 @@ func evalAdd(f frame) bson.RawValue {
 		case raw.IsNumber(v.Type):
 			t.add(v)
 		case v.Type != bson.TypeDateTime:
-			return f.fail("takes numbers and dates, not %s", typeName(v))
+			f.fail("takes numbers and dates, not %s", typeName(v))
 		case dated:
-			return f.fail("takes one date only")
+			f.fail("takes one date only")
 		default:
 			dated = true
 			t.addInt(int64(raw.Uint64(v.Value)))
@@ -127,7 +127,7 @@ func evalAdd(f frame) bson.RawValue {
 		ms, _, fits = raw.Truncate(decimalValue(t.exact()))
 	}
 	if !fits {
-		return f.fail("leaves the range of dates")
+		f.fail("leaves the range of dates")
 	}
 	return intValue(ms, bson.TypeDateTime)
 }

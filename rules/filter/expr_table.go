@@ -152,8 +152,8 @@ func comparison(op Op, holds bool) evaluation {
 // an argument has that truth.
 func logical(until bool) evaluation {
 	return func(f frame) bson.RawValue {
-		for _, a := range f.args {
-			if v := a.eval(f.state); f.err != nil || raw.Truth(v) == until {
+		for i := range f.call.args {
+			if raw.Truth(f.lazy(i)) == until {
 				return raw.NewBool(until)
 			}
 		}
@@ -164,33 +164,29 @@ func logical(until bool) evaluation {
 // evalCond evaluates only the branch that its condition chooses.
 func evalCond(f frame) bson.RawValue {
 	if raw.Truth(f.values[0]) {
-		return f.args[1].eval(f.state)
+		return f.lazy(1)
 	}
-	return f.args[2].eval(f.state)
+	return f.lazy(2)
 }
 
 // evalSwitch takes a condition and a value in turns, then the default or nil.
 func evalSwitch(f frame) bson.RawValue {
-	last := len(f.args) - 1
+	last := len(f.call.args) - 1
 	for i := 0; i < last; i += 2 {
-		v := f.args[i].eval(f.state)
-		if f.err != nil {
-			return null
-		}
-		if raw.Truth(v) {
-			return f.args[i+1].eval(f.state)
+		if raw.Truth(f.lazy(i)) {
+			return f.lazy(i + 1)
 		}
 	}
 	if !f.given(last) {
-		return f.fail("found no branch for a document, and has no default")
+		f.fail("found no branch for a document, and has no default")
 	}
-	return f.args[last].eval(f.state)
+	return f.lazy(last)
 }
 
 // evalIfNull returns the first argument that is neither null nor missing, or the last.
 func evalIfNull(f frame) (v bson.RawValue) {
-	for _, a := range f.args {
-		if v = a.eval(f.state); f.err != nil || !raw.IsNone(v) {
+	for i := range f.call.args {
+		if v = f.lazy(i); !raw.IsNone(v) {
 			return v
 		}
 	}

@@ -98,10 +98,12 @@ func evalRegexMatch(f frame) bson.RawValue {
 		return raw.NewBool(false)
 	}
 	s := f.string("input", 0)
-	if f.err != nil || f.regex == nil {
+	if f.call.regex == nil {
 		return raw.NewBool(false)
 	}
-	ok, err := f.regex.MatchString(s, f.bounds)
-	f.err = err
+	ok, err := f.call.regex.MatchString(s, f.state.bounds)
+	if err != nil {
+		panic(failure{err})
+	}
 	return raw.NewBool(ok)
 }

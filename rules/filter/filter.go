@@ -42,19 +42,18 @@ func Parse(json []byte, o Options) (*Filter, error) {
 
 // FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must
 // not change afterwards.
-func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
+func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
+	defer caught(&err)
 	o = o.withDefaults()
-	if len(doc) > 8*o.MaxBytes {
-		return nil, rules.Wrongf(o.Param, "", "the filter is larger than %d bytes", 8*o.MaxBytes)
-	}
 	p := parser{o: o}
+	if len(doc) > 8*o.MaxBytes {
+		p.fail("the filter is larger than %d bytes", 8*o.MaxBytes)
+	}
 	if !raw.CheckDepth(doc, o.MaxDepth) {
-		return nil, p.wrongf("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
+		p.fail("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
 	}
 	root := p.document(doc, true)
 	switch {
-	case p.fault != nil:
-		return nil, p.fault
 	case p.beyond != nil && !o.Foreign:
 		return nil, p.beyond
 	case p.beyond != nil:
@@ -63,7 +62,7 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 		}
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}
-	f := &Filter{backtracks: p.backtracks}
+	f = &Filter{backtracks: p.backtracks}
 	f.setRoot(root)
 	if p.timed {
 		f.until = o.Now.Add(time.Second)

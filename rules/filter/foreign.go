@@ -41,10 +41,10 @@ func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
 // hides, so that it cannot reach a database that the filter is handed to.
 func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
-		p.fail("unrecognized expression %s", name)
+		p.filter.fail("unrecognized expression %s", name)
 	}
 	p.scan(name, v)
-	p.notInMemory("the expression " + name)
+	p.filter.notInMemory("the expression " + name)
 	return foreign{}
 }
 
@@ -56,13 +56,13 @@ var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options
 func (p *exprParser) scan(name string, v bson.RawValue) {
 	switch name {
 	case "$function", "$accumulator", "$where":
-		p.fail("%s is not allowed: filters run no JavaScript", name)
+		p.filter.fail("%s is not allowed: filters run no JavaScript", name)
 	case "$rand":
-		p.timed = true
+		p.filter.timed = true
 	}
 	switch v.Type {
 	case bson.TypeString:
-		p.timed = p.timed || strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
+		p.filter.timed = p.filter.timed || strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		for e := range raw.All(v.Value) {
 			p.scan(string(e.Key), e.Value())

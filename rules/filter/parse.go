@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -39,9 +40,8 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 	case "$expr":
 		if !top {
 			p.fail("$expr is only allowed at the top level of a filter")
-			return nil
 		}
-		e := exprParser{parser: p}
+		e := exprParser{filter: p}
 		return &ExprNode{root: e.expr(v), key: string(appendValue(nil, v, true)) + p.moment()}
 	case "$text", "$jsonSchema":
 		if v.Type != bson.TypeEmbeddedDocument {
@@ -85,10 +85,10 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 		p.checkPath(p.fieldPath())
 	}
 	path, err := raw.ParsePath(name)
-	switch fault, ok := err.(*rules.Error); {
-	case ok:
+	if fault := (*rules.Error)(nil); errors.As(err, &fault) {
 		p.fail("%s", fault.Reason)
-		return nil
+	}
+	switch {
 	case isOperatorDocument(v, false):
 		return p.operators(path, bson.Raw(v.Value))
 	case v.Type == bson.TypeRegex:

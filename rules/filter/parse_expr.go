@@ -13,8 +13,8 @@ import (
 
 // exprParser turns the operand of $expr into an expression.
 type exprParser struct {
-	*parser
-	vars []string // the variables in scope, the innermost last
+	filter *parser
+	vars   []string // the variables in scope, the innermost last
 }
 
 // expr parses one aggregation expression.
@@ -34,9 +34,9 @@ func (p *exprParser) expr(v bson.RawValue) (e expr) {
 		r := raw.Read(v.Value)
 		r.Next()
 		if _, more := r.Next(); more {
-			p.fail("an expression has exactly one operator")
+			p.filter.fail("an expression has exactly one operator")
 		}
-		p.each(v.Value, func(name string, v bson.RawValue) { e = p.call(name, v) })
+		p.filter.each(v.Value, func(name string, v bson.RawValue) { e = p.call(name, v) })
 		return e
 	}
 	return constant(v)
@@ -58,13 +58,13 @@ func (p *exprParser) fieldReference(s string) expr {
 		}
 		path = rest
 	}
-	if p.o.Refusal != nil {
-		p.checkPath(path)
+	if p.filter.o.Refusal != nil {
+		p.filter.checkPath(path)
 	}
 	field.names = strings.Split(path, ".")
 	for _, name := range field.names {
 		if name == "" || name[0] == '$' || strings.IndexByte(name, 0) >= 0 {
-			p.fail("%q is not a field path", s)
+			p.filter.fail("%q is not a field path", s)
 		}
 	}
 	return field
@@ -75,15 +75,15 @@ func (p *exprParser) fieldReference(s string) expr {
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":
-		p.timed = true
+		p.filter.timed = true
 		if !dotted {
-			return constant(intValue(p.o.Now.UnixMilli(), bson.TypeDateTime))
+			return constant(intValue(p.filter.o.Now.UnixMilli(), bson.TypeDateTime))
 		}
 	case name == "REMOVE":
 	case name == "" || name[0] < 'A' || name[0] > 'Z':
-		p.fail("the variable $$%s is not defined", name)
+		p.filter.fail("the variable $$%s is not defined", name)
 	default:
-		p.notInMemory("the variable $$" + name)
+		p.filter.notInMemory("the variable $$" + name)
 		return foreign{}
 	}
 	return constant{}
@@ -95,7 +95,7 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 		return []expr{p.expr(v)}
 	}
 	args := []expr{}
-	p.each(v.Value, func(_ string, v bson.RawValue) { args = append(args, p.expr(v)) })
+	p.filter.each(v.Value, func(_ string, v bson.RawValue) { args = append(args, p.expr(v)) })
 	return args
 }
 
@@ -105,7 +105,7 @@ func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	for e := range raw.All(v.Value) {
 		name := string(e.Key)
 		if strings.HasPrefix(name, "$") || strings.Contains(name, ".") {
-			p.fail("field names of a document expression have no $ and no dots: %q", name)
+			p.filter.fail("field names of a document expression have no $ and no dots: %q", name)
 		}
 		d.names, d.args = append(d.names, name), append(d.args, p.inside(name, e.Value()))
 	}
@@ -114,7 +114,7 @@ func (p *exprParser) documentExpr(v bson.RawValue) expr {
 
 // inside parses an expression at a named place of another.
 func (p *exprParser) inside(name string, v bson.RawValue) (e expr) {
-	p.within(name, func() { e = p.expr(v) })
+	p.filter.within(name, func() { e = p.expr(v) })
 	return e
 }
 
@@ -126,13 +126,8 @@ func (p *exprParser) fold(e expr, args []expr) expr {
 			return e
 		}
 	}
-	if p.fault != nil {
-		return e
-	}
 	s := state{left: maxWork}
-	v := e.eval(&s)
-	p.fault, _ = s.err.(*rules.Error) // what depends on no document has no pauses
-	return constant(v)
+	return constant(e.eval(&s))
 }
 
 // call parses an operator of expressions and its operand.
@@ -159,7 +154,7 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 
 // newCall returns an operator at the current place.
 func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
-	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.o.Param, Where: strings.Join(p.at, ".")}}
+	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }
 
 // arguments parses what an operator takes: a list, or a document of names.
@@ -177,11 +172,11 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 	}
 	switch n := len(args); {
 	case op.least == op.most && n != op.least:
-		p.fail("%s takes exactly %d %s, not %d", name, op.least, plural(op.least), n)
+		p.filter.fail("%s takes exactly %d %s, not %d", name, op.least, plural(op.least), n)
 	case n < op.least:
-		p.fail("%s takes at least %d %s, not %d", name, op.least, plural(op.least), n)
+		p.filter.fail("%s takes at least %d %s, not %d", name, op.least, plural(op.least), n)
 	case n > op.most:
-		p.fail("%s takes at most %d %s, not %d", name, op.most, plural(op.most), n)
+		p.filter.fail("%s takes at most %d %s, not %d", name, op.most, plural(op.most), n)
 	}
 	return args
 }
@@ -191,15 +186,14 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, as string) []expr {
 	args := make([]expr, len(op.names))
 	if v.Type != bson.TypeEmbeddedDocument {
-		p.fail("%s takes a document of arguments", name)
-		return args
+		p.filter.fail("%s takes a document of arguments", name)
 	}
 	for e := range raw.All(v.Value) {
 		key := string(e.Key)
 		i := slices.IndexFunc(op.names, func(n string) bool { return strings.Trim(n, "-!") == key })
 		switch {
 		case i < 0:
-			p.fail("%s has no argument %.40q", name, key)
+			p.filter.fail("%s has no argument %.40q", name, key)
 		case op.names[i][0] == '-':
 			p.foreignExpr(name+"."+key, e.Value())
 		case key == "as":
@@ -215,7 +209,7 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 	}
 	for i, n := range op.names {
 		if strings.HasSuffix(n, "!") && args[i] == nil {
-			p.fail("%s needs the argument %s", name, strings.TrimSuffix(n, "!"))
+			p.filter.fail("%s needs the argument %s", name, strings.TrimSuffix(n, "!"))
 		}
 	}
 	return args
@@ -229,7 +223,7 @@ func (p *exprParser) scoped(op *operator, name string, v bson.RawValue) expr {
 			as = raw.Text(e.Value())
 		}
 		if !variableName.MatchString(as) {
-			p.fail("%s takes as name a small letter, then letters, digits and _", name)
+			p.filter.fail("%s takes as name a small letter, then letters, digits and _", name)
 		}
 	}
 	c := p.newCall(op, name, p.namedArguments(op, name, v, as))
@@ -245,11 +239,11 @@ func (p *exprParser) switchExpr(v bson.RawValue) expr {
 	outer := p.namedArguments(switchOperator, "$switch", v, "")
 	branches, _ := raw.Lookup(v.Value, "branches")
 	if branches.Type != bson.TypeArray || len(raw.Body(branches.Data)) == 0 {
-		p.fail("$switch takes a list of branches that is not empty")
+		p.filter.fail("$switch takes a list of branches that is not empty")
 	}
 	var args []expr
 	for e := range raw.All(branches.Data) {
-		p.within("branches."+string(e.Key), func() {
+		p.filter.within("branches."+string(e.Key), func() {
 			args = append(args, p.namedArguments(branchOperator, "a branch of $switch", e.Value(), "")...)
 		})
 	}
@@ -265,12 +259,12 @@ func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	options, alsoConstant := args[2].(constant)
 	switch letters := bson.RawValue(options); {
 	case !isConstant || args[2] != nil && !alsoConstant:
-		p.notInMemory("$regexMatch with an expression that depends on the document")
+		p.filter.notInMemory("$regexMatch with an expression that depends on the document")
 		return foreign{}
 	case letters.Type != bson.TypeString && !raw.IsNone(letters):
-		p.fail("$regexMatch takes a string as options")
+		p.filter.fail("$regexMatch takes a string as options")
 	case !raw.IsNone(bson.RawValue(regex)):
-		c.regex = p.regex(bson.RawValue(regex), raw.Text(letters), "", "$regexMatch takes a string or a regular expression as regex")
+		c.regex = p.filter.regex(bson.RawValue(regex), raw.Text(letters), "", "$regexMatch takes a string or a regular expression as regex")
 	}
 	return p.fold(c, c.args)
 }

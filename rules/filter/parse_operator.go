@@ -68,15 +68,15 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 // equality parses $eq and its implicit form.
 func (p *parser) equality(path raw.Path, v bson.RawValue) Node {
 	p.operand(v)
-	return equal(path, p.meanings(path, v))
+	return equal(path, v, p.others(path, v))
 }
 
-// equal holds for values that equal one of some.
-func equal(path raw.Path, values []bson.RawValue) Node {
-	if len(values) == 1 {
-		return &Leaf{path, &Compare{Eq, values[0]}}
+// equal holds for values that equal v or one of others.
+func equal(path raw.Path, v bson.RawValue, others []bson.RawValue) Node {
+	if len(others) == 0 {
+		return &Leaf{path, &Compare{Eq, v}}
 	}
-	return &Leaf{path, &In{Values: raw.SortUnique(values)}}
+	return &Leaf{path, &In{Values: raw.SortUnique(append(others, v))}}
 }
 
 // comparison parses $gt, $gte, $lt and $lte.
@@ -85,15 +85,16 @@ func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 		p.fail("%s takes no regular expression", op)
 	}
 	p.operand(v)
-	values := p.meanings(path, v)
-	switch p.meaning {
-	case asText:
-		values = values[:1]
-	case asTyped:
-		values = values[len(values)-1:]
+	leaf := &Leaf{path, &Compare{op, v}}
+	others := p.others(path, v)
+	if len(others) == 0 || p.meaning == asText {
+		return leaf
 	}
 	var nodes []Node
-	for _, v := range values {
+	if p.meaning == both {
+		nodes = append(nodes, leaf)
+	}
+	for _, v := range others {
 		nodes = append(nodes, &Leaf{path, &Compare{op, v}})
 	}
 	return or(nodes)
@@ -112,8 +113,7 @@ func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 		p.fail("%s needs an array", name)
 	}
 	test := &In{}
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
+	for e := range raw.All(v.Value) {
 		p.at = append(p.at, string(e.Key))
 		p.listed(path, name, e.Value(), test)
 		p.at = p.at[:len(p.at)-1]
@@ -141,7 +141,7 @@ func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
 		return
 	}
 	p.operand(v)
-	test.Values = append(test.Values, p.meanings(path, v)...)
+	test.Values = append(append(test.Values, v), p.others(path, v)...)
 }
 
 // hexID returns the ObjectID that a string compared with the record's own _id
@@ -213,7 +213,7 @@ func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 			node = &Leaf{path, p.regexValue(v)}
 		default:
 			p.operand(v)
-			node = equal(path, p.texts(v))
+			node = equal(path, v, p.readings(v))
 		}
 		nodes = append(nodes, node)
 	})
@@ -249,7 +249,7 @@ func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
 		return read(both)
 	}
 	text, other := read(asText), read(asTyped)
-	if p.fault != nil || KeyOf(text) == KeyOf(other) {
+	if KeyOf(text) == KeyOf(other) {
 		return text
 	}
 	return or([]Node{text, other})
@@ -302,7 +302,6 @@ func (p *parser) mod(v bson.RawValue) Test {
 	switch {
 	case len(numbers) < 2:
 		p.fail("$mod has too few elements: it takes a divisor and a remainder")
-		return nil
 	case numbers[0] == 0:
 		p.fail("the divisor of $mod may not be 0")
 	}

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -12,14 +13,10 @@ import (
 )
 
 // parser turns a document of conditions into nodes. It keeps the place inside the filter,
-// for errors, and counts against the limits.
-//
-// It also keeps the first fault. It goes on behind a fault, but reads nothing further down.
-// What it returns then means nothing, and further faults are ignored.
+// for errors, and counts against the limits. It panics with a failure at the first fault.
 type parser struct {
 	o          Options
-	at         []string // the place inside the filter, part by part
-	fault      *rules.Error
+	at         []string     // the place inside the filter, part by part
 	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
 	nodes      int          // the conditions so far; see Options.MaxNodes
 	values     int          // the values in lists so far
@@ -34,12 +31,8 @@ func (p *parser) wrongf(format string, args ...any) *rules.Error {
 	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
 }
 
-// fail records a fault at the current place.
-func (p *parser) fail(format string, args ...any) {
-	if p.fault == nil {
-		p.fault = p.wrongf(format, args...)
-	}
-}
+// fail ends the parsing with an error at the current place.
+func (p *parser) fail(format string, args ...any) { panic(failure{p.wrongf(format, args...)}) }
 
 // checkPath refuses a path that Options.Refusal refuses.
 func (p *parser) checkPath(path string) {
@@ -65,20 +58,17 @@ func (p *parser) moment() string {
 	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
 }
 
-// within calls read at a named place one level deeper, and counts it as a condition. Behind
-// a fault it does not.
+// within calls read at a named place one level deeper, and counts it as a condition.
 func (p *parser) within(name string, read func()) {
 	p.at = append(p.at, name)
 	if p.nodes++; p.nodes > p.o.MaxNodes {
 		p.fail("the filter has more than %d conditions", p.o.MaxNodes)
 	}
-	if p.fault == nil {
-		read()
-	}
+	read()
 	p.at = p.at[:len(p.at)-1]
 }
 
-// each calls read within each element of a document or array, up to the first fault.
+// each calls read within each element of a document or array.
 func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
 	for e := range raw.All(doc) {
 		name := string(e.Key)
@@ -112,15 +102,13 @@ func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", 
 func (p *parser) compile(pattern, options string) *Regex {
 	if len(pattern) > p.o.MaxPattern {
 		p.fail("the regular expression is longer than %d bytes", p.o.MaxPattern)
-		return nil
 	}
 	compiled, err := pcre.Compile(pattern, options)
-	if fault, ok := err.(*pcre.Error); ok && fault.Unsupported {
+	if fault := (*pcre.Error)(nil); errors.As(err, &fault) && fault.Unsupported {
 		p.notInMemory("the regular expression feature " + fault.Reason)
 		compiled = &pcre.Regexp{}
 	} else if err != nil {
 		p.fail("%s", err)
-		return nil
 	}
 	re := &Regex{Regexp: compiled, Pattern: pattern, timeout: p.o.RegexTimeout}
 	if re.Backtracks() {

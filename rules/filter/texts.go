@@ -20,24 +20,24 @@ const (
 	asTyped
 )
 
-// meanings returns the values that an operand at a path stands for: itself, what its texts
-// read as, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
-func (p *parser) meanings(path raw.Path, v bson.RawValue) []bson.RawValue {
-	all := p.texts(v)
+// others returns the values besides itself that an operand at a path stands for: what its
+// texts read as, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
+func (p *parser) others(path raw.Path, v bson.RawValue) []bson.RawValue {
+	all := p.readings(v)
 	if id, ok := p.hexID(path, v); ok {
 		all = append(all, id)
 	}
 	return all
 }
 
-// texts returns an operand and, if Options.Texts and another, what its texts read as.
-func (p *parser) texts(v bson.RawValue) []bson.RawValue {
+// readings returns what an operand's texts read as, nothing if that is the operand.
+func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 	if p.o.Texts {
 		if read := typed(v); !read.Equal(v) {
-			return []bson.RawValue{v, read}
+			return []bson.RawValue{read}
 		}
 	}
-	return []bson.RawValue{v}
+	return nil
 }
 
 // textual are the operators whose operands have texts with two meanings, or are texts.
