@@ -9,10 +9,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/sync/singleflight"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/result"
 	"vitrine/rules"
+	"vitrine/rules/flight"
 	"vitrine/rules/lru"
 	"vitrine/rules/raw"
 )
@@ -39,8 +40,9 @@ const (
 type personLookup struct {
 	records Records // nil: there is no store to ask
 	now     func() time.Time
+	timeout time.Duration // of a look-up
 	turns   *semaphore.Weighted
-	flights singleflight.Group
+	flights flight.Group[bson.Raw]
 
 	mu    sync.Mutex                 // guards cache
 	cache *lru.Cache[string, lookup] // by id
@@ -52,9 +54,9 @@ type lookup struct {
 	record bson.Raw  // nil: there is no such person
 }
 
-func newPersonLookup(records Records, now func() time.Time) *personLookup {
+func newPersonLookup(o Options) *personLookup {
 	return &personLookup{
-		records: records, now: now, turns: semaphore.NewWeighted(maxConcurrentLookups),
+		records: o.Records, now: o.Now, timeout: o.Timeout, turns: semaphore.NewWeighted(maxConcurrentLookups),
 		cache: lru.New[string, lookup](maxLookups),
 	}
 }
@@ -71,12 +73,15 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if known != nil && l.now().Before(known.until) {
 		return known.record, nil
 	}
-	// The first caller's context bounds the look-up for all: requests have the same time.
-	found, err, _ := l.flights.Do(id, func() (any, error) { return l.lookUp(ctx, id) })
+	found, err := l.flights.Do(ctx, id, func() (bson.Raw, error) {
+		ctx, cancel := result.WithTimeout(context.WithoutCancel(ctx), l.timeout)
+		defer cancel()
+		return l.lookUp(ctx, id)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look up person %q: %w: %w", id, rules.ErrUnavailable, err)
 	}
-	return found.(bson.Raw), nil
+	return found, nil
 }
 
 // lookUp asks the store. The record is nil if there is none.

@@ -27,7 +27,7 @@ func New(o Options) (*Env, error) {
 		o.Affiliated = []string{"affiliated", "aoi"}
 	}
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
-	e := &Env{o: o, query: query.Reader{Limits: o.Filter, Now: o.Now}, persons: newPersonLookup(o.Records, o.Now)}
+	e := &Env{o: o, query: query.Reader{Limits: o.Filter, Now: o.Now}, persons: newPersonLookup(o)}
 	var err error
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
