@@ -3,9 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"weak"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,6 +18,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/flight"
 	"vitrine/rules/raw"
 	"vitrine/rules/similar"
 )
@@ -40,26 +42,20 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	return response.Plan{View: rules.ViewActivities, Query: "levenshtein\x00" + title, Build: build}, nil
 }
 
-// titles holds the corpus of one snapshot's publications. It makes the corpus of the first
-// snapshot of activities at once. It makes that of a later one at once if there was a
-// request since the one before, and otherwise at the next request.
+// titles holds the corpus of one snapshot's publications.
 type titles struct {
 	publications *filter.Filter
-
-	mu     sync.Mutex // guards latest
-	latest *corpus    // nil before the first
+	latest       atomic.Pointer[corpus] // nil before the first
+	used         atomic.Bool            // there was a request since warm last made a corpus
+	flights      flight.Group[*corpus]
 }
 
 // corpus is the titles of the publications of one snapshot.
 type corpus struct {
 	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
-	of   weak.Pointer[index.Table]
-	used bool // by a request; guarded like latest
-
-	made   chan struct{} // closed when the rest is there
+	of     weak.Pointer[index.Table]
 	titles *similar.Corpus
 	slots  []index.Slot // of the records, by position in titles
-	err    error
 }
 
 // closestTitle is the publication with the most matching characters among those
@@ -76,49 +72,49 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 	if !resident {
 		return t.closestStored(ctx, s, title)
 	}
-	made, err := t.corpus(ctx, rows, true)
+	t.used.Store(true)
+	c, err := t.corpus(ctx, rows)
 	if err == nil {
-		err = best.compare(ctx, title, made.titles, func(at int) bson.Raw { return rows.Doc(made.slots[at]) })
+		err = best.compare(ctx, title, c.titles, func(at int) bson.Raw { return rows.Doc(c.slots[at]) })
 	}
 	return best, err
 }
 
-// corpus returns the corpus of a snapshot for a request. Without a request, which used
-// says, the snapshot has just been shown: its corpus is made if it is the first, or if a
-// request used the one before.
-//
-// A goroutine of its own makes the corpus, about half a second for 100,000 titles, so that it
-// does not end with the request that began it. Requests wait for it without their turns.
-func (t *titles) corpus(ctx context.Context, rows *index.Table, used bool) (*corpus, error) {
-	t.mu.Lock()
-	if t.latest == nil || t.latest.of != weak.Make(rows) && (used || t.latest.used) {
-		t.latest = &corpus{of: weak.Make(rows), made: make(chan struct{})}
-		go t.latest.build(rows, t.publications)
+// warm makes the corpus of a snapshot that has just been shown, if it is the first or if there
+// were requests for the one before.
+func (t *titles) warm(ctx context.Context, s *index.Table) error {
+	if t.latest.Load() != nil && !t.used.Swap(false) {
+		return nil
 	}
-	c := t.latest
-	c.used = c.used || used
-	t.mu.Unlock()
-	if err := fair.TurnOf(ctx).Wait(ctx, c.made); err != nil {
-		return nil, err
-	}
-	return c, c.err
+	_, err := t.corpus(ctx, s)
+	return err
 }
 
-// build makes the corpus of the rows that a filter selects.
-func (c *corpus) build(rows *index.Table, publications *filter.Filter) {
-	defer close(c.made)
-	ctx := context.Background()
-	found, err := rows.Select(ctx, publications)
+// corpus returns the corpus of a snapshot. It takes about half a second to make for 100,000
+// titles; callers wait for it without their turns.
+func (t *titles) corpus(ctx context.Context, s *index.Table) (*corpus, error) {
+	if latest := t.latest.Load(); latest != nil && latest.of == weak.Make(s) {
+		return latest, nil
+	}
+	turn := fair.TurnOf(ctx)
+	turn.Pause()
+	made, err := t.flights.Do(ctx, fmt.Sprintf("%p", s), func() (*corpus, error) {
+		found, err := s.Select(context.Background(), t.publications)
+		if err != nil {
+			return nil, err
+		}
+		slots, docs := make([]index.Slot, 0, found.Count()), make([]bson.Raw, 0, found.Count())
+		for row := range found.By(raw.Sort{raw.ByID}).Rows(context.Background(), 0, 0) {
+			slots, docs = append(slots, row.Slot), append(docs, row.Doc())
+		}
+		made := &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(docs)}
+		t.latest.Store(made)
+		return made, nil
+	})
 	if err != nil {
-		c.err = err
-		return
+		return nil, err
 	}
-	docs := make([]bson.Raw, 0, found.Count())
-	c.slots = make([]index.Slot, 0, found.Count())
-	for row := range found.By(raw.Sort{raw.ByID}).Rows(ctx, 0, 0) {
-		c.slots, docs = append(c.slots, row.Slot), append(docs, row.Doc())
-	}
-	c.titles = newCorpus(docs)
+	return made, turn.Resume(ctx)
 }
 
 // newCorpus makes a corpus of the titles of records.

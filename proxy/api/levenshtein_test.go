@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
-	"weak"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -21,8 +21,13 @@ func TestCorpusInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := index.NewBuilder(Views()[0], index.NewBudget(1<<20, 0), nil).Load([]bson.Raw{parse(t, `{"_id":"a","type":"publication","title":"Soil"}`)})
-	pending := &corpus{of: weak.Make(rows), made: make(chan struct{})}
-	e.titles.latest = pending
+	began, end := make(chan bool), make(chan bool)
+	go e.titles.flights.Do(t.Context(), fmt.Sprintf("%p", rows), func() (*corpus, error) {
+		close(began)
+		<-end
+		return &corpus{}, nil
+	})
+	<-began
 	q := fair.New(1, 100)
 	waiting, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -34,7 +39,7 @@ func TestCorpusInTurn(t *testing.T) {
 		}
 		go func() {
 			defer turn.End()
-			_, err := e.titles.corpus(ctx, rows, true)
+			_, err := e.titles.corpus(ctx, rows)
 			found <- err
 		}()
 	}
@@ -42,8 +47,11 @@ func TestCorpusInTurn(t *testing.T) {
 	if err := <-found; !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller who left: %v", err)
 	}
-	pending.build(rows, e.titles.publications)
-	if err := <-found; err != nil || len(pending.slots) != 1 {
-		t.Errorf("a corpus of %d titles, error %v", len(pending.slots), err)
+	close(end)
+	if err := <-found; err != nil {
+		t.Errorf("a caller who stayed: %v", err)
+	}
+	if made, err := e.titles.corpus(t.Context(), rows); err != nil || len(made.slots) != 1 {
+		t.Errorf("the next caller: %v, %v, want one title", made, err)
 	}
 }

@@ -97,7 +97,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return nil
 	}
-	_, err := e.titles.corpus(ctx, rows, false)
+	err := e.titles.warm(ctx, rows)
 	counted.Do(func() {
 		// The view keeps the column that it makes to count them, and later snapshots inherit the
 		// column while it is in use.
