@@ -9,10 +9,11 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/ejson"
 )
 
-// activities answers GET /api/activities. Of its modes aggregate comes before
-// full, and full before columns, as API.md has it for projects.
+// activities answers GET /api/activities. As for projects, aggregate comes before full,
+// and full before columns.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, ""), page: p.Page()}
@@ -37,20 +38,19 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 func activityRow(dst []byte, a index.Row) []byte {
 	dst = append(dst, a.Fragment(fragID)...)
 	if web := a.Fragment(fragWeb); len(web) > 0 {
-		dst = append(appendKey(dst, "activity"), web...)
+		dst = append(ejson.AppendKey(dst, "activity"), web...)
 	}
 	dst = append(dst, a.Fragment(fragIcon)...)
-	dst = append(dst, a.Fragment(fragType)...)
 	return append(dst, a.Fragment(fragList)...)
 }
 
-// appendListRest ends the default row, behind its type: subtype and year, each where the
-// record has it.
+// appendListRest ends the default row: type, subtype and year, each if the record has it.
 func appendListRest(dst []byte, row bson.Raw) []byte {
-	return append(appendYear(appendRendered(dst, row, "subtype", ""), row, ""), '}')
+	dst = appendRendered(appendRendered(dst, row, "type", ""), row, "subtype", "")
+	return append(appendYear(dst, row, ""), '}')
 }
 
-// unwound names the array that is unwound before grouping: the first that the field's name
+// unwound returns the array to unwind before grouping: the first whose name the field's name
 // contains (API.md: activities, 3; projects, 5); "" for none.
 func unwound(field string, arrays ...string) string {
 	for _, array := range arrays {

@@ -15,7 +15,7 @@ import (
 
 // wholeView answers GET /api/events and /api/conferences with every stored record in the
 // view's order, by start descending, and GET /api/deadlines likewise, but not sorted by
-// date (DESIGN.md: 12). No parameter is read, and count is always 0 (API.md: events, 2).
+// date (DESIGN.md: 12). It reads no parameter, and count is always 0 (API.md: events, 2).
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
@@ -25,16 +25,14 @@ func (e *Env) wholeView(name string) Handler {
 	}
 }
 
-// appendRecord writes a stored record and its id, which takes the place of a
-// stored field of that name.
+// appendRecord writes a stored record, with the generated id in place of a stored one.
 func appendRecord(dst []byte, row index.Row) []byte {
-	elements, _ := row.Doc().Elements() // of a broken document, what can be read
+	elements, _ := row.Doc().Elements() // of a broken document those before the fault
 	dst = append(dst, '{')
 	for _, e := range elements {
 		if key := e.Key(); key != "id" && !rules.Reserved(key) {
-			dst = append(ejson.AppendString(dst, key), ':')
-			dst = append(ejson.Append(dst, display.Stored(key, e.Value())), ',')
+			dst = ejson.Append(ejson.AppendKey(dst, key), display.Stored(key, e.Value()))
 		}
 	}
-	return append(ejson.AppendID(append(dst, `"id":`...), row.Doc().Lookup("_id")), '}')
+	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), row.Doc().Lookup("_id")), '}')
 }

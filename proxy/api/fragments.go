@@ -12,13 +12,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The fragments of an activity. A row of any list is joined from them; none is
-// in two of them, so that memory holds long citations once. Each is JSON that
-// follows a row's beginning, {"id":"…", or a value that stands after a key.
+// The fragments of an activity. The rows of all lists are joined from them. No text is in two
+// of them, so that memory holds long citations once. A fragment is JSON that follows the
+// beginning of a row, {"id":"…", or a value that follows a key.
 //
 // The longest row, that of all-activities, is a fragment as a whole, with a comma
-// before it, so that many of them can be sent as they lie in memory. The other
-// lists take its parts.
+// before it, so that runs of rows are sent without copying. The other lists take its parts.
 const (
 	fragTable  = "table"    // ,{…} as all-activities has it
 	fragID     = "id"       // {"id":"…"
@@ -27,13 +26,12 @@ const (
 	fragMiddle = "all"      // ,"quarter":"…","links":"","search-text":
 	fragPrint  = "print"    // the print citation like the web one
 	fragRest   = "all.rest" // ,"start":…,…}
-	fragType   = "type"     // ,"type":"…" or nothing
-	fragList   = "list"     // ,"subtype":"…","year":…}
+	fragList   = "list"     // ,"type":"…","subtype":"…","year":…}
 	fragHTML   = "html"     // ,"year":…,"departments":[…],"link":…}
 	fragFull   = "full"     // ,{…} as full=1 has it: the record
 )
 
-// activityFragments declares them, with the parts in the order of a row.
+// activityFragments declares the fragments, parts in the order of a row.
 func activityFragments() []index.Fragment {
 	return []index.Fragment{
 		{Name: fragTable, Parts: []index.Fragment{
@@ -49,7 +47,6 @@ func activityFragments() []index.Fragment {
 			{Encode: unlessRendered("print", `""`)},
 			{Name: fragRest, Encode: appendAllRest},
 		}},
-		{Name: fragType, Encode: renderedMember("type")},
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
 		{Name: fragFull, Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
@@ -75,18 +72,18 @@ func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 
 // appendRowID begins a row.
 func appendRowID(dst []byte, row bson.Raw) []byte {
-	return ejson.AppendID(append(dst, `{"id":`...), fieldOf(row, "_id"))
+	return ejson.AppendID(ejson.AppendKey(append(dst, '{'), "id"), fieldOf(row, "_id"))
 }
 
-// rendered returns a field of the rendered representation that is a string. It is
-// not copied out of the row.
+// rendered returns a field of the rendered representation that is a string, without
+// copying it.
 func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
 	v := fieldOf(row, "rendered", field)
 	return v, v.Type == bson.TypeString
 }
 
-// fieldOf returns a value below documents, the zero value if there is none. At a start rows
-// are asked for some thirty fields each, for which the driver takes half as long again.
+// fieldOf returns a value below documents, the zero value if there is none. A start reads some
+// thirty fields of each row, for which the driver takes half as long again.
 func fieldOf(row bson.Raw, path ...string) bson.RawValue {
 	e := raw.Element{Type: bson.TypeEmbeddedDocument, Data: row}
 	for _, name := range path {
@@ -113,14 +110,14 @@ func renderedMember(field string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, field, "") }
 }
 
-// appendMember writes ,"key":…: the value, or if that is not to be shown the JSON text
-// otherwise, or nothing at all if that is empty.
+// appendMember writes a member: the value if it is shown, or else the JSON text otherwise, or
+// nothing if that is empty.
 func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise string) []byte {
 	switch {
 	case shown:
-		return ejson.Append(appendKey(dst, key), v)
+		return ejson.Append(ejson.AppendKey(dst, key), v)
 	case otherwise != "":
-		return append(appendKey(dst, key), otherwise...)
+		return append(ejson.AppendKey(dst, key), otherwise...)
 	}
 	return dst
 }
@@ -137,7 +134,7 @@ func appendStored(dst []byte, row bson.Raw, otherwise, key string, path ...strin
 	return appendMember(dst, key, v, !raw.IsNone(v), otherwise)
 }
 
-// appendArray is appendMember of a stored array, [] if it is none.
+// appendArray is appendMember of a stored array, [] for any other value.
 func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
 	v := fieldOf(row, field)
 	return appendMember(dst, key, v, v.Type == bson.TypeArray, "[]")
@@ -148,7 +145,7 @@ func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
 func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	v := fieldOf(row, "year")
 	if f, ok := v.DoubleOK(); ok && isInteger(f) {
-		return strconv.AppendInt(appendKey(dst, "year"), int64(f), 10)
+		return strconv.AppendInt(ejson.AppendKey(dst, "year"), int64(f), 10)
 	}
 	return appendMember(dst, "year", v, !raw.IsNone(v), otherwise)
 }
@@ -156,22 +153,15 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 // isInteger reports whether a double is an integer that it holds exactly.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
-// renderedColumns are the columns of API.md: activities, 2. They are read from the rendered representation of an activity, everything
-// else from its record.
+// renderedColumns are the columns of API.md: activities, 2, that show the rendered
+// representation of an activity. All others show its record.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
-// renderedValue is what one of renderedColumns shows of an activity.
+// renderedValue returns what one of renderedColumns shows of an activity.
 func renderedValue(doc bson.Raw, name string) bson.RawValue {
 	v := doc.Lookup("rendered", name)
 	if raw.IsNone(v) && name == "departments" {
 		v = doc.Lookup("units")
 	}
 	return v
-}
-
-// appendKey writes ,"key": for a key of this package, which needs no escapes.
-func appendKey(dst []byte, key string) []byte {
-	dst = append(dst, ',', '"')
-	dst = append(dst, key...)
-	return append(dst, '"', ':')
 }

@@ -48,9 +48,8 @@ func TestFragments(t *testing.T) {
 		{fragWeb, `"<b>w</b>"`, ``},
 		{fragPrint, `"p"`, ``},
 		{fragIcon, `,"icon":"i"`, ``},
-		{fragType, `,"type":"Article"`, ``},
 		{fragMiddle, `,"quarter":"Q1","links":"","search-text":`, `,"quarter":"","links":"","search-text":`},
-		{fragList, `,"subtype":"Paper","year":2020}`, `}`},
+		{fragList, `,"type":"Article","subtype":"Paper","year":2020}`, `}`},
 		{fragHTML, `,"year":2020,"departments":["BIO"],"link":"https://doi.org/10.1/a(b)"}`, `,"departments":[],"link":null}`},
 		{fragRest,
 			`,"start":"2020-01-02","end":"","departments":["BIO"],"epub":true,"type":"Article","subtype":"Paper","raw_type":"publication",` +

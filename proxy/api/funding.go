@@ -15,23 +15,22 @@ import (
 )
 
 // projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
-// and title of the projects that hold one of the numbers. Nothing restricts it
-// but the key.
+// and title of the projects with one of the numbers. Only the API key restricts it.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
 	list.filter = e.where(r.Params, "number", condition("funding_number", "$in", fundingNumbers(r.Params)))
 	list.page = r.Params.Page()
 	return list.rows("funding number", func(dst []byte, row index.Row) []byte {
 		doc := row.Doc()
-		dst = ejson.Append(append(dst, `{"_id":`...), doc.Lookup("_id"))
+		dst = ejson.Append(ejson.AppendKey(append(dst, '{'), "_id"), doc.Lookup("_id"))
 		dst = appendStored(dst, doc, "", "name", "name")
 		return append(appendStored(dst, doc, "", "title", "title"), '}')
 	}), nil
 }
 
 // fundingNumbers reads number: values between commas, or each number[] as one
-// value. Values are decoded a second time, so that %252C is a comma in a number,
-// and not trimmed (API.md: projects-by-funding-number).
+// value. It decodes values a second time, so that %252C is a comma in a number, and does not
+// trim them (API.md: projects-by-funding-number).
 func fundingNumbers(p query.Params) []string {
 	var numbers []string
 	for _, value := range p.Values("number") {
@@ -51,7 +50,7 @@ var escapedByte = regexp.MustCompile("%[0-9a-fA-F]{2}")
 // decodeAgain undoes URL encoding, "+" for a space included.
 func decodeAgain(s string) string {
 	return escapedByte.ReplaceAllStringFunc(strings.ReplaceAll(s, "+", " "), func(escaped string) string {
-		b, _ := hex.DecodeString(escaped[1:]) // these are two digits
+		b, _ := hex.DecodeString(escaped[1:]) // two digits: it does not fail
 		return string(b)
 	})
 }

@@ -23,9 +23,9 @@ import (
 	"vitrine/rules/similar"
 )
 
-// levenshtein answers GET /api/levenshtein: the closest title of a publication,
-// outside of any envelope. pubmed and doi name exact look-ups whose results the
-// comparison of titles overwrites, so neither is read.
+// levenshtein answers GET /api/levenshtein: the closest title of a publication, without an
+// envelope. It reads neither pubmed nor doi: the comparison of titles would overwrite what they
+// find.
 func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	title := r.Params.Text("title")
 	if strings.TrimSpace(title) == "" {
@@ -62,7 +62,7 @@ type corpus struct {
 // compared, the first of equals (DESIGN.md: 9).
 type closestTitle struct {
 	doc     bson.Raw // nil: no title has a character in common with the requested one
-	matches int      // characters
+	matches int      // matching characters
 	percent float64  // the similarity, before similar.Report
 }
 
@@ -131,7 +131,7 @@ func newCorpus(docs []bson.Raw) *similar.Corpus {
 // storedTitles is how many titles of a view in the store are compared at a time.
 const storedTitles = 4096
 
-// closestStored reads the titles of a view in the store once, and keeps the closest.
+// closestStored reads the titles of a view in the store and returns the closest.
 func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
 	found, err := s.Select(ctx, t.publications)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title stri
 	return best, err
 }
 
-// compare takes the closest title of a corpus if it is closer; doc returns its record.
+// compare replaces c by the closest title of a corpus if that is closer; doc returns its record.
 func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus, doc func(at int) bson.Raw) error {
 	at, matches, percent, err := titles.Closest(ctx, title)
 	if err == nil && at >= 0 && matches > c.matches {
@@ -165,13 +165,13 @@ func (c *closestTitle) compare(ctx context.Context, title string, titles *simila
 	return err
 }
 
-// answer is the answer that names the publication.
+// answer is the response that names the publication.
 func (c closestTitle) answer() []byte {
 	if c.doc == nil {
 		return []byte(`{"similarity":0,"id":"","title":""}`)
 	}
 	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(c.percent), 'f', -1, 64)
-	dst = ejson.AppendID(appendKey(dst, "id"), c.doc.Lookup("_id"))
-	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(raw.StringField(c.doc, "title")))
+	dst = ejson.AppendID(ejson.AppendKey(dst, "id"), c.doc.Lookup("_id"))
+	dst = ejson.AppendString(ejson.AppendKey(dst, "title"), similar.Normalize(raw.StringField(c.doc, "title")))
 	return append(dst, '}')
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -20,16 +19,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// listing is a filtered, paginated look at a view in one of several forms.
+// listing is a page of a view's rows that match a filter.
 type listing struct {
-	view   string
-	filter *filter.Filter
-	page   query.Page
-	order  raw.Sort // nil: the view's own
-	// prepared is the fragment that has the rows as they are listed; empty: none has.
-	prepared string
-	// restricted names the permission that the caller lacks to see all; empty: the list is
-	// whole.
+	view     string
+	filter   *filter.Filter
+	page     query.Page
+	order    raw.Sort // nil: the view's own
+	prepared string   // the fragment that is the whole row; empty: there is none
+	// restricted is the permission that the caller lacks to see all rows; empty: none.
 	restricted string
 }
 
@@ -39,8 +36,7 @@ type rowFunc func(dst []byte, row index.Row) []byte
 // bodyFunc makes a body of the rows that a listing selects in a snapshot.
 type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error)
 
-// plan names a listing in a form. Every part of the text but the last is free of
-// zero bytes.
+// plan plans a listing in a form. In the query only the last part may contain zero bytes.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	until := l.filter.Until()
@@ -61,7 +57,7 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 	}
 }
 
-// cut takes the rows of the page.
+// cut returns the rows of the page.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	return func(ctx context.Context) iter.Seq2[index.Row, error] {
 		if l.page.Limit == 0 {
@@ -75,15 +71,15 @@ func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	}
 }
 
-// rows is the list in the standard envelope. form distinguishes it from all lists of the view with
-// other rows.
+// rows plans the list in the standard envelope. Lists of a view whose rows differ have different
+// forms.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		return l.join(ctx, response.List(selected.Count(), l.page), selected, row)
 	})
 }
 
-// join is the body of the page's rows, as they are prepared or as row writes them.
+// join returns the body of the page's rows: the prepared fragments, or what row writes.
 func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
 		if runs, err := selected.Prepared(ctx, l.prepared); runs != nil || err != nil {
@@ -93,12 +89,11 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 	return response.Join(e, l.cut(selected), row), nil
 }
 
-// manyFull is the share of a view's records, one in eight, from which on it is worth to
-// prepare all of them.
+// manyFull: a list of more than one in eight records of a view is worth preparing all of them.
 const manyFull = 8
 
-// full is the list of stored records in Extended JSON, the count at the end. Few are written
-// one by one; many, for clients that synchronise, are prepared.
+// full plans the list of stored records in Extended JSON, with the count at the end. It writes
+// few records one by one; many, for clients that synchronise, are prepared.
 func (l listing) full() response.Plan {
 	return l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		count, some := selected.Count(), l
@@ -111,8 +106,8 @@ func (l listing) full() response.Plan {
 	})
 }
 
-// groups counts the listed records by a field, after it unwinds an array if unwind
-// names one. The page is one of groups.
+// groups plans the counts of the listed records by a field, after unwinding an array if unwind
+// names one. The page is a page of groups.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		groups, err := selected.Group(ctx, field, unwind)
@@ -129,12 +124,12 @@ func (l listing) groups(form, field, unwind string) response.Plan {
 // appendGroup begins the row of a group: {"count":…,"value":….
 func appendGroup(dst []byte, field string, g index.Group) []byte {
 	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.Count), 10)
-	return ejson.Append(appendKey(dst, "value"), display.Stored(field, g.Value))
+	return ejson.Append(ejson.AppendKey(dst, "value"), display.Stored(field, g.Value))
 }
 
 // ownOnly restricts a list to what a caller without a permission may see: records that
 // name the session's user in persons or as creator (API.md: projects, 8). An API key
-// does not give the permission; the empty permission is that of all callers.
+// does not give the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter, e.where(r.Params, "", namedIn(r.Viewer.User, "persons.user", "created_by")))
@@ -143,13 +138,12 @@ func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	return l
 }
 
-// where compiles a query that a parameter asks for; "" for none. An error is that of the
-// request's parameters.
+// where compiles a query, and reports an error as one of the parameter param; "": of none.
 func (e *Env) where(p query.Params, param string, d bson.D) *filter.Filter {
 	return p.Checked(e.query.Compile(d, param))
 }
 
-// condition selects the records with something at a path that meets an operator.
+// condition selects the records with a value at a path that meets an operator.
 func condition(path, operator string, operand any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: operand}}}}
 }
@@ -167,17 +161,17 @@ func namedIn(user string, paths ...string) bson.D {
 	return bson.D{{Key: "$or", Value: all}}
 }
 
-// recordRow shows columns of stored records, as they are or rendered.
+// recordRow writes columns of stored records, rendered or not.
 type recordRow struct {
 	columns query.Columns
 	// ownID: the stored id stands in for the generated one (DESIGN.md: 16).
 	ownID bool
-	style *display.Style // nil: values as stored
+	style *display.Style // nil: values are not rendered
 	// rendered: renderedColumns are those of the rendered representation.
 	rendered bool
 }
 
-// key is canonical for what the row shows, and how.
+// key is canonical for the columns and their style.
 func (r recordRow) key() string {
 	how := "raw"
 	if r.style != nil {
@@ -192,13 +186,12 @@ func (r recordRow) row(dst []byte, row index.Row) []byte {
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 
-// appendFields writes a row of a document. field looks its top-level fields up, and may
-// return an element of an unwound array in place of the array. Missing fields are left
-// out.
+// appendFields writes a row of a document without the fields that it lacks. field looks up
+// top-level fields, and may return an element of an unwound array in place of the array.
 func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bson.RawValue) []byte {
 	dst = append(dst, '{')
 	if !r.ownID {
-		dst = append(ejson.AppendID(append(dst, `"id":`...), doc.Lookup("_id")), ',')
+		dst = ejson.AppendID(ejson.AppendKey(dst, "id"), doc.Lookup("_id"))
 	}
 	for _, c := range r.columns {
 		v, ok := c.Project(field(c.Name))
@@ -210,7 +203,7 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 		if !ok || c.Name == "id" && !r.ownID {
 			continue
 		}
-		dst = append(ejson.AppendString(dst, c.Name), ':')
+		dst = ejson.AppendKey(dst, c.Name)
 		switch {
 		case shown:
 			dst = ejson.Append(dst, v)
@@ -221,7 +214,6 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 		default: // a part shows itself, not the resolved name of the whole
 			dst = r.style.Append(dst, c.Name, v, nil)
 		}
-		dst = append(dst, ',')
 	}
-	return append(bytes.TrimSuffix(dst, []byte{','}), '}')
+	return append(dst, '}')
 }

@@ -25,10 +25,10 @@ import (
 	"vitrine/rules/units"
 )
 
-// maxIdentifier bounds an identifier in a path, in bytes; no person has a longer one.
+// maxIdentifier is the length in bytes of the longest identifier that is looked up.
 const maxIdentifier = 256
 
-// identifierOf returns the person that a path names.
+// identifierOf returns the identifier of a person in a path.
 func identifierOf(r Request) string {
 	id, err := url.PathUnescape(r.ID)
 	if err != nil {
@@ -37,10 +37,9 @@ func identifierOf(r Request) string {
 	return r.Params.UTF8("id", id)
 }
 
-// personRow returns a person's row of a view. absent makes the row of a person that the
-// view does not have from the stored record, if there is one (DESIGN.md: 20). If there is
-// none, the error's message is in a language. It looks nothing up for a request with a
-// parameter that cannot be read.
+// personRow returns a person's row of a view. absent makes the row from the stored record of a
+// person that the view does not have (DESIGN.md: 20). Without such a record, the message of the
+// error is in the language lang. personRow fails first if a parameter cannot be read.
 func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
 	if err := r.Params.Err(); err != nil {
 		return nil, err
@@ -85,7 +84,7 @@ func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.
 	return snapshot.First(ctx, f)
 }
 
-// Person looks a session's user up; known reports whether there is a record. A user
+// Person looks up the user of a session; known reports whether there is a record. A user
 // without one has no roles. Citations are in the print form if the user's
 // display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
@@ -106,12 +105,11 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	}, true, nil
 }
 
-// version distinguishes versions of a row, also of one that is not in the snapshot
-// and so has no generation.
+// version distinguishes versions of a row, which has no generation if it is not in the snapshot.
 func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }
 
-// user answers GET /api/users/{id}: the stored person as a whole, or in
-// columns beside _id and id. Its data is an object.
+// user answers GET /api/users/{id}: the whole stored record, or _id, the columns and id. Its
+// data is an object.
 func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, columns := identifierOf(r), e.languageOf(r.Params), r.Params.Columns(renderedColumns...)
 	asStored := func(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
@@ -123,25 +121,24 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	return single(rules.ViewPersons, query, func(dst []byte) []byte { return appendUser(dst, record, columns) }), nil
 }
 
-// appendUser writes a person's record, or _id, the columns and id.
-// Nothing of a person is rendered: every column is a stored field.
+// appendUser writes a person's record, or _id, the columns and id. Persons have no rendered
+// representation: every column is a stored field.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
 		return ejson.AppendDocument(dst, display.Strip(record))
 	}
 	id := record.Lookup("_id")
-	dst = ejson.Append(append(dst, `{"_id":`...), id)
+	dst = ejson.Append(ejson.AppendKey(append(dst, '{'), "_id"), id)
 	for _, c := range columns {
 		if v, ok := c.Project(record.Lookup(c.Name)); ok && c.Name != "_id" && c.Name != "id" {
-			dst = ejson.Append(append(ejson.AppendString(append(dst, ','), c.Name), ':'), display.Stored(c.Name, v))
+			dst = ejson.Append(ejson.AppendKey(dst, c.Name), display.Stored(c.Name, v))
 		}
 	}
-	return append(ejson.AppendID(appendKey(dst, "id"), id), '}')
+	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), id), '}')
 }
 
 // userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
-// data is an object. Whether a membership is past changes at midnight, so an
-// answer holds for the day on which it is given.
+// data is an object. Memberships become past at midnight, so an answer is valid for the day.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang := identifierOf(r), e.languageOf(r.Params)
 	row, err := e.personRow(ctx, r, rules.ViewUserUnits, id, lang, e.unitsOf)
@@ -161,7 +158,7 @@ func single(viewName, query string, object func(dst []byte) []byte) response.Pla
 	return response.Plan{View: viewName, Query: query, Build: build, Once: true}
 }
 
-// unitsOf makes the row of the user_units view from a person's record, as its job
+// unitsOf makes the row of the view user_units from a person's record, as the job of the view
 // will.
 func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
 	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: raw.Sort{raw.ByID}})

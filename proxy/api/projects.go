@@ -30,9 +30,9 @@ var projectColumns = []string{
 }
 
 // projects answers GET /api/projects, and GET /api/proposals likewise, with a permission
-// of its own (DESIGN.md: 12): without it only the caller's own records are seen. Of the
-// modes aggregate comes before full, and full before formatted; all of them are on when
-// present, whatever they say (DESIGN.md: 6).
+// of its own (DESIGN.md: 12): callers without it see only their own records. aggregate comes
+// before full, and full before formatted; full and formatted are on if they are present, whatever
+// their values (DESIGN.md: 6).
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -56,7 +56,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	}
 }
 
-// styleOf reads how values are rendered; nil with raw: not at all.
+// styleOf returns the style in which values are rendered; nil if raw is present: they are not.
 func (e *Env) styleOf(p query.Params) *display.Style {
 	lang := e.languageOf(p)
 	if p.Has("raw") {
@@ -65,9 +65,9 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
 }
 
-// formatted plans the display table, which the normal answer follows in the same
-// body unless Options.FormattedSingle (API.md: projects, 7). The table is the
-// whole list in its order; pages are of the normal answer.
+// formatted plans the display table. Unless Options.FormattedSingle is set, the normal answer
+// follows in the same body (API.md: projects, 7). The table has all rows of the list, the normal
+// answer those of the page.
 func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
 	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 			return body.Then(list), nil
 		}
 	}
-	plan.Once = true // it holds a snapshot
+	plan.Once = true // the plan refers to a snapshot
 	return plan, nil
 }
 
@@ -114,10 +114,10 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities int) []byte {
 	shown := func(fields ...string) {
 		for _, field := range fields {
-			dst = style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+			dst = style.Append(ejson.AppendKey(dst, field), field, doc.Lookup(field), doc)
 		}
 	}
-	text := func(key, s string) { dst = ejson.AppendString(appendKey(dst, key), s) }
+	text := func(key, s string) { dst = ejson.AppendString(ejson.AppendKey(dst, key), s) }
 	dst = appendRowID(dst, doc)
 	shown("name", "title", "type", "status")
 	text("date_range", style.DateRange(doc))
@@ -125,16 +125,16 @@ func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities in
 	shown("funder", "funding_organization")
 	text("funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
 	text("applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
-	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
+	dst = strconv.AppendInt(ejson.AppendKey(dst, "activities"), int64(activities), 10)
 	shown("role", "topics", "units")
-	dst = append(appendKey(dst, "persons"), '[')
+	dst = append(ejson.AppendKey(dst, "persons"), '[')
 	for i, name := range display.Persons(doc) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = ejson.AppendString(dst, display.String(name))
 	}
-	dst = append(appendKey(append(dst, ']'), "subproject"), "false"...)
+	dst = append(dst, `],"subproject":false`...)
 	shown("tags")
 	return append(dst, '}')
 }

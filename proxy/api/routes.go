@@ -120,7 +120,7 @@ func Views(warm ...string) []index.Definition {
 			Name:      rules.ViewActivities,
 			Fragments: activityFragments(),
 			Warm: append([]string{
-				fragTable, fragType, fragList,
+				fragTable, fragList,
 				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
 			}, warm...),
 			Searched: []string{"title"},

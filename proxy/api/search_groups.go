@@ -21,15 +21,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// aggregation is how a search groups the records it finds; without a field it does not.
+// aggregation says how a search groups the records that it finds; it has no field if there are
+// no groups.
 type aggregation struct {
 	field    string
 	function string // count, sum, mean or median
-	value    string // the path of the figures; empty for count
+	value    string // the path of the numbers; empty for count
 }
 
-// aggregation reads aggregate, aggregate_function and aggregate_value. The last
-// two mean nothing without the first.
+// aggregation reads aggregate, aggregate_function and aggregate_value. Without the first it
+// ignores the others.
 func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	if by.field = p.Field("aggregate"); by.field == "" {
 		return by, nil
@@ -47,7 +48,7 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	return by, nil
 }
 
-// plan groups what a listing selects. The page is one of groups.
+// plan groups the records of a listing. The page is a page of groups.
 func (by aggregation) plan(list listing) response.Plan {
 	arrays := unwindingOf(by.field, by.value)
 	if len(arrays) == 0 && by.function == "count" {
@@ -63,7 +64,7 @@ func (by aggregation) plan(list listing) response.Plan {
 		return response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
 			dst = appendGroup(dst, by.field, groups[i].Group)
 			if by.function != "count" {
-				dst = appendFigure(appendKey(dst, by.function), groups[i].figure)
+				dst = appendFigure(ejson.AppendKey(dst, by.function), groups[i].figure)
 			}
 			return append(dst, '}')
 		}), nil
@@ -77,9 +78,9 @@ type valueGroup struct {
 	figure bson.RawValue // an int64 or a double; null where the group has no numbers
 }
 
-// groups groups rows by a field: equal numbers together whatever their type, a
-// missing field as null. They come by their figure descending, those without one
-// last, ties by value (DESIGN.md: 3, 7).
+// groups groups rows by a field: equal numbers of any type are one group, a missing field is
+// null. It sorts groups by figure descending, groups without a figure last, ties by value
+// (DESIGN.md: 3, 7).
 func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, error) {
 	var found raw.Groups[valueGroup]
 	for row, err := range rows {
@@ -110,8 +111,8 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 	return all, nil
 }
 
-// figures are the aggregate functions. Groups are sorted by what they return: an int64, a
-// float64 or nil.
+// figures are the aggregate functions. They return an int64, a float64 or nil, by which groups
+// are sorted.
 var figures = map[string]func(*valueGroup) any{
 	"count":  func(g *valueGroup) any { return int64(g.Count) },
 	"sum":    (*valueGroup).sum,
@@ -119,7 +120,7 @@ var figures = map[string]func(*valueGroup) any{
 	"median": (*valueGroup).median,
 }
 
-// valueAt evaluates a path as an aggregation expression does. What is missing is null.
+// valueAt evaluates a path as an aggregation expression does, a missing value as null.
 func valueAt(row *unwoundRow, path string) bson.RawValue {
 	parts := strings.Split(path, ".")
 	return raw.OrNull(raw.Field(row.field(parts[0]), parts[1:]))
@@ -173,15 +174,12 @@ func (t *tally) addInteger(n int64) {
 func realOf(v bson.RawValue) (number float64, ok bool) {
 	number, isDouble := v.DoubleOK()
 	if !isDouble {
-		var err error
-		if number, err = strconv.ParseFloat(v.Decimal128().String(), 64); err != nil {
-			return 0, false
-		}
+		number, _ = strconv.ParseFloat(v.Decimal128().String(), 64) // infinite if it is too large
 	}
 	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
 }
 
-// join adds what another tally has collected.
+// join adds another tally.
 func (t *tally) join(other tally) {
 	t.count += other.count
 	t.addInteger(other.integers)
@@ -235,8 +233,7 @@ func figureOf(number any) bson.RawValue {
 	return bson.RawValue{Type: t, Value: data}
 }
 
-// appendFigure writes the outcome of an aggregate function, a whole one as the integer it
-// is.
+// appendFigure writes the result of an aggregate function, an integral one without a fraction.
 func appendFigure(dst []byte, figure bson.RawValue) []byte {
 	f, isDouble := figure.DoubleOK()
 	switch {

@@ -37,16 +37,16 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 	}), nil
 }
 
-// spectrumEntry is one activity's score in a spectrum. It keeps no row: those of a view in
-// the store would keep the rows around them.
+// spectrumEntry is one activity's score in a spectrum. It does not refer to the row, which in a
+// view in the store would keep its neighbours in memory.
 type spectrumEntry struct {
 	score    bson.RawValue // zero where the entry has none
 	id       bson.RawValue // of the activity, by which entries of equal scores are sorted
 	from, to int           // of the entry's row in the texts
 }
 
-// before orders entries by score descending, ties by _id, and those of one record as it has
-// them. Scores mostly differ, and an _id is compared only where they do not.
+// before orders entries by score descending, then by _id, then as the record has them. It
+// compares an _id only for equal scores, which are rare.
 func (a spectrumEntry) before(b spectrumEntry) int {
 	if c := raw.Compare(b.score, a.score); c != 0 {
 		return c
@@ -82,13 +82,10 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 
 // appendEntry writes score, icon, activity, type, id.
 func appendEntry(dst []byte, doc bson.Raw, score bson.RawValue) []byte {
-	begin := len(dst)
-	dst = appendMember(dst, "score", score, !raw.IsNone(score), "")
+	dst = appendMember(append(dst, '{'), "score", score, !raw.IsNone(score), "")
 	dst = appendRendered(dst, doc, "icon", "")
 	web, shown := rendered(doc, "web")
 	dst = appendMember(dst, "activity", web, shown, "")
 	dst = appendRendered(dst, doc, "type", "")
-	dst = ejson.AppendID(appendKey(dst, "id"), fieldOf(doc, "_id"))
-	dst[begin] = '{' // in place of the first comma
-	return append(dst, '}')
+	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), fieldOf(doc, "_id")), '}')
 }
