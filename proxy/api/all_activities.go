@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/markup"
 )
 
-// allActivities answers GET /api/all-activities: every row for tables and
-// portals, never paginated.
+// allActivities answers GET /api/all-activities: all rows, for tables and portals, without
+// pages.
 func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, "projects")}
@@ -44,10 +44,10 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	}
 	form := "all-activities " + row.citation + " " + row.activityBase + " " + row.personBase + in.key()
 	if !r.Anonymous() {
-		// The filter may be the same for two users; each still has a kept answer of its own.
+		// The filter may be the same for two users, but each has a kept answer of its own.
 		form += " " + string(ejson.AppendString(nil, r.Viewer.User))
 	}
-	if in == nil && row == (tableRow{citation: fragWeb}) { // as most callers want it
+	if in == nil && row == (tableRow{citation: fragWeb}) { // most requests
 		list.prepared = fragTable
 	}
 	plan := list.rows(form, in.rows(row.append))
@@ -55,10 +55,9 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	return plan, nil
 }
 
-// visible restricts a list to what the caller may see (API.md: all-activities, 3). A
-// session sees what its roles may, unless an API key speaks for the request.
-// page=my-activities asks for one user's own: what that user may see of them is all of
-// them, so that only the viewer's restriction remains to be added.
+// visible restricts a list to what the caller's roles may see, unless the request has an API key
+// (API.md: all-activities, 3). page=my-activities needs no further restriction: users may see all
+// of their own activities.
 func (e *Env) visible(list listing, r Request) listing {
 	if r.Anonymous() || r.HasKey {
 		return list
@@ -72,9 +71,8 @@ func (e *Env) visible(list listing, r Request) listing {
 // tableRow writes rows of all-activities. Only the citation depends on the caller
 // and on the bases of links, so the rest is joined from fragments.
 type tableRow struct {
-	citation string // its fragment: fragWeb or fragPrint
-	// Links in the activity's HTML go to these bases; both empty: they stay.
-	activityBase, personBase string
+	citation                 string // the fragment of the citation: fragWeb or fragPrint
+	activityBase, personBase string // of links in the citation; empty: they do not change
 }
 
 // append writes the row of an activity.
@@ -101,8 +99,8 @@ func appendOr(dst, fragment []byte, otherwise string) []byte {
 	return append(dst, fragment...)
 }
 
-// appendAllMiddle writes what stands between icon and the value of search-text.
-// links is always empty (API.md: all-activities, 2).
+// appendAllMiddle writes the part of a row between icon and the value of search-text. links is
+// always empty (API.md: all-activities, 2).
 func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }

@@ -12,15 +12,15 @@ import (
 	"vitrine/rules"
 )
 
-// Strangers limits how many unknown users of the citation index a client may request in a
-// minute. Each costs a request to the index, which allows few.
+// Strangers returns the limit on unknown users of the citation index: five a minute for each
+// client. Each costs a request to the index, which allows few.
 func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 
-// CitationIndex reads the parameters of GET /api/citation-index and returns what answers
-// it: a profile, or a document of it where doc is given. It is no Handler: nothing of it
-// comes from a view, it needs no key, and its answers are objects outside of any
-// envelope, or empty without a user. The answer's error is that of an unknown user, of an
-// index that is missing or fails, or of a client that requested too many unknown users.
+// CitationIndex reads the parameters of GET /api/citation-index and returns a function that
+// reads a profile, or with doc a document, from the index. It is not a Handler, because the
+// answer does not come from a view and has no envelope. Without a user the answer is empty. The
+// function fails for unknown users, if the index is missing or fails, and for clients that
+// requested too many unknown users.
 func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (citation.Answer, error), error) {
 	p.CheckLanguage()
 	user, doc, document := p.Text("user"), p.Text("doc"), p.Has("doc")

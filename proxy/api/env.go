@@ -14,15 +14,15 @@ import (
 	"vitrine/rules/label"
 )
 
-// Env is what the handlers plan answers with: the rules of one generation of settings,
-// and the views. It is safe for concurrent use.
+// Env is what handlers share: the rules of one generation of settings, and the views. It is
+// safe for concurrent use.
 type Env struct {
-	o       Options // with their defaults
+	o       Options // with defaults
 	query   query.Reader
 	persons *personLookup
 	titles  titles
 
-	publications *filter.Filter // what /api/html shows
+	publications *filter.Filter // the rows of /api/html
 	topics       *filter.Filter // the rows of /portfolio/spectrum
 }
 
@@ -33,41 +33,41 @@ type Options struct {
 	}
 	Filter    filter.Options // limits of filters
 	Access    *access.Policy // if nil, nothing is granted and no record hidden
-	Hidden    *access.Fields // what rows lack, as view.Options.Strip has them do; nil: nothing
-	Records   Records        // if nil, persons that the views do not have are not looked up
+	Hidden    *access.Fields // the fields that rows lack (view.Options.Strip); nil: none
+	Records   Records        // for persons that the views do not have; nil: they are unknown
 	Citations Citations      // if nil, there is no citation index
 	Strangers *auth.Limiter  // of unknown users of the citation index, see Strangers
 
-	Language string     // of labels where a request asks for no other; en
+	Language string     // of labels, unless a request names another; default en
 	Labels   label.Sets // if nil, codes are shown as they are
 	Now      func() time.Time
-	Zone     *time.Location // where days and years begin; UTC
-	Timeout  time.Duration  // of what is looked up for a plan; negative: none
+	Zone     *time.Location // of the beginning of days and years; default UTC
+	Timeout  time.Duration  // of look-ups for a plan; negative: none
 
 	StartYear       int      // the first year of /api/html
-	Affiliated      []string // the fields of an author that mark affiliation; affiliated and aoi
-	FormattedSingle bool     // formatted on projects answers its table alone
+	Affiliated      []string // the fields of an author that mark affiliation; default affiliated and aoi
+	FormattedSingle bool     // formatted on projects answers only the table
 	SpectrumOff     bool     // the list of /portfolio/spectrum is empty
 }
 
-// Citations reads an external citation index and caches its answers; *citation.Client
-// does.
+// Citations reads an external citation index and caches its answers. *citation.Client
+// implements it.
 type Citations interface {
 	Profile(ctx context.Context, user string) (citation.Answer, error)
 	Document(ctx context.Context, user, doc string) (citation.Answer, error)
-	// Knows reports whether the profile of a user is in memory.
+	// Knows reports whether the profile of a user is cached.
 	Knows(user string) bool
 }
 
-// Request is a call that was let in, copied out of Fiber's buffers.
+// Request is an admitted request, copied out of Fiber's buffers.
 type Request struct {
 	auth.Caller
 	Params query.Params
-	ID     string // the last part of the path as sent, with its escapes; empty where it has none
+	ID     string // the last part of the path as sent, with escapes; empty if the route has none
 	whole  bool   // the caller sees hidden fields
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the
-// plan depends on nothing but the parameters, unless it is for once. A handler need not
-// check Request.Params.Err, except before it looks something up: Routes does.
+// plan depends only on the parameters, unless Plan.Once is set. Routes checks
+// Request.Params.Err; a handler does so only before it looks something up.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)

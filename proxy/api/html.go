@@ -16,16 +16,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// html answers GET /api/html: affiliated publications as citations. Of the
-// shared pagination API.md lists limit alone, so offset is not read; count is
-// before limit (DESIGN.md: 8).
+// html answers GET /api/html: affiliated publications as citations. It reads limit but not
+// offset, as API.md says; count is before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	page := query.Page{Limit: r.Params.Natural("limit")}
 	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
 }
 
-// publications is what /api/html shows: publications since a year with at least
-// one author marked affiliated (API.md: html, 1; DESIGN.md: 4).
+// publications is the filter of /api/html: publications since a year with at least one author
+// who is marked affiliated (API.md: html, 1; DESIGN.md: 4).
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: bson.A{true, 1, "1"}}}
 	var marked bson.A
@@ -39,7 +38,7 @@ func publications(since int, markers []string) bson.D {
 	}
 }
 
-// htmlRow is id, html, year, departments, link. The citation is the print form,
+// htmlRow writes id, html, year, departments, link. The citation is the print form,
 // or else the web form.
 func htmlRow(dst []byte, row index.Row) []byte {
 	dst = append(dst, row.Fragment(fragID)...)
@@ -64,8 +63,8 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink is the first there is of DOI, PubMed and stored URL (API.md:
-// html, 3; DESIGN.md: 8); "" for none. It links to http and https only.
+// externalLink returns the link of the DOI, else of PubMed, else the stored URL if it is http or
+// https, else "" (API.md: html, 3; DESIGN.md: 8).
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
 	if id := doi.Bare(stored("doi")); id != "" {

@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Records reads the institute's collections as they are now; an origin.Store
-// does. Handlers read only what a view does not have yet.
+// Records reads the institute's collections; an origin.Store implements it. Handlers read only
+// records that a view does not have yet.
 type Records interface {
 	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 }
@@ -29,16 +29,16 @@ const (
 	// missing person does not query the store each time, short enough that a new person
 	// appears soon.
 	lookupTTL = 5 * time.Second
-	// maxLookups is how many look-ups stay in memory; one is a few KB at most.
+	// maxLookups is how many look-ups stay in memory; each takes a few KB at most.
 	maxLookups = 4096
-	// maxConcurrentLookups bounds how many look-ups the store runs at a time.
+	// maxConcurrentLookups is how many look-ups the store runs at a time.
 	maxConcurrentLookups = 4
 )
 
 // personLookup finds persons that the views do not have yet (DESIGN.md: 20). Each id is
 // looked up once at a time, and its record, or that there is none, is cached briefly.
 type personLookup struct {
-	records Records // nil: there is no store to ask
+	records Records // nil: all persons are unknown
 	now     func() time.Time
 	timeout time.Duration // of a look-up
 	turns   *semaphore.Weighted
@@ -84,7 +84,7 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	return found, nil
 }
 
-// lookUp asks the store. The record is nil if there is none.
+// lookUp reads a person's record from the store, nil if there is none.
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
 	if err := l.turns.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -105,8 +105,7 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 	return found[0], nil
 }
 
-// read returns the documents that answer a query and can be read all the way down:
-// others are left out, as views leave them out.
+// read returns the documents that match a query. Like views, it leaves out malformed ones.
 func (l *personLookup) read(ctx context.Context, collection string, q origin.Query) ([]bson.Raw, error) {
 	var all []bson.Raw
 	for doc, err := range l.records.Find(ctx, collection, q) {

@@ -16,8 +16,8 @@ import (
 )
 
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
-// most assignments first. Which activities are recent changes at New Year, so an
-// answer holds for the year in which it is given.
+// most assignments first. Which activities are recent changes at New Year, so an answer is valid
+// for the year.
 //
 // No user is linked to a summary. For callers without the permission the list is
 // therefore restricted to nothing (API.md: Authentication, 6).
@@ -44,8 +44,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 	return p, nil
 }
 
-// checkCatalogue fails where there are topics but no catalogue to enrich them
-// from; without topics there is nothing that it could miss.
+// checkCatalogue fails if there are topics but no catalogue that enriches them.
 func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
 	row, err := e.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
 	if err != nil || row == nil {

@@ -40,8 +40,8 @@ func New(o Options) (*Env, error) {
 	return e, err
 }
 
-// Routes maps a path to the handler that plans its answers. A plan names what is ignored
-// of the call; the error of a parameter comes before all others.
+// Routes maps paths to handlers. Their plans name the parameters that were ignored; the error of
+// a parameter comes before all others.
 func (e *Env) Routes() map[string]Handler {
 	all := map[string]Handler{
 		"/api/activities":          e.activities,
@@ -69,8 +69,8 @@ func (e *Env) Routes() map[string]Handler {
 	return all
 }
 
-// checked returns a handler that answers the first parameter that cannot be read with its
-// error, and whose plans have hidden fields for the callers who may see them.
+// checked returns a handler that fails with the error of the first parameter that cannot be
+// read, and whose plans include hidden fields for callers with the permission.
 func (e *Env) checked(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
 		if hidden := e.o.Hidden; hidden != nil {
@@ -88,10 +88,8 @@ func (e *Env) checked(handler Handler) Handler {
 	}
 }
 
-// Warm prepares what takes long to make for a snapshot that has just been shown: the
-// titles to compare with, and at first, once for all settings, the counts by author, which
-// portals ask for.
-// Concurrent requests wait for it.
+// Warm prepares a snapshot that has just been shown: the titles to compare with, and once for
+// all settings the counts by author, which portals ask for. Concurrent requests for them wait.
 func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once) error {
 	rows, resident := shown.Resident()
 	if shown.Meta().View != rules.ViewActivities || !resident {
@@ -110,10 +108,9 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 	return err
 }
 
-// Views declares the views this package reads: the fragments their rows are joined from,
-// and the paths that nearly every caller filters on, indexed before a snapshot is first
-// shown. Their default order is that of rules.Views. warm names more paths of activities
-// that callers of an institute often filter on.
+// Views declares the views that this package reads: the fragments of their rows, and the paths
+// that most callers filter on, which are indexed before a snapshot is first shown. The default
+// order is that of rules.Views. warm are more paths of activities to index.
 func Views(warm ...string) []index.Definition {
 	views := []index.Definition{
 		{

@@ -17,16 +17,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// searched is a collection that /api/search looks through.
+// searched is a collection of /api/search.
 type searched struct {
 	view     string
-	columns  []string          // of a request that names none, beside the generated id
+	columns  []string          // of a request that names none, after the generated id
 	rendered bool              // values are rendered as those of projects, unless raw
-	needed   access.Permission // without it only the caller's own are found; "": needs none
-	order    raw.Sort          // nil: the view's own, which is the searches' order already
+	needed   access.Permission // callers without it find only their own records; "": none is needed
+	order    raw.Sort          // nil: the view's own
 }
 
-// searches are the collections by the last part of their path (API.md: search/…;
+// searches returns the collections by the last part of their path (API.md: search/…;
 // DESIGN.md: 12).
 func searches() map[string]searched {
 	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}} // DESIGN.md: 3
@@ -44,8 +44,7 @@ func searches() map[string]searched {
 	}
 }
 
-// search returns the resource of a collection. The generated id leads every row
-// (DESIGN.md: 16).
+// search returns the handler of a collection. The generated id leads every row (DESIGN.md: 16).
 func (e *Env) search(of searched) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -98,15 +97,14 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 	})
 }
 
-// maxUnwound is how many rows unwinding may make. Several large arrays in one record
-// multiply.
+// maxUnwound is how many rows unwinding may make.
 const maxUnwound = 20_000_000
 
 // unwinding names the arrays of a record that are unwound into a row for each element;
 // of several, for each combination.
 type unwinding []string
 
-// unwindingOf returns the arrays that lead the given paths (DESIGN.md: 18).
+// unwindingOf returns the arrays at the beginning of paths (DESIGN.md: 18).
 func unwindingOf(paths ...string) unwinding {
 	var u unwinding
 	for _, path := range paths {
@@ -121,19 +119,19 @@ func unwindingOf(paths ...string) unwinding {
 	return u
 }
 
-// unwoundRow is one of the rows that unwinding makes of a record. It is reused: it
-// is valid until the iterator goes on.
+// unwoundRow is one of the rows that unwinding makes of a record. It is valid until the next
+// step of the iterator.
 type unwoundRow struct {
 	arrays   unwinding
 	doc      bson.Raw
-	rows     int               // made of the record
-	elements [][]bson.RawValue // by place in arrays: what its rows have there, one value at least
+	rows     int               // how many are made of the record
+	elements [][]bson.RawValue // the values of each of arrays in the rows, at least one
 	number   int               // of this row among those of the record, from 0 on
 }
 
-// field looks a record's top-level field up as the row has it: an element in place of
-// its array, nothing in place of an empty one. The last array turns fastest: of [a, b] and
-// [1, 2] the rows are a1, a2, b1, b2.
+// field looks up a top-level field of the row: an element in place of its array, nothing in
+// place of an empty array. The last array changes fastest: [a, b] and [1, 2] make the rows a1, a2,
+// b1, b2.
 func (r *unwoundRow) field(name string) bson.RawValue {
 	rest := r.number
 	for i, elements := range slices.Backward(r.elements) {
@@ -145,8 +143,7 @@ func (r *unwoundRow) field(name string) bson.RawValue {
 	return r.doc.Lookup(name)
 }
 
-// read starts with a record. It makes one row at least, also where an array is empty or
-// missing.
+// read begins a record. It makes at least one row, even if an array is empty or missing.
 func (r *unwoundRow) read(doc bson.Raw) {
 	r.doc, r.rows = doc, 1
 	for i, name := range r.arrays {
@@ -164,10 +161,9 @@ func (r *unwoundRow) read(doc bson.Raw) {
 	}
 }
 
-// walk calls visit, until that returns false, with those of the rows made of records that are
-// numbered from from up to to, one after the other: it holds no more than one. It returns how
-// many rows the records that it has read make, an empty array counting as one element; more
-// than maxUnwound are an error.
+// walk makes rows of records, one at a time, and calls visit with those from number from up to
+// to, until visit returns false. It returns how many rows the records so far make; more than
+// maxUnwound are an error.
 func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
 	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}
 	for record, err := range records {
@@ -194,7 +190,7 @@ func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error]
 	return rows, nil
 }
 
-// count returns how many rows are made of records.
+// count returns how many rows records make.
 func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (int, error) {
 	return u.walk(ctx, records, math.MaxInt, math.MaxInt, nil) // no row has that number
 }

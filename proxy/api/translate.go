@@ -15,12 +15,12 @@ import (
 // (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
 // were rendered, and so does a label that no set has. The nil translator replaces nothing.
 type translator struct {
-	labels label.Sets // nil: there are none
-	lang   string     // the request's
+	labels label.Sets
+	lang   string // the request's
 }
 
-// translator returns what the request's language needs; nil if rows can go out as
-// they are prepared.
+// translator returns the translator for the request's language; nil if that is the language of
+// the rows.
 func (e *Env) translator(p query.Params) *translator {
 	lang := e.languageOf(p)
 	if lang == e.o.Language {
@@ -33,7 +33,7 @@ func (e *Env) translator(p query.Params) *translator {
 // (DESIGN.md: 15).
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
-// key distinguishes the plans of answers in different languages.
+// key distinguishes plans in different languages.
 func (t *translator) key() string {
 	if t == nil {
 		return ""
@@ -41,7 +41,7 @@ func (t *translator) key() string {
 	return " in " + t.lang
 }
 
-// rows makes what writes translated rows of what writes a row.
+// rows wraps write with translation.
 func (t *translator) rows(write rowFunc) rowFunc {
 	if t == nil {
 		return write
@@ -63,8 +63,8 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	}
 	typeText, hasType := t.labels.Lookup(label.ActivityType, kind, t.lang)
 	subText, hasSub := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang)
-	// A row is not in two languages: a subtype without a label goes by its type's,
-	// unless it goes by its id.
+	// A row is not in two languages: a subtype without a label takes that of its type, unless the
+	// row shows its id.
 	if shown, _ := rendered.Lookup("subtype").StringValueOK(); hasType && !hasSub && shown != sub {
 		subText, hasSub = typeText, true
 	}
@@ -77,8 +77,8 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	return replaced(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
-// replaced returns a document with another value in a field that it has; the document
-// itself if it cannot be read.
+// replaced returns a document with another value in a field; the document itself if it lacks the
+// field or cannot be read.
 func replaced(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
 	if changed, err := raw.SetField(doc, field, v); err == nil && !doc.Lookup(field).IsZero() {
 		return changed
