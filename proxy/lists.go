@@ -23,7 +23,10 @@ func isList(path string) bool {
 	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" || strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
 }
 
-// list answers a list or an item in one of its faces.
+// listTypes are the media types of lists.
+var listTypes = lists.MediaTypes()
+
+// list answers a list or an item in one of its formats.
 func (s *Server) list(c *fiber.Ctx) error {
 	set := s.settingsOf(c)
 	if !set.lists.Enabled() {
@@ -32,18 +35,28 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
-	if args := c.Context().QueryArgs(); set.lists.Drop(args) { // nor is a plan kept by them
+	args := c.Context().QueryArgs()
+	var tracked []string
+	for name := range args.All() {
+		if set.lists.Ignores(string(name)) {
+			tracked = append(tracked, string(name))
+		}
+	}
+	if len(tracked) > 0 { // the plan is kept without them
+		for _, name := range tracked {
+			args.Del(name)
+		}
 		target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
 		if args.Len() > 0 {
 			target += "?" + args.String()
 		}
 		c.Request().Header.SetRequestURI(target)
 	}
-	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers...)
+	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...)
 	who := response.Caller{Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
 		return set.lists.Plan(c.UserContext(), lists.Request{
-			Path: string(c.Context().URI().PathOriginal()), Args: c.Context().QueryArgs().All(), Accept: accepted, Base: set.lists.Base(scheme, host),
+			Path: string(c.Context().URI().PathOriginal()), Args: args.All(), Accept: accepted, Base: set.lists.Base(scheme, host),
 		})
 	})
 }

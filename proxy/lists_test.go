@@ -31,7 +31,7 @@ var collections = map[string]string{
 }
 
 // citeRules are the built-in mapping rules.
-func citeRules(t testing.TB) *cite.Rules {
+func citeRules(t testing.TB) *cite.Mapping {
 	t.Helper()
 	r, err := cite.Load(configs.CiteRules())
 	if err != nil {

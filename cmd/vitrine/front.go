@@ -90,7 +90,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 }
 
 // listOptions copies what the public lists need out of the configuration.
-func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
+func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 	cfg := all.Lists
 	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
 	if len(o.Hosts) == 0 {
@@ -110,8 +110,8 @@ func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
 }
 
 // linksOf returns the templates of links.
-func linksOf(l map[string]string) cite.Links {
-	return cite.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
+func linksOf(l map[string]string) proxylists.Links {
+	return proxylists.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
 }
 
 // adminHosts returns the names by which clients may address the operator's listener, beside

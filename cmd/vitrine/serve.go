@@ -114,7 +114,7 @@ type program struct {
 	sources   configs.Sources  // of the configuration, to read it again
 	hangups   <-chan os.Signal // each asks for that; nil: none come
 	log       *slog.Logger
-	cite      *cite.Rules // for records in public lists
+	cite      *cite.Mapping // for records in public lists
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,96 +18,93 @@ import (
 	"vitrine/rules/mark"
 )
 
-// exported is the body of an export: its items one after the other, between two texts, as
-// write appends them. Goroutines share write, which reads of an item what it needs.
-func (a *answer) exported(head, between, tail string, write writeItem) (*response.Body, error) {
-	return a.exportedBy(head, between, tail, func() writeItem { return write })
-}
-
-// writeItem appends an item to dst.
-type writeItem = func(dst []byte, it *item) []byte
-
-// exportedBy is exported with a write for each goroutine, which writer returns.
-func (a *answer) exportedBy(head, between, tail string, writer func() writeItem) (*response.Body, error) {
+// export returns the body of an export: its entries one after the other, between two texts.
+// Each goroutine has a function of its own that appends an entry.
+func (a *answer) export(head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Count: a.count, Head: []byte(head), Between: between, Tail: []byte(tail)}
-	body := response.JoinCostly(around, a.Entries, func() func([]byte, selection.Entry) []byte {
-		it, write := &item{}, writer()
-		return func(dst []byte, e selection.Entry) []byte {
-			it.Entry = e
-			return write(dst, it)
-		}
-	})
-	body.Held = a.Held()
-	if a.Query.Number(params.Limit) == 0 {
+	body := response.JoinCostly(around, a.rows.Entries, writer)
+	body.Held = a.rows.Held()
+	if a.query.Number(params.Limit) == 0 {
 		body.Guess = a.count * 400 // about as many bytes as an item has
 	}
 	return body, nil
 }
 
+// cited is export for formats that show of an entry its bibliographic item and its position.
+func (a *answer) cited(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
+	return a.export(head, between, tail, func() func([]byte, selection.Entry) []byte {
+		it := &cite.Item{}
+		return func(dst []byte, e selection.Entry) []byte {
+			a.mapping.Read(e.Doc(), it)
+			return write(dst, it, e.Position)
+		}
+	})
+}
+
+// citations returns what builds an export of items as a writer of package cite writes them.
+func citations(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
+	return func(_ context.Context, a *answer) (*response.Body, error) {
+		return a.cited(head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte { return write(dst, it) })
+	}
+}
+
 // fragBibTeX is the fragment with an activity's entry in BibTeX.
 const fragBibTeX = "bib"
 
-// bibTeXOf returns what encodes public rows; the others have no entry.
-func bibTeXOf(read *cite.Rules) func(dst []byte, row bson.Raw) []byte {
-	items := sync.Pool{New: func() any { return &cite.Item{} }}
+// appendBibTeXOf returns what encodes public rows; the others have no entry.
+func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
-		if mark.Of(row) == nil {
-			return dst
+		if mark.Of(row) != nil {
+			mapping.With(row, func(it *cite.Item) { dst = cite.AppendBibTeX(dst, it, false) })
 		}
-		it := items.Get().(*cite.Item)
-		defer items.Put(it)
-		read.Read(row, it)
-		return cite.AppendBibTeX(dst, it, false)
+		return dst
 	}
 }
 
-// bibTeX is made of prepared entries where it has most rows of a view in memory: they are
-// prepared for all of a view's rows at once.
+// bibTeX sends prepared entries if it has most rows of a view in memory: they are prepared for
+// all of a view's rows at once.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
-	latex := a.Query.Flag(params.LaTeX)
-	rows, resident := a.Snap.Resident()
-	if resident && !latex && a.View == rules.ViewActivities && a.Query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
+	latex := a.query.Flag(params.LaTeX)
+	rows, resident := a.snap.Resident()
+	if resident && !latex && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
 		if err := rows.Prepare(ctx, fragBibTeX); err != nil {
 			return nil, err
 		}
-		return a.exported("", "\n", "", func(dst []byte, it *item) []byte { return it.AppendFragment(dst, fragBibTeX) })
+		return a.export("", "\n", "", func() func([]byte, selection.Entry) []byte {
+			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
+		})
 	}
-	return a.exported("", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &a.read(it).Item, latex) })
-}
-
-// items returns what builds an export of items as a writer of package cite writes them.
-func items(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
-	return func(_ context.Context, a *answer) (*response.Body, error) {
-		return a.exported(head, between, tail, func(dst []byte, it *item) []byte { return write(dst, &a.read(it).Item) })
-	}
+	return a.cited("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
 }
 
 // jsonLD is the data of an item, or of a list as an ItemList.
 func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
-		return a.exported("", "", "\n", func(dst []byte, it *item) []byte { return a.appendSchema(dst, a.read(it)) })
+		return a.cited("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
 	}
-	return a.exported(a.listHead(), ",\n", "]}\n", func(dst []byte, it *item) []byte { return a.appendListItem(dst, a.read(it)) })
+	return a.cited(listHead(a.title, a.count), ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
+		return appendListItem(dst, it, position, a.links)
+	})
 }
 
 // schema begins a document of schema.org.
 const schema = `{"@context":"https://schema.org",`
 
 // appendSchema writes an item as a document of schema.org.
-func (a *answer) appendSchema(dst []byte, it *item) []byte {
-	return append(append(dst, schema...), cite.AppendJSONLD(nil, &it.Item, a.links)[1:]...)
+func appendSchema(dst []byte, it *cite.Item, l Links) []byte {
+	return append(append(dst, schema...), l.appendJSONLD(nil, it)[1:]...)
 }
 
 // listHead begins an ItemList, safe inside a script element.
-func (a *answer) listHead() string {
-	name := strings.ReplaceAll(string(ejson.AppendString(nil, a.title)), "<", `\u003c`)
-	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(a.count) + `,"itemListElement":[`
+func listHead(title string, count int) string {
+	name := strings.ReplaceAll(string(ejson.AppendString(nil, title)), "<", `\u003c`)
+	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
 }
 
-// appendListItem writes an item with its place in the list.
-func (a *answer) appendListItem(dst []byte, it *item) []byte {
-	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(it.Position), 10)
-	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
+// appendListItem writes an item with its position in the list.
+func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
+	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(position), 10)
+	return append(l.appendJSONLD(append(dst, `,"item":`...), it), '}')
 }
 
 // csvTable is a table with a header row. It begins with a byte order mark, without which
@@ -119,17 +115,26 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 	})
-	return a.exportedBy(string(head), "", "", func() writeItem {
-		row := newCells()
-		return func(dst []byte, it *item) []byte {
-			a.read(it)
+	return a.export(string(head), "", "", func() func([]byte, selection.Entry) []byte {
+		it, row := &item{}, newCells()
+		return func(dst []byte, e selection.Entry) []byte {
+			a.read(it, e)
 			return row.append(dst, []string{
-				it.ID, it.Key, a.Label(params.Type, it.Type, it.Doc()), a.Label(params.Subtype, it.Subtype, it.Doc()),
-				it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
-				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
+				it.ID, it.Key, it.kind, it.subkind,
+				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
+				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
 			})
 		}
 	})
+}
+
+// names lists persons in one text.
+func names(all []cite.Person) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = p.Inverted()
+	}
+	return strings.Join(texts, "; ")
 }
 
 // cells writes rows of CSV, all with one writer: each has a buffer of its own.
@@ -151,8 +156,7 @@ func (c *cells) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// append appends a row. It changes a cell that a spreadsheet would compute: it begins with
-// an apostrophe.
+// append appends a row. It puts an apostrophe before a cell that a spreadsheet would compute.
 func (c *cells) append(dst []byte, cells []string) []byte {
 	for i, cell := range cells {
 		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {

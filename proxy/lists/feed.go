@@ -1,25 +1,53 @@
 package lists
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha1"
+	_ "embed"
 	"encoding/xml"
 	"fmt"
-	"slices"
 	"strings"
+	"text/template"
 	"time"
 	"unicode/utf8"
 
-	"github.com/gorilla/feeds"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
+	"vitrine/rules/cite"
 	"vitrine/rules/display"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 )
+
+// feed is the newest items of a list.
+type feed struct {
+	ID, Title, Lang string
+	Page            string // the address of the list for people
+	Self            link
+	Updated         time.Time
+	Entries         []feedEntry
+}
+
+// feedEntry is an item of a feed. Its Updated is nil for an item that was not changed.
+type feedEntry struct {
+	ID      string       `json:"id"`
+	Link    string       `json:"url,omitempty"`
+	Title   string       `json:"title,omitempty"`
+	HTML    string       `json:"content_html,omitempty"`
+	Created *time.Time   `json:"date_published"`
+	Updated *time.Time   `json:"date_modified,omitempty"`
+	People  []feedPerson `json:"authors,omitempty"`
+
+	Authors []cite.Person `json:"-"`
+}
+
+// feedPerson is an author in a JSON feed.
+type feedPerson struct {
+	Name string `json:"name,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
 
 // urn is an identifier that stays the same whatever address the server has.
 func urn(name string) string {
@@ -28,53 +56,48 @@ func urn(name string) string {
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// newest is the feed of the newest items. It is as new as the newest of them, not as its
+// newest is the feed of a document. It is as new as the newest of its items, not as its
 // view: feed readers report a later time as news.
-func (a *answer) newest() *feeds.Feed {
-	published := a.Snap.Meta().Published.UTC().Truncate(time.Second)
-	f := &feeds.Feed{
-		Id: urn(a.path + "?" + a.asked.String()), Title: a.title, Link: &feeds.Link{Href: a.canonicalURL()}, Description: a.title,
-		Author: &feeds.Author{Name: a.title}, // of items without one, as Atom needs
-	}
-	for _, it := range a.items {
-		title := it.title()
-		one := &feeds.Item{
-			Id: urn(a.View + "/" + it.ID), IsPermaLink: "false", Title: title,
-			Content: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(title)),
-			Link:    &feeds.Link{Href: cmp.Or(a.own(it), a.itemLink(it))},
+func (d *document) newest() feed {
+	f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
+	for _, it := range d.items {
+		e := feedEntry{
+			ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.title(), Created: &it.created, Authors: it.Authors,
+			HTML: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(it.title())),
 		}
-		one.Created, one.Updated = it.times(published)
-		f.Updated = slices.MaxFunc([]time.Time{f.Updated, one.Created, one.Updated}, time.Time.Compare)
-		f.Items = append(f.Items, one)
+		if !it.updated.IsZero() {
+			e.Updated = &it.updated
+		}
+		for _, at := range []time.Time{it.created, it.updated} {
+			if at.After(f.Updated) {
+				f.Updated = at
+			}
+		}
+		f.Entries = append(f.Entries, e)
 	}
-	if len(f.Items) == 0 {
-		f.Updated = published
+	if len(f.Entries) == 0 {
+		f.Updated = d.AsOf.UTC().Truncate(time.Second)
 	}
 	return f
 }
 
 // times returns when an item was entered, or else its own day, and when it was last changed,
-// zero if it was not. Times in the future do not count.
-func (it *item) times(published time.Time) (created, updated time.Time) {
-	if at := mark.EnteredOf(it.Doc()); at != 0 {
+// zero if it was not. Times after the publication of the view do not count.
+func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
+	if at := mark.EnteredOf(row); at != 0 {
 		created = time.Unix(min(at, published.Unix()), 0).UTC() // records of today may have any time of it
 	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC); it.Date.Year < 1000 || created.After(published) {
 		created = time.Unix(0, 0).UTC() // the same each time, as Atom needs one
 	}
-	if updated = day(it.Doc().Lookup("updated")); updated.After(published) || updated.Before(created) {
+	text := display.Text(row.Lookup("updated"))
+	updated, _ = time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+	if updated.After(published) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated
 }
 
-// day reads the day that a text begins with; zero if it begins with none.
-func day(v bson.RawValue) time.Time {
-	text := display.Text(v)
-	at, _ := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
-	return at
-}
-
-// xmlRune replaces what XML cannot have. The encoder does so itself but in CDATA sections.
+// xmlRune replaces what XML cannot have.
 func xmlRune(r rune) rune {
 	if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError
@@ -82,64 +105,45 @@ func xmlRune(r rune) rune {
 	return r
 }
 
-// self is the link of a feed to itself.
-func (a *answer) self() link { return link{a.url(a.face.suffix, a.asked), "self", a.face.media} }
+//go:embed feeds.tmpl
+var feedTemplates string
 
-func atom(_ context.Context, a *answer) (*response.Body, error) {
-	f := a.newest()
-	doc := (&feeds.Atom{Feed: f}).AtomFeed()
-	doc.Id = f.Id
-	type entry struct {
-		*feeds.AtomEntry
-		Authors []feeds.AtomPerson `xml:"author"`
-	}
-	entries := make([]entry, len(doc.Entries))
-	for i, e := range doc.Entries {
-		e.Published = f.Items[i].Created.Format(time.RFC3339)
-		entries[i].AtomEntry = e
-		for _, p := range a.items[i].Authors {
-			entries[i].Authors = append(entries[i].Authors, feeds.AtomPerson{Name: p.Inverted(), Uri: p.ORCIDPage()})
-		}
-	}
-	return a.feedBody(struct {
-		Links   []link  `xml:"link"`  // instead of Link: the feed's own as well
-		Entries []entry `xml:"entry"` // with all authors
-		*feeds.AtomFeed
-	}{[]link{a.self(), {f.Link.Href, "alternate", "text/html"}}, entries, doc})
+// feeds are the templates of feeds in XML, by the suffix of the format.
+var feeds = template.Must(template.New("").Funcs(template.FuncMap{
+	"text": func(s string) (string, error) {
+		var b strings.Builder
+		err := xml.EscapeText(&b, []byte(s))
+		return b.String(), err
+	},
+	"cdata": func(s string) string {
+		return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
+	},
+}).Parse(feedTemplates))
+
+// xmlFeed is a feed in Atom or RSS.
+func xmlFeed(d *document) (*response.Body, error) {
+	var b bytes.Buffer
+	err := feeds.ExecuteTemplate(&b, d.suffix, d.newest())
+	return bodyOf(b.Bytes(), len(d.items)), err
 }
 
-func rss(_ context.Context, a *answer) (*response.Body, error) {
-	doc := (&feeds.Rss{Feed: a.newest()}).RssFeed()
-	doc.Language, doc.ManagingEditor = a.Query.Text(params.Lang), ""
-	type channel struct { // that has its own address
-		*feeds.RssFeed
-		Self link `xml:"atom:link"`
-	}
-	return a.feedBody(struct {
-		XMLName xml.Name `xml:"rss"`
-		Version string   `xml:"version,attr"`
-		Content string   `xml:"xmlns:content,attr"`
-		Atom    string   `xml:"xmlns:atom,attr"`
-		Channel channel
-	}{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Atom: "http://www.w3.org/2005/Atom", Channel: channel{doc, a.self()}})
-}
-
-// feedBody returns the body of a feed in XML.
-func (a *answer) feedBody(doc any) (*response.Body, error) {
-	text, err := xml.MarshalIndent(doc, "", "  ")
-	return bodyOf(append([]byte(strings.TrimSpace(xml.Header)), text...), len(a.items)), err
-}
-
-func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
-	doc := (&feeds.JSON{Feed: a.newest()}).JSONFeed()
-	doc.FeedUrl, doc.Language = a.self().Href, a.Query.Text(params.Lang)
-	for i, item := range doc.Items {
-		for _, p := range a.items[i].Authors {
-			item.Authors = append(item.Authors, &feeds.JSONAuthor{Name: p.Inverted(), Url: p.ORCIDPage()})
+func jsonFeed(d *document) (*response.Body, error) {
+	f := d.newest()
+	author := feedPerson{Name: f.Title}
+	for i := range f.Entries {
+		for _, p := range f.Entries[i].Authors {
+			f.Entries[i].People = append(f.Entries[i].People, feedPerson{p.Inverted(), p.ORCIDPage()})
 		}
 	}
 	return jsonBody(struct {
-		*feeds.JSONFeed
-		Items []*feeds.JSONItem `json:"items"` // there even if it is empty
-	}{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(a.items))
+		Version     string       `json:"version"`
+		Title       string       `json:"title"`
+		Language    string       `json:"language"`
+		HomePage    string       `json:"home_page_url,omitempty"`
+		URL         string       `json:"feed_url"`
+		Description string       `json:"description"`
+		Author      feedPerson   `json:"author"` // of the first version of the format
+		Authors     []feedPerson `json:"authors"`
+		Items       []feedEntry  `json:"items"`
+	}{"https://jsonfeed.org/version/1.1", f.Title, f.Lang, f.Page, f.Self.Href, f.Title, author, []feedPerson{author}, append([]feedEntry{}, f.Entries...)}, len(d.items))
 }

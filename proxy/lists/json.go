@@ -3,14 +3,15 @@ package lists
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
 	"vitrine/proxy/lists/page"
-	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
+	"vitrine/rules/ejson"
 )
 
 // jsonList is a list, or a single item as a list of one.
@@ -42,51 +43,42 @@ type jsonItem struct {
 }
 
 // jsonFacets are an object whose members are in the order of the facets.
-type jsonFacets []page.Facet
+type jsonFacets []selection.Facet
 
 // MarshalJSON implements json.Marshaler.
 func (f jsonFacets) MarshalJSON() ([]byte, error) {
-	var members [][]byte
+	all := []byte("{")
 	for _, one := range f {
 		values, err := encoded(one.Values)
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, append([]byte(`"`+one.Name+`":`), values...))
+		all = append(ejson.AppendKey(all, one.Name), values...)
 	}
-	return append(append([]byte{'{'}, bytes.Join(members, []byte{','})...), '}'), nil
+	return append(all, '}'), nil
 }
 
 // jsonDocument is a list or an item for programs.
-func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
-	facets, err := a.Facets(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	meta := a.Snap.Meta()
+func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
-		Title: a.title, Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit), Items: []jsonItem{},
-		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.self().Href, Links: a.turns(),
+		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
+		Facets: d.facets, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href, Links: d.Turns,
 	}
-	for _, it := range a.items {
+	for _, it := range d.items {
 		links := map[string]string{}
-		for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
+		for _, link := range append(it.elsewhere(), page.Link{Href: it.page, Label: "page"}) {
 			if link.Href != "" {
 				links[strings.ToLower(link.Label)] = link.Href
 			}
 		}
 		doc.Items = append(doc.Items, jsonItem{
-			ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Year: json.RawMessage(cmp.Or(it.year(), "null")),
-			Type: it.Type, Subtype: it.Subtype, Group: it.Group, Links: links, Key: it.Key,
+			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors, Year: json.RawMessage(cmp.Or(it.year, "null")),
+			Type: it.Type, Subtype: it.Subtype, Group: it.group, Links: links, Key: it.Key,
 		})
 	}
-	doc.Links["page"] = a.canonicalURL()
-	for _, f := range faces {
-		if f.label != "" && f.suffix != a.face.suffix {
-			doc.Links[strings.TrimPrefix(f.suffix, ".")] = a.export(f)
-		}
-	}
-	return jsonBody(doc, a.count, link{a.canonicalURL(), "canonical", ""})
+	doc.Links["page"] = d.Canonical
+	maps.Copy(doc.Links, d.files)
+	return jsonBody(doc, d.Count, link{d.Canonical, "canonical", ""})
 }
 
 // encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.

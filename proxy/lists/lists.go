@@ -1,12 +1,16 @@
-// Package lists plans the answers of the public lists. A request names a list or an item,
-// a face, which is its format, and parameters: a listing. On a snapshot the listing is read,
-// and the face writes what was read. The package knows no server: like proxy/api it makes a
-// response.Plan of a request, and package response sends it.
+// Package lists plans the answers of the public lists. A request names a list or an item, a
+// format and parameters: a listing. Its answer selects the rows of a snapshot, reads them into
+// a plain document, and the format writes the document:
+//
+//	Request ──find──▶ listing ──on a snapshot──▶ answer ──▶ document ──▶ HTML, JSON, feeds
+//	                                                 └────▶ entries  ──▶ BibTeX, RIS, CSV, …
+//
+// The package knows no server: like proxy/api it makes a response.Plan of a request, and
+// package response sends it.
 package lists
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,14 +19,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/valyala/fasthttp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -43,9 +45,9 @@ type Options struct {
 	Hosts   []string
 	// Ignored are names of parameters that trackers add to links, "*" at the end standing for more.
 	Ignored []string
-	Links   cite.Links // templates for the links of items; its Base does not count
+	Links   Links // templates for the links of items; its Base does not count
 	Named   []Definition
-	Cite    *cite.Rules // how rows are read as bibliographic items; needed
+	Cite    *cite.Mapping // how rows are read as bibliographic items; needed
 
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
@@ -71,15 +73,15 @@ type Definition struct {
 	// PageURL is the page that shows the list, with {page} where its number is; empty: the
 	// list's own.
 	PageURL string
-	Links   cite.Links // instead of Options.Links, each that is not empty
+	Links   Links // instead of Options.Links, each that is not empty
 }
 
 // views are those that lists show. All but the last have a list of everything in them.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-// Views adds to the definitions of views what public lists need: the words of public rows,
-// the indexes of what lists of activities select and count by, and their entries in BibTeX.
-func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
+// Views adds to the definitions of views what public lists need: the words of public rows, the
+// indexes of what lists of activities select and count by, and their entries in BibTeX.
+func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]
 		if !slices.Contains(views, d.Name) {
@@ -88,7 +90,7 @@ func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
 		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
-			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(read)})
+			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
@@ -108,10 +110,9 @@ var whole = []Definition{
 
 // Lists plans answers by one generation of settings. It is safe for concurrent use.
 type Lists struct {
-	o      Options // with their defaults
-	reader query.Reader
+	o      Options        // with their defaults
 	public *filter.Filter // the rows that lists show
-	lists  []*list        // those of the configuration, and then those of everything in a view
+	lists  []listing      // those of the configuration, and then those of everything in a view
 }
 
 // New returns Lists. Errors name the option at fault.
@@ -120,19 +121,19 @@ func New(o Options) (*Lists, error) {
 		return &Lists{}, nil
 	}
 	o.Language, o.Filter.Foreign = cmp.Or(o.Language, "en"), false
-	l := &Lists{o: o, reader: query.Reader{Limits: o.Filter, Now: o.Now}}
+	l := &Lists{o: o}
 	shown := bson.D{{Key: mark.Public, Value: true}}
 	if o.Access != nil {
 		shown = append(shown, o.Access.Visible(access.Viewer{})...)
 	}
 	var err error
-	if l.public, err = l.reader.Compile(shown, ""); err != nil {
+	if l.public, err = (query.Reader{Limits: o.Filter, Now: o.Now}).Compile(shown, ""); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
 	limits := o.Filter
 	limits.Param, limits.HexIDs = "filter", true
 	for _, d := range slices.Concat(o.Named, whole) { // configs checks all but the filter
-		one := l.newList(d)
+		one := l.newListing(d)
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
 			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
 		}
@@ -149,23 +150,8 @@ func (l *Lists) Failure(status int, msg string) []byte {
 	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: l.o.BaseURL}, msg)
 }
 
-// Drop deletes the parameters that trackers have added, and reports whether there were any. Those
-// of lists stay.
-func (l *Lists) Drop(args *fasthttp.Args) bool {
-	var names []string
-	for name := range args.All() {
-		if l.ignores(string(name)) {
-			names = append(names, string(name))
-		}
-	}
-	for _, name := range names { // not while they are read
-		args.Del(name)
-	}
-	return len(names) > 0
-}
-
-// ignores reports whether a parameter is one of Options.Ignored.
-func (l *Lists) ignores(name string) bool {
+// Ignores reports whether a parameter is one that trackers add, and none of lists.
+func (l *Lists) Ignores(name string) bool {
 	return !params.Known(name) && slices.ContainsFunc(l.o.Ignored, func(own string) bool {
 		prefix, open := strings.CutSuffix(own, "*")
 		return own == name || open && strings.HasPrefix(name, prefix)
@@ -192,128 +178,4 @@ func (l *Lists) Base(scheme, host string) string {
 		return scheme + "://" + strings.ToLower(host)
 	}
 	return l.o.BaseURL
-}
-
-// baseOf returns what the URLs of a face begin with, where absolute ones begin with a base. They
-// are relative where the face can do with that, so that it is the same for all hosts.
-func (l *Lists) baseOf(f face, base string) (string, error) {
-	switch {
-	case !f.absolute():
-		return l.o.BaseURL, nil
-	case base == "":
-		return "", ErrHost
-	}
-	return base, nil
-}
-
-// list is what a URL names: rows of a view, and how they are shown unless a request says
-// otherwise. It is immutable.
-type list struct {
-	Definition
-	path  string             // escaped, such as /lists/unit/BIO
-	rows  selection.Question // without the parameters of a request
-	kind  kind               // of what the list is about; empty: about no record, or an item
-	usual params.Query
-}
-
-// kind is a kind of what lists are about: /lists/{name}/{id}.
-type kind struct {
-	name  string   // a parameter that selects the rows
-	facet string   // that its lists have beside year and type
-	also  []string // views beside their own that know what they are about
-	paths []string // where marks have it
-}
-
-var kinds = []kind{
-	{params.Unit, params.Person, []string{rules.ViewPersons}, []string{mark.Unit, mark.In}},
-	{params.Person, params.Topic, []string{rules.ViewPersons}, []string{mark.Person, mark.ORCID}},
-	{params.Project, params.Person, []string{rules.ViewProjects}, []string{mark.Project}},
-	{params.Topic, params.Unit, nil, []string{mark.Topic}},
-}
-
-// isItem reports whether a list is about a single record.
-func (l *list) isItem() bool { return l.rows.Kind == params.IDs }
-
-// notFound is the error of a path that names nothing.
-func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
-
-// newList returns a list of all rows of a view, at /lists/{slug}.
-func (l *Lists) newList(d Definition) *list {
-	all := l.o.Links
-	d.Links = cite.Links{
-		Activity: cmp.Or(d.Links.Activity, all.Activity), Person: cmp.Or(d.Links.Person, all.Person), Project: cmp.Or(d.Links.Project, all.Project),
-	}
-	return &list{
-		Definition: d, path: "/lists/" + d.Slug,
-		rows: selection.Question{Reader: l.reader, Labels: l.o.Labels, Public: l.public, View: d.View},
-		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
-			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
-			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
-			params.Lang: {l.o.Language}, params.Style: {cmp.Or(d.Style, "web")},
-		}),
-	}
-}
-
-// find returns the list or the item of a path.
-func (l *Lists) find(ctx context.Context, parts []string) (*list, error) {
-	switch {
-	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
-		return l.item(ctx, parts[1])
-	case parts[0] == "items":
-		return nil, errNoItem
-	case parts[0] != "lists":
-		return nil, notFound("There is nothing at this path.")
-	case len(parts) == 2:
-		if i := slices.IndexFunc(l.lists, func(one *list) bool { return one.Slug == parts[1] }); i >= 0 {
-			return l.lists[i], nil
-		}
-		names := make([]string, len(l.lists))
-		for i, one := range l.lists {
-			names[i] = one.Slug
-		}
-		return nil, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
-	}
-	for _, k := range kinds {
-		if len(parts) == 3 && parts[1] == k.name && parts[2] != "" {
-			about := l.newList(Definition{
-				Slug: k.name + "/" + cite.Segment(parts[2]), View: rules.ViewActivities, Facets: []string{params.Year, params.Type, k.facet},
-			})
-			about.kind, about.rows.Kind, about.rows.ID = k, k.name, parts[2]
-			return about, nil
-		}
-	}
-	return nil, notFound("There is no such list. /lists has all.")
-}
-
-// errNoItem is the error of an id that no public record has.
-var errNoItem = notFound("There is no such item.")
-
-// item returns the list of the one public record of an id. It looks for the view that has
-// it, which stays the same as long as the record is there.
-func (l *Lists) item(ctx context.Context, id string) (*list, error) {
-	for _, view := range views[:3] {
-		snap, err := l.o.Views.Snapshot(view)
-		if err != nil {
-			return nil, err
-		}
-		if row, err := l.first(ctx, snap, selection.IDs("$in", []string{id})); row != nil || err != nil {
-			one := l.newList(Definition{View: view})
-			one.path, one.rows.Kind, one.rows.ID = "/items/"+cite.Segment(id), params.IDs, id
-			return one, err
-		}
-	}
-	return nil, errNoItem
-}
-
-// first returns the first row that lists show of those that a condition selects, nil if there
-// is none. An id may look like a condition that cannot be asked: no record has such an id.
-func (l *Lists) first(ctx context.Context, snap *view.Snapshot, condition bson.D) (row bson.Raw, err error) {
-	where, err := l.reader.Compile(condition, "")
-	if err == nil {
-		row, err = snap.First(ctx, filter.And(l.public, where))
-	}
-	if errors.Is(err, rules.ErrWrongCall) {
-		err = nil
-	}
-	return row, err
 }

@@ -15,8 +15,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/valyala/fasthttp"
-
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/page"
@@ -26,13 +24,12 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/cite"
 	"vitrine/rules/fold"
 	"vitrine/rules/markup"
 )
 
 // overview plans the index of lists or, at /, the start page.
-func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, error) {
+func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, error) {
 	takes := []string{params.Lang, params.Words, params.Limit}
 	if path == "/" {
 		takes = takes[:1]
@@ -44,7 +41,7 @@ func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, er
 	if f.suffix == ".json" {
 		headers = nil
 	} else {
-		f = faces[0]
+		f = formats[0]
 	}
 	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.o.Language)
 	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.o.Language}})
@@ -74,9 +71,9 @@ func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, er
 	}, nil
 }
 
-// sections are the lists there are: those of the configuration, of whole views, and of all that
-// a public activity names, by name. None of the last is empty. With words those whose names
-// have them, with a limit so many of a section.
+// sections are the lists: those of the configuration, of whole views, and of the subjects that
+// public activities name, by name. With words they are the lists whose names have them, with a
+// limit at most so many of a section.
 func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
 	all = []page.Section{} // in JSON a list, even if nothing is found
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
@@ -95,15 +92,12 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 	}
 	var activities *answer
 	for i, one := range l.lists {
-		snap, err := l.o.Views.Snapshot(one.View)
+		snap, err := l.o.Views.Snapshot(one.def.View)
 		if err != nil {
 			return nil, err
 		}
-		ls, err := l.listing(ctx, base, []string{"lists", one.Slug}, faces[0], params.Query{params.Lang: {lang}})
-		if err != nil {
-			return nil, err
-		}
-		a, err := ls.on(ctx, snap)
+		one.rows.Query = params.Query{params.Lang: {lang}}.Over(one.usual)
+		a, err := one.on(ctx, snap)
 		if err != nil {
 			return nil, err
 		}
@@ -112,23 +106,23 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 			title = "everything"
 		}
 		add(title, "", fold.Key(a.title), page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
-		if one.Slug == rules.ViewActivities {
+		if one.def.Slug == rules.ViewActivities {
 			activities = a
 		}
 	}
-	for _, k := range kinds {
-		names, err := activities.Names(ctx, k.name)
+	for _, s := range subjects {
+		names, err := activities.rows.Names(ctx, s.name)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range names {
-			key := n.Key
+			key := n.SortKey
 			if len(terms) > 0 {
 				key += fold.Key(n.Value)
 			}
-			if id := cite.Segment(n.Value); id != "" {
-				e := page.Entry{Title: n.Label, Href: base + "/lists/" + k.name + "/" + id, ID: n.Value, Count: n.Count, Letter: letter(n.Key)}
-				add(k.name+"s", k.name, key, e)
+			if segment(n.Value) != "" {
+				e := page.Entry{Title: n.Label, Href: base + listPath(s.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey)}
+				add(s.name+"s", s.name, key, e)
 			}
 		}
 	}
@@ -210,7 +204,7 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if own := (cite.Links{Base: base}).ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
+			if own := (Links{Base: base}).ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
 				addresses = append(addresses, own)
 			}
 		}
@@ -281,12 +275,24 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil {
 		return nil, err
 	}
-	var args fasthttp.Args // as the server reads those of its requests
-	args.Parse(u.RawQuery)
-	l.Drop(&args)
-	q, err := params.Parse(args.All())
+	q, err := params.Parse(func(yield func(name, value []byte) bool) {
+		for pair := range strings.SplitSeq(u.RawQuery, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if name = unescaped(name); pair != "" && !l.Ignores(name) && !yield([]byte(name), []byte(unescaped(value))) {
+				return
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	return l.listing(ctx, base, parts, faces[0], q)
+	return l.listing(ctx, base, parts, formats[0], q)
+}
+
+// unescaped returns a name or a value of a query; what is not escaped properly stays.
+func unescaped(s string) string {
+	if text, err := url.QueryUnescape(s); err == nil {
+		return text
+	}
+	return s
 }

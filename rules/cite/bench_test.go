@@ -30,8 +30,8 @@ func BenchmarkWriters(b *testing.B) {
 	b.Run("csl", func(b *testing.B) { benchmark(b, cite.AppendCSL) })
 	b.Run("coins", func(b *testing.B) { benchmark(b, cite.AppendCOinS) })
 	b.Run("jsonld", func(b *testing.B) {
-		links := cite.Links{Base: "https://data.institute.example"}
-		benchmark(b, func(dst []byte, it *cite.Item) []byte { return cite.AppendJSONLD(dst, it, links) })
+		const base = "https://data.institute.example"
+		benchmark(b, func(dst []byte, it *cite.Item) []byte { return appendJSONLD(dst, it, base) })
 	})
 }
 

@@ -4,7 +4,7 @@
 //
 // A file of mapping rules (configs/rules/cite.yaml) says which kind of work the stored
 // codes mean, what each format calls that kind, and which stored fields hold what. Load
-// compiles it once; Rules.Read then passes over a record once.
+// compiles it once; Mapping.Read then passes over a record once.
 //
 // Read never fails: a field of a wrong type counts as missing, and what a writer gets is
 // valid UTF-8 without line breaks and control characters. All functions are safe for

@@ -17,7 +17,7 @@ import (
 )
 
 // builtIn returns the built-in rules.
-func builtIn(t testing.TB) *cite.Rules {
+func builtIn(t testing.TB) *cite.Mapping {
 	t.Helper()
 	r, err := cite.Load(configs.CiteRules())
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func call(t *testing.T, dir, command string, env ...string) string {
 }
 
 // writeFaces writes the rows in all formats, and what has to be found in them.
-func writeFaces(t *testing.T, folder string, r *cite.Rules, rows []bson.Raw) []expected {
+func writeFaces(t *testing.T, folder string, r *cite.Mapping, rows []bson.Raw) []expected {
 	t.Helper()
 	var it cite.Item
 	want := []expected{}
@@ -114,7 +114,7 @@ func writeFaces(t *testing.T, folder string, r *cite.Rules, rows []bson.Raw) []e
 		faces["list.latex.bib"] = cite.AppendBibTeX(faces["list.latex.bib"], &it, true)
 		faces["list.ris"] = cite.AppendRIS(faces["list.ris"], &it)
 		faces["list.csl.json"] = cite.AppendCSL(faces["list.csl.json"], &it)
-		faces["list.jsonld"] = cite.AppendJSONLD(faces["list.jsonld"], &it, cite.Links{Base: "https://data.institute.example"})
+		faces["list.jsonld"] = appendJSONLD(faces["list.jsonld"], &it, "https://data.institute.example")
 		want = append(want, expected{it.Key, it.Text, append([]cite.Person{}, it.Authors...), it.Date.Year})
 	}
 	faces["list.csl.json"] = append(faces["list.csl.json"], ']')

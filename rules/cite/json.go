@@ -102,27 +102,28 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 	return append(dst, ']')
 }
 
-// AppendJSONLD appends an item as one object of schema.org without @context, safe inside
-// a script element.
-func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a
+// script element. page is the address of the item's page here, url that of its links, and
+// person returns the address of a person by username; each may be "".
+func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
 	start, same := len(dst), cmp.Or(doi.URL(it.DOI), it.URL)
-	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", l.ItemPage(it.ID), "name", it.Text, "url", l.ToItem(it), "sameAs", same)
+	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs", same)
 	switch it.Forms.Schema {
 	case "Person":
 	case "ResearchProject": // an organisation for schema.org
 		if it.Name != it.Text {
 			dst = members(dst, "alternateName", it.Name)
 		}
-		dst = schemaPersons(dst, "member", "Person", it.Authors, l)
+		dst = schemaPersons(dst, "member", "Person", it.Authors, person)
 		dst = members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description", it.Abstract)
 	case "Event": // a lecture is one, held by its authors
-		dst = schemaPersons(dst, "performer", "Organization", it.Authors, l)
+		dst = schemaPersons(dst, "performer", "Organization", it.Authors, person)
 		dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
 		dst = named(dst, "location", "Place", it.Place)
 		dst = named(dst, "superEvent", "Event", it.Event)
 		dst = members(dst, "description", it.Abstract)
 	default:
-		dst = appendWork(dst, it, l)
+		dst = appendWork(dst, it, person)
 	}
 	dst = append(dst, '}')
 	if bytes.IndexByte(dst[start:], '<') < 0 {
@@ -132,18 +133,18 @@ func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
 }
 
 // appendWork appends what creative works have.
-func appendWork(dst []byte, it *Item, l Links) []byte {
+func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	if strings.HasSuffix(it.Forms.Schema, "Article") {
 		dst = members(dst, "headline", it.Text)
 	}
 	isbn := ""
-	dst = schemaPersons(dst, "author", "Organization", it.Authors, l)
+	dst = schemaPersons(dst, "author", "Organization", it.Authors, person)
 	if it.Container == "" {
-		dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
+		dst = schemaPersons(dst, "editor", "Organization", it.Editors, person)
 		isbn = it.ISBN
 	}
 	dst = members(dst, "datePublished", it.Date.String())
-	dst = appendPartOf(dst, it, l)
+	dst = appendPartOf(dst, it, person)
 	if first, last := pageRange(it.Pages); last == "" {
 		dst = members(dst, "pagination", it.Pages)
 	} else {
@@ -157,7 +158,7 @@ func appendWork(dst []byte, it *Item, l Links) []byte {
 
 // appendPartOf appends what a work is a part of: an issue of a volume of a periodical, or
 // a book.
-func appendPartOf(dst []byte, it *Item, l Links) []byte {
+func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte {
 	if it.Container == "" {
 		return named(dst, "isPartOf", "CreativeWorkSeries", it.Series)
 	}
@@ -177,12 +178,12 @@ func appendPartOf(dst []byte, it *Item, l Links) []byte {
 		part("PublicationVolume", "volumeNumber", it.Volume)
 		part("Periodical", "name", it.Container)
 	}
-	dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
+	dst = schemaPersons(dst, "editor", "Organization", it.Editors, person)
 	return append(several(several(dst, "isbn", isbn), "issn", it.ISSN), closing...)
 }
 
 // schemaPersons appends a list of persons; those without a family name are of a class.
-func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []byte {
+func schemaPersons(dst []byte, name, class string, persons []Person, person func(user string) string) []byte {
 	return list(dst, name, persons, func(dst []byte, p *Person) []byte {
 		class := class
 		if p.Family != "" {
@@ -190,7 +191,7 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 		}
 		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
 		if p.User != "" { // most have none, and no address is made for them
-			dst = members(dst, "url", l.ToPerson(p.User))
+			dst = members(dst, "url", person(p.User))
 		}
 		return append(dst, '}')
 	})

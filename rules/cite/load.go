@@ -34,15 +34,15 @@ var formats = func() (f struct {
 	return f
 }()
 
-// Rules are compiled mapping rules for the rows of one view.
-type Rules struct {
+// Mapping is compiled mapping rules for the rows of one view.
+type Mapping struct {
 	// Fingerprint is of the file: other rules have another one.
 	Fingerprint string
 
 	view                   string
 	slots                  map[string]int // of stored fields, in Item.values
-	subtypes, types, views map[string]*kind
-	fallback               *kind
+	subtypes, types, views map[string]*work
+	fallback               *work
 	degrees                map[string]string // names of codes
 }
 
@@ -54,8 +54,8 @@ const (
 	slotMark
 )
 
-// kind is a kind of work.
-type kind struct {
+// work is a kind of work.
+type work struct {
 	Forms
 	fields
 }
@@ -77,9 +77,9 @@ var variables = func() (all []string) {
 
 // View returns the rules for the rows of another view, such as rules.ViewProjects. Load
 // returns those for activities.
-func (r *Rules) View(name string) *Rules {
-	other := *r
-	other.view, other.fallback = name, cmp.Or(r.views[name], r.fallback)
+func (m *Mapping) View(name string) *Mapping {
+	other := *m
+	other.view, other.fallback = name, cmp.Or(m.views[name], m.fallback)
 	if name != rules.ViewActivities { // their codes mean something else
 		other.subtypes, other.types = nil, nil
 	}
@@ -88,7 +88,7 @@ func (r *Rules) View(name string) *Rules {
 
 // Load compiles mapping rules. It reports all mistakes, not just the first; each error
 // begins "name:line: key: ".
-func Load(name string, src []byte) (*Rules, error) {
+func Load(name string, src []byte) (*Mapping, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	switch {
 	case err != nil:
@@ -96,20 +96,20 @@ func Load(name string, src []byte) (*Rules, error) {
 	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	l := &loader{Reader: reader, kinds: make(map[string]*kind), Rules: &Rules{
+	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
 		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
 		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark},
 	}}
 	l.file(top)
-	return l.View(rules.ViewActivities), l.Err()
+	return l.to.View(rules.ViewActivities), l.Err()
 }
 
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
-	*Rules
+	to     *Mapping
 	fields fields // what kinds inherit
-	kinds  map[string]*kind
+	kinds  map[string]*work
 }
 
 // file reads the sections in the order in which they depend on each other.
@@ -124,17 +124,17 @@ func (l *loader) file(n *yaml.Node) {
 	}
 	l.read(top["fields"], "fields", &l.fields)
 	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
-	l.subtypes, l.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
-	l.views = l.codes(top["views"], "views")
-	if err := top["degrees"].Decode(&l.degrees); err != nil {
+	l.to.subtypes, l.to.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
+	l.to.views = l.codes(top["views"], "views")
+	if err := top["degrees"].Decode(&l.to.degrees); err != nil {
 		l.Errorf(top["degrees"], "degrees", "expected codes and names")
 	}
-	for view := range l.views {
+	for view := range l.to.views {
 		if _, ok := rules.ViewNamed(view); !ok {
 			l.Errorf(top["views"], "views."+view, "there is no such view")
 		}
 	}
-	if l.views[rules.ViewActivities] == nil {
+	if l.to.views[rules.ViewActivities] == nil {
 		l.Errorf(top["views"], "views."+rules.ViewActivities, "is missing")
 	}
 }
@@ -157,10 +157,10 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 			if name == "" || strings.ContainsAny(name, ".$\x00") {
 				l.Errorf(n, path, "%q is not the name of a field of records", name)
 			}
-			if _, ok := l.slots[name]; !ok {
-				l.slots[name] = len(l.slots)
+			if _, ok := l.to.slots[name]; !ok {
+				l.to.slots[name] = len(l.to.slots)
 			}
-			slots[i] = l.slots[name]
+			slots[i] = l.to.slots[name]
 		}
 		reflect.ValueOf(into).Elem().Field(v).Set(reflect.ValueOf(slots))
 	})
@@ -168,8 +168,8 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 
 // kind reads a kind of work. The names in the formats have a shape, since they are written
 // unescaped.
-func (l *loader) kind(n *yaml.Node, path string) *kind {
-	k := &kind{fields: l.fields}
+func (l *loader) kind(n *yaml.Node, path string) *work {
+	k := &work{fields: l.fields}
 	found := l.Mapping(n, path, "bibtex", "csl", "openurl", "ris", "schema", "fields")
 	name := func(key, shape string) string {
 		n := cmp.Or(found[key], n)
@@ -191,8 +191,8 @@ func (l *loader) kind(n *yaml.Node, path string) *kind {
 }
 
 // codes reads which kinds stored codes mean.
-func (l *loader) codes(n *yaml.Node, path string) map[string]*kind {
-	codes := make(map[string]*kind)
+func (l *loader) codes(n *yaml.Node, path string) map[string]*work {
+	codes := make(map[string]*work)
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		k, ok := l.kinds[n.Value]
 		if !ok {

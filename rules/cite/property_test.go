@@ -170,7 +170,7 @@ func checkCSL(t require.TestingT, it *cite.Item) {
 }
 
 func checkJSONLD(t require.TestingT, it *cite.Item) {
-	src := cite.AppendJSONLD(nil, it, cite.Links{Base: "https://data.institute.example"})
+	src := appendJSONLD(nil, it, "https://data.institute.example")
 	var e struct{ Name string }
 	require.NoError(t, json.Unmarshal(src, &e), "%s", src)
 	require.Equal(t, it.Text, e.Name)

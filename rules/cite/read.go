@@ -19,26 +19,26 @@ import (
 
 // Read reads a row into an item and reuses the item's slices. It passes over the fields of
 // the row once; of doubled fields the first counts.
-func (r *Rules) Read(row bson.Raw, it *Item) {
+func (m *Mapping) Read(row bson.Raw, it *Item) {
 	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
-	if len(values) != len(r.slots) {
-		values = make([]bson.RawValue, len(r.slots))
+	if len(values) != len(m.slots) {
+		values = make([]bson.RawValue, len(m.slots))
 	}
 	*it = Item{} // by itself: a literal with the slices would be made elsewhere and copied
-	it.View, it.Authors, it.Editors, it.values = r.view, authors, editors, values
+	it.View, it.Authors, it.Editors, it.values = m.view, authors, editors, values
 	clear(values)
 	fields := raw.Read(row)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		if slot, ok := r.slots[string(e.Key)]; ok && values[slot].Type == 0 {
+		if slot, ok := m.slots[string(e.Key)]; ok && values[slot].Type == 0 {
 			values[slot] = e.Value()
 		}
 	}
 	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // control characters and blanks are part of it
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
-	k := cmp.Or(r.subtypes[it.Subtype], r.types[it.Type], r.fallback)
+	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
 	it.fill(&k.fields)
-	if name, ok := r.degrees[it.Degree]; ok {
+	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
 	}
 	it.Key = key(it)
@@ -133,25 +133,32 @@ func text(v bson.RawValue) string {
 	return ""
 }
 
-// items keeps items for Words.
+// items are those that With reuses.
 var items = sync.Pool{New: func() any { return new(Item) }}
 
-// Words calls add for each text by which a row is found: title, authors, venue and year.
-func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
+// With calls use with the item of a row, which is valid until use returns.
+func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	it := items.Get().(*Item)
 	defer items.Put(it)
-	r.Read(row, it)
-	add(it.Text, true)
-	add(it.Name, true)
-	for _, p := range append(it.Authors, it.Editors...) {
-		add(p.Literal, false)
-		add(p.Given, false)
-		add(p.Family, false)
-	}
-	for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
-		add(s, false)
-	}
-	if it.Date.Year > 0 {
-		add(strconv.Itoa(it.Date.Year), false)
-	}
+	m.Read(row, it)
+	use(it)
+}
+
+// Words calls add for each text by which a row is found: title, authors, venue and year.
+func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
+	m.With(row, func(it *Item) {
+		add(it.Text, true)
+		add(it.Name, true)
+		for _, p := range append(it.Authors, it.Editors...) {
+			add(p.Literal, false)
+			add(p.Given, false)
+			add(p.Family, false)
+		}
+		for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
+			add(s, false)
+		}
+		if it.Date.Year > 0 {
+			add(strconv.Itoa(it.Date.Year), false)
+		}
+	})
 }

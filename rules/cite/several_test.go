@@ -32,7 +32,7 @@ func TestOrganisations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		it := read(t, rules.ViewActivities, `{"_id":1,"type":"publication","authors":[`+tt.author+`],"_list":{"persons":[{"id":"torre"}]}}`)
-		schema, csl := string(cite.AppendJSONLD(nil, it, cite.Links{})), string(cite.AppendCSL(nil, it))
+		schema, csl := string(appendJSONLD(nil, it, "")), string(cite.AppendCSL(nil, it))
 		want := map[bool]string{true: `{"@type":"Organization","name":`, false: `{"@type":"Person","name":`}[tt.organisation]
 		if !strings.Contains(schema, want) || strings.Contains(csl, `"literal":`) != tt.organisation {
 			t.Errorf("%s: %s\n%s", tt.author, schema, csl)
@@ -48,7 +48,7 @@ func TestSeveralISSN(t *testing.T) {
 	} {
 		it := read(t, rules.ViewActivities, fmt.Sprintf(`{"_id":1,"type":"publication","subtype":"article","journal":"J","issn":%s,"isbn":["1","2"]}`, stored))
 		for name, got := range map[string]string{
-			`"issn":["1234-5678","8765-432X"]`:                string(cite.AppendJSONLD(nil, it, cite.Links{})),
+			`"issn":["1234-5678","8765-432X"]`:                string(appendJSONLD(nil, it, "")),
 			"SN  - 1234-5678\r\nSN  - 8765-432X\r\n":          string(cite.AppendRIS(nil, it)),
 			`"ISSN":"1234-5678, 8765-432X"`:                   string(cite.AppendCSL(nil, it)),
 			"issn = {1234-5678},":                             string(cite.AppendBibTeX(nil, it, false)),
@@ -69,7 +69,7 @@ func TestSeveralISSN(t *testing.T) {
 		}
 	}
 	book := read(t, rules.ViewActivities, `{"_id":1,"type":"publication","subtype":"book","isbn":["1","2"]}`)
-	if got := string(cite.AppendJSONLD(nil, book, cite.Links{})); !strings.Contains(got, `"isbn":["1","2"]`) {
+	if got := string(appendJSONLD(nil, book, "")); !strings.Contains(got, `"isbn":["1","2"]`) {
 		t.Error(got)
 	}
 }

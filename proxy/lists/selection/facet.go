@@ -10,7 +10,6 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
@@ -18,7 +17,6 @@ import (
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
-	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
@@ -26,72 +24,86 @@ import (
 // have the fewest items.
 const mostValues = 100
 
-// Facets counts what was asked for, each facet under all filters but its own. With chosen
-// they have the chosen values of other filters as well. They are counted on several processors.
-func (l *Selection) Facets(ctx context.Context, chosen bool) ([]page.Facet, error) {
-	names := slices.DeleteFunc(slices.Clone(l.Query[params.Facets]), func(name string) bool { return name == params.None })
-	asked := len(names)
+// Facet is what a list can be narrowed by.
+type Facet struct {
+	Name   string // the parameter
+	Values []Choice
+}
+
+// Choice is a value of a facet. It is active if the request has it.
+type Choice struct {
+	Value  string `json:"value"`
+	Label  string `json:"label"`
+	Count  int    `json:"count"`
+	Active bool   `json:"-"`
+
+	SortKey string `json:"-"` // of the label, see fold.Key
+}
+
+// Facets counts what the query asks for, each facet under all filters but its own. With chosen
+// they have the active values of other filters as well.
+func (r *Rows) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
+	for _, name := range r.Query[params.Facets] {
+		if name != params.None {
+			values, err := r.Values(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Facet{name, values})
+		}
+	}
 	for _, name := range params.Filters() {
-		if chosen && l.chosen[name] != nil && !slices.Contains(names, name) {
-			names = append(names, name)
+		if !chosen || r.chosen[name] == nil || slices.Contains(r.Query[params.Facets], name) {
+			continue
 		}
-	}
-	if _, err := l.Selected(ctx, ""); err != nil { // now it is known to all facets
-		return nil, err
-	}
-	all, errs := make([]page.Facet, len(names)), make([]error, len(names))
-	workers := min(fair.Workers(ctx), len(names))
-	parallel.Split(workers, workers, func(first, _, _ int) {
-		for i := first; i < len(names); i += workers {
-			all[i].Name = names[i]
-			all[i].Values, errs[i] = l.Values(ctx, names[i])
+		values, err := r.Values(ctx, name)
+		if err != nil {
+			return nil, err
 		}
-	})
-	for i := asked; i < len(all); i++ {
-		all[i].Values = slices.DeleteFunc(all[i].Values, func(v page.FacetValue) bool { return !v.Active })
+		all = append(all, Facet{name, slices.DeleteFunc(values, func(v Choice) bool { return !v.Active })})
 	}
-	return all, cmp.Or(errs...)
+	return all, nil
 }
 
 // Values counts the rows by the values of a filter in their natural order: years from the
 // last on, all others by count and then by label.
-func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue, error) {
-	selected, err := l.Selected(ctx, name)
+func (r *Rows) Values(ctx context.Context, name string) ([]Choice, error) {
+	selected, err := r.Selected(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := selected.Facet(ctx, l.pathOf(name))
+	found, err := selected.Facet(ctx, r.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
-	isYear, chosen := name == params.Year, l.Query[name]
+	isYear, chosen := name == params.Year, r.Query[name]
 	if !isYear {
 		found = frequent(found, chosen)
 	}
-	counted, err := l.labelled(ctx, found, name)
+	counted, err := r.labelled(ctx, found, name)
 	if err != nil {
 		return nil, err
 	}
 	if isYear {
 		slices.Reverse(counted)
 	} else {
-		slices.SortStableFunc(counted, func(a, b part) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
+		slices.SortStableFunc(counted, func(a, b Choice) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.SortKey, b.SortKey)) })
 	}
-	all, rest := []page.FacetValue{}, selected.Count()
+	all, rest := []Choice{}, selected.Count()
 	for i, p := range counted {
 		rest -= p.Count
 		if isYear || i < mostValues || p.Active {
-			all = append(all, p.FacetValue)
+			all = append(all, p)
 		}
 	}
 	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
-		all = append(all, page.FacetValue{Value: params.Missing, Label: l.missing(name), Count: rest, Active: missing})
+		all = append(all, Choice{Value: params.Missing, Label: r.missing(name), Count: rest, Active: missing})
 	}
 	for _, value := range chosen { // ranges of years, and what no row has
-		if slices.ContainsFunc(all, func(v page.FacetValue) bool { return v.Value == value }) {
+		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
 			continue
 		}
-		one := page.FacetValue{Value: value, Label: l.Label(name, value, nil), Active: true}
+		one := Choice{Value: value, Label: r.Label(name, value, nil), Active: true}
 		if from, to, _ := params.Years(value); isYear { // checked when it was read
 			one.Label = strings.ReplaceAll(value, "..", "–")
 			for _, p := range counted {
@@ -106,33 +118,25 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 }
 
 // Names counts the rows by all values of a filter, in the order of their names.
-func (l *Selection) Names(ctx context.Context, name string) (all []Name, err error) {
-	selected, err := l.Selected(ctx, "")
+func (r *Rows) Names(ctx context.Context, name string) (all []Choice, err error) {
+	selected, err := r.Selected(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	parts, err := l.parts(ctx, selected, level{name: name, ascending: true})
-	for _, p := range parts {
-		if p.where != nil {
-			all = append(all, Name{p.FacetValue, p.key})
-		}
+	parts, err := r.parts(ctx, selected, level{name: name, ascending: true})
+	for _, p := range parts[:max(len(parts)-1, 0)] { // the last is without a value
+		all = append(all, p.Choice)
 	}
 	return all, err
 }
 
-// Name is a value of a filter with what its name is sorted by: see fold.Key.
-type Name struct {
-	page.FacetValue
-	Key string
-}
-
 // missing is the label of the rows without a value.
-func (l *Selection) missing(name string) string {
+func (r *Rows) missing(name string) string {
 	title := "other"
 	if name == params.Year {
 		title = "no-year"
 	}
-	return texts.In(l.Query.Text(params.Lang)).T(title)
+	return texts.In(r.Query.Text(params.Lang)).T(title)
 }
 
 // frequent returns the values that a facet can show: those with the most rows, all that have
@@ -153,16 +157,16 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 	})
 }
 
-// labelled returns the parts of a selection by the values of a filter, in their order.
-func (l *Selection) labelled(ctx context.Context, found []index.Group, name string) ([]part, error) {
-	all := make([]part, 0, len(found)+1)
-	for _, v := range found {
+// labelled returns the values of a filter with their labels, in their order.
+func (r *Rows) labelled(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
+	all := make([]Choice, len(found))
+	for i, v := range found {
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return nil, err
 		}
 		text := display.Text(v.Value)
-		value := page.FacetValue{Value: text, Label: l.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(l.Query[name], text)}
-		all = append(all, part{value, fold.Key(value.Label), v.Value})
+		all[i] = Choice{Value: text, Label: r.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(r.Query[name], text)}
+		all[i].SortKey = fold.Key(all[i].Label)
 	}
 	return all, nil
 }
@@ -172,13 +176,13 @@ var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rule
 
 // Label returns the name of a filter's value in the language of the answer. Names of what
 // has a record are those of the mark of a row that has the value.
-func (l *Selection) Label(name, value string, row bson.Raw) string {
-	lang := l.Query.Text(params.Lang)
+func (r *Rows) Label(name, value string, row bson.Raw) string {
+	lang := r.Query.Text(params.Lang)
 	switch name {
 	case params.Type:
-		return l.Labels.Label(labelSets[l.View], value, lang)
+		return r.Labels.Label(labelSets[r.View], value, lang)
 	case params.Subtype:
-		if text, ok := l.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
+		if text, ok := r.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
+	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
@@ -28,47 +26,41 @@ type Entry struct {
 
 // part is the rows with one value at a path of marks.
 type part struct {
-	page.FacetValue
-	key   string // the label as it is sorted
-	where any    // what selects the rows at the path; nil: those without a value
+	Choice
+	where func() *filter.Filter // selects the rows
 }
 
-// parts divide a selection, in the order of their labels. What has no value comes last.
-func (l *Selection) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{FacetValue: page.FacetValue{Label: l.missing(by.name)}}
-	rest, err := l.part(ctx, selected, by.name, missing)
+// parts divide a selection, in the order of their labels. The rows without a value are the last.
+func (r *Rows) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
+	missing := part{Choice{Label: r.missing(by.name)}, func() *filter.Filter { return without(by.name) }}
+	rest, err := selected.Narrow(ctx, missing.where())
 	if err != nil {
 		return nil, err
 	}
 	missing.Count = rest.Count()
 	if by.name == byTitle || by.name == byAuthor { // rows with a text to sort by and those without
-		there := part{FacetValue: page.FacetValue{Count: selected.Count() - missing.Count}, where: bson.D{{Key: "$ne", Value: nil}}}
+		there := part{Choice: Choice{Count: selected.Count() - missing.Count}, where: func() *filter.Filter { return filter.Not(missing.where()) }}
 		return []part{there, missing}, nil
 	}
 	found, err := selected.Facet(ctx, paths[by.name])
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.labelled(ctx, found, by.name)
+	choices, err := r.labelled(ctx, found, by.name)
 	if err != nil {
 		return nil, err
+	}
+	var all []part
+	for i, choice := range choices {
+		all = append(all, part{choice, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
 	}
 	slices.SortStableFunc(all, func(a, b part) int {
 		if by.ascending {
-			return cmp.Compare(a.key, b.key)
+			return cmp.Compare(a.SortKey, b.SortKey)
 		}
-		return cmp.Compare(b.key, a.key)
+		return cmp.Compare(b.SortKey, a.SortKey)
 	})
 	return append(all, missing), nil
-}
-
-// part narrows a selection to a part of it.
-func (l *Selection) part(ctx context.Context, selected view.Selection, name string, p part) (view.Selection, error) {
-	where, err := l.Reader.Compile(bson.D{{Key: paths[name], Value: p.where}}, "")
-	if err != nil {
-		return nil, err
-	}
-	return selected.Narrow(ctx, where)
 }
 
 // level is how a list, or each part of it, is divided.
@@ -82,16 +74,16 @@ type level struct {
 const Entered = "entered"
 
 // order returns what the listing is sorted by.
-func (l *Selection) order() (field string, down bool) {
-	return strings.CutPrefix(l.Query.Text(params.Sort), "-")
+func (r *Rows) order() (field string, down bool) {
+	return strings.CutPrefix(r.Query.Text(params.Sort), "-")
 }
 
 // levels returns how the listing is divided. Rows of a view are in the order of its stored
 // years, which the records may have in any type, so that lists by year are divided by those
 // of the marks. Rows without a text to sort by come last in both directions.
-func (l *Selection) levels() (all []level) {
-	group := l.Query.Text(params.Group)
-	field, down := l.order()
+func (r *Rows) levels() (all []level) {
+	group := r.Query.Text(params.Group)
+	field, down := r.order()
 	if group != params.None {
 		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 	}
@@ -109,22 +101,22 @@ func (l *Selection) levels() (all []level) {
 
 // rows yields up to limit rows of a part, all if it is 0, from an offset on: in the order of
 // the listing. Rows with equal texts stay in the order of the view.
-func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-	field, down := l.order()
+func (r *Rows) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+	field, down := r.order()
 	order := raw.Sort{}
 	switch field {
 	case params.Relevance:
 		return part.ByRelevance().Rows(ctx, offset, limit)
 	case byTitle, byAuthor:
 		order = append(order, raw.SortField{Path: raw.PathOf(paths[field]), Desc: down})
-		if v, _ := rules.ViewNamed(l.View); v.Order != "" {
+		if v, _ := rules.ViewNamed(r.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
 	case Entered: // of those on one day or at one time, what appeared last comes first
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:
-		for _, path := range dayPaths[l.View] {
+		for _, path := range dayPaths[r.View] {
 			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
 		}
 	}
@@ -138,7 +130,7 @@ var dayPaths = map[string][]string{
 
 // walk yields entries. It skips as many as are to be skipped without reading them.
 type walk struct {
-	*Selection
+	*Rows
 	skip, left int // left is negative without a limit
 	position   int // of the last entry
 	yield      func(Entry, error) bool
@@ -146,21 +138,21 @@ type walk struct {
 
 // Entries yields the entries of the page that is asked for; without a limit, all are on the
 // first.
-func (l *Selection) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+func (r *Rows) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		number, limit := l.Query.Number(params.Page), l.Query.Number(params.Limit)
+		number, limit := r.Query.Number(params.Page), r.Query.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{l, offset, cmp.Or(limit, -1), offset, yield}
-		selected, err := l.Selected(ctx, "")
+		w := walk{r, offset, cmp.Or(limit, -1), offset, yield}
+		selected, err := r.Selected(ctx, "")
 		switch {
 		case err != nil:
-		case len(l.Query[params.IDs]) > 0 && !l.Sorted:
+		case len(r.Query[params.IDs]) > 0 && !r.Sorted:
 			err = w.asGiven(ctx, selected)
 		default:
-			_, err = w.below(ctx, selected, l.levels(), "")
+			_, err = w.below(ctx, selected, r.levels(), "")
 		}
 		if err != nil {
 			yield(Entry{}, err)
@@ -198,7 +190,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 		if levels[0].titled {
 			group = p.Label
 		}
-		part, err := w.part(ctx, selected, levels[0].name, p)
+		part, err := selected.Narrow(ctx, p.where())
 		if err != nil {
 			return false, err
 		}
@@ -232,15 +224,15 @@ func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 }
 
 // Size returns how many records and how many pages the listing has.
-func (l *Selection) Size(ctx context.Context) (records, pages int, err error) {
-	selected, err := l.Selected(ctx, "")
+func (r *Rows) Size(ctx context.Context) (records, pages int, err error) {
+	selected, err := r.Selected(ctx, "")
 	if err != nil {
 		return 0, 0, err
 	}
 	records = selected.Count()
-	entries, limit := records, max(l.Query.Number(params.Limit), 1)
-	if l.Query.Text(params.Group) == params.Person {
-		parts, err := l.parts(ctx, selected, level{name: params.Person})
+	entries, limit := records, max(r.Query.Number(params.Limit), 1)
+	if r.Query.Text(params.Group) == params.Person {
+		parts, err := r.parts(ctx, selected, level{name: params.Person})
 		if err != nil {
 			return 0, 0, err
 		}

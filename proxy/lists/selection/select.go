@@ -9,7 +9,6 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
@@ -19,127 +18,140 @@ import (
 
 // Question is what a request asks of a list.
 type Question struct {
-	Reader query.Reader
 	Labels label.Sets
 	Public *filter.Filter // the rows that lists show
 
 	View     string
 	Where    *filter.Filter // the rows of the list
 	Kind, ID string         // a parameter and its value that all rows have; empty: none
-	Query    params.Query   // all parameters that are in force
-	Sorted   bool           // an order was asked for
+	Query    params.Query   // all parameters in force
+	Sorted   bool           // the request has an order
 }
 
-// Selection is the rows of a snapshot that a question asks for. It is for one goroutine.
-type Selection struct {
+// Rows are the rows of a snapshot that a question selects. They are for one goroutine.
+type Rows struct {
 	Question
-	Snap   *view.Snapshot
+	snap   *view.Snapshot
 	always *filter.Filter            // applies to every facet
 	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet does without its own
 	whole  view.Selection            // all selected rows, once Selected has found them
 }
 
-// On returns the selection of the rows of a snapshot.
-func (q Question) On(snap *view.Snapshot) (l *Selection, err error) {
-	l = &Selection{Question: q, Snap: snap, chosen: map[string]*filter.Filter{}}
+// On returns the rows of a snapshot.
+func (q Question) On(snap *view.Snapshot) *Rows {
+	r := &Rows{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
-		l.always, err = q.Reader.Compile(l.among(q.Kind, []string{q.ID}), "")
+		r.always = filter.And(r.always, r.among(q.Kind, []string{q.ID}))
 	}
 	for _, name := range append(params.Filters(), params.IDs, params.Exclude) {
-		if values := q.Query[name]; len(values) > 0 && err == nil {
-			l.chosen[name], err = q.Reader.Compile(l.among(name, values), name)
+		if values := q.Query[name]; len(values) > 0 {
+			r.chosen[name] = r.among(name, values)
 		}
 	}
-	l.always = filter.And(q.Public, q.Where, l.always)
-	return l, err
+	return r
 }
 
 // pathOf is where marks have what a filter compares.
-func (l *Selection) pathOf(name string) string {
-	if name == params.Unit && l.Query.Flag(params.Deep) {
+func (r *Rows) pathOf(name string) string {
+	if name == params.Unit && r.Query.Flag(params.Deep) {
 		return mark.In
 	}
 	return paths[name]
 }
 
 // among selects the rows with one of some values of a filter.
-func (l *Selection) among(name string, values []string) bson.D {
+func (r *Rows) among(name string, values []string) *filter.Filter {
 	switch name {
 	case params.Year:
 		return years(values)
 	case params.IDs:
-		return IDs("$in", values)
+		return IDs(values...)
 	case params.Exclude:
-		return IDs("$nin", values)
+		return filter.Not(IDs(values...))
 	}
-	one := bson.D{{Key: l.pathOf(name), Value: bson.D{{Key: "$in", Value: values}}}}
+	one := oneOf(r.pathOf(name), values)
 	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
 		return one
 	}
-	return bson.D{{Key: "$or", Value: bson.A{one, bson.D{{Key: mark.ORCID, Value: bson.D{{Key: "$in", Value: values}}}}}}}
+	return filter.Or(one, oneOf(mark.ORCID, values))
+}
+
+// oneOf selects the rows with one of some texts at a path.
+func oneOf(path string, texts []string) *filter.Filter {
+	values := make([]any, len(texts))
+	for i, text := range texts {
+		values[i] = text
+	}
+	return filter.OneOf(path, values...)
 }
 
 // years selects the rows of years and ranges of them.
-func years(values []string) bson.D {
-	var any bson.A
+func years(values []string) *filter.Filter {
+	var ranges []*filter.Filter
 	for _, value := range values {
 		if value == params.Missing {
-			any = append(any, bson.D{{Key: mark.Year, Value: nil}})
+			ranges = append(ranges, without(params.Year))
 			continue
 		}
-		from, to, _ := params.Years(value) // checked when it was read
-		any = append(any, bson.D{{Key: mark.Year, Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lte", Value: to}}}})
+		from, to, _ := params.Years(value) // Parse has checked it
+		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)), filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
-	return bson.D{{Key: "$or", Value: any}}
+	return filter.Or(ranges...)
 }
 
+// without selects the rows without a value.
+func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
+
 // Selected selects the rows of the listing, as if a filter were not chosen.
-func (l *Selection) Selected(ctx context.Context, except string) (view.Selection, error) {
-	whole := l.chosen[except] == nil
-	if whole && l.whole != nil {
-		return l.whole, nil // for another facet
+func (r *Rows) Selected(ctx context.Context, except string) (view.Selection, error) {
+	whole := r.chosen[except] == nil
+	if whole && r.whole != nil {
+		return r.whole, nil // for another facet
 	}
-	filters := []*filter.Filter{l.always}
-	for name, chosen := range l.chosen {
+	filters := []*filter.Filter{r.always}
+	for name, chosen := range r.chosen {
 		if name != except {
 			filters = append(filters, chosen)
 		}
 	}
-	selected, err := l.Snap.Select(ctx, filter.And(filters...))
-	if terms := fold.Terms(l.Query.Text(params.Words)); err == nil && len(terms) > 0 {
+	selected, err := r.snap.Select(ctx, filter.And(filters...))
+	if terms := fold.Terms(r.Query.Text(params.Words)); err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
 	if whole && err == nil {
-		l.whole = selected
+		r.whole = selected
 	}
 	return selected, err
 }
 
 // Held is about how many bytes the rows hold while their entries are read: the sets of the
 // selection, and of a part on each level. Of views in the store it is not known.
-func (l *Selection) Held() int64 {
-	rows, resident := l.Snap.Resident()
+func (r *Rows) Held() int64 {
+	rows, resident := r.snap.Resident()
 	if !resident {
 		return 0
 	}
-	sets := 2 + len(l.levels()) + len(fold.Terms(l.Query.Text(params.Words)))
-	return int64(sets*rows.Len()/8) + 4*int64(min(l.whole.Count(), index.SortAlone))
+	sets := 2 + len(r.levels()) + len(fold.Terms(r.Query.Text(params.Words)))
+	return int64(sets*rows.Len()/8) + 4*int64(min(r.whole.Count(), index.SortAlone))
 }
 
 // IDText is the _id of a row as URLs have it.
 func IDText(row bson.Raw) string { return ejson.IDText(row.Lookup("_id")) }
 
 // IDs selects records by their _id, which URLs have as text whatever its type is.
-func IDs(operator string, texts []string) bson.D {
-	var all bson.A
+func IDs(texts ...string) *filter.Filter {
+	var all []any
 	for _, text := range texts {
-		all = append(all, text) // of 24 hexadecimal digits, the ObjectID as well
+		all = append(all, text)
+		if id, err := bson.ObjectIDFromHex(text); err == nil {
+			all = append(all, id)
+		}
 		doc, err := ejson.Parse([]byte(`{"_id":`+text+`}`), ejson.Options{})
-		if v := doc.Lookup("_id"); err == nil && v.Type != bson.TypeRegex && ejson.IDText(v) == text { // what else an _id may be
+		if v := doc.Lookup("_id"); err == nil && v.Type != bson.TypeRegex && ejson.IDText(v) == text {
 			all = append(all, v)
 		}
 	}
-	return bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: all}}}}
+	return filter.OneOf("_id", all...)
 }
 
 // Values of params.Sort that are texts, as readers see them.

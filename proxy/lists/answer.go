@@ -1,0 +1,348 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/display"
+	"vitrine/rules/filter"
+	"vitrine/rules/label"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// answer reads the rows of a listing in a snapshot. It is for one goroutine.
+type answer struct {
+	*listing
+	snap      *view.Snapshot
+	rows      *selection.Rows
+	mapping   *cite.Mapping // of the view
+	query     params.Query  // all parameters in force
+	title     string
+	canonical string // the path that search engines keep
+	count     int    // of records
+	pages     int
+}
+
+// build makes the body of an answer.
+type build = func(context.Context, *answer) (*response.Body, error)
+
+// on returns the answer of a listing in a snapshot.
+func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
+	a := &answer{
+		listing: l, snap: snap, rows: l.rows.On(snap), mapping: l.lists.o.Cite.View(l.def.View), query: l.rows.Query, canonical: l.path,
+	}
+	err := a.name(ctx)
+	if err == nil {
+		a.count, a.pages, err = a.rows.Size(ctx)
+	}
+	return a, err
+}
+
+// name sets the title and the canonical path. The title of a list about a subject is in the
+// mark of a public record that names it, of the list's own view or of another; without such a
+// record there is no list.
+func (a *answer) name(ctx context.Context) (err error) {
+	lang := a.query.Text(params.Lang)
+	switch {
+	case a.isItem():
+		for e, err := range a.rows.Entries(ctx) {
+			if err == nil {
+				a.title = a.read(&item{}, e).title()
+			}
+			return err
+		}
+		return errNoItem
+	case a.about.name == "" && a.def.Title == nil:
+		a.title = texts.In(lang).T(a.def.View)
+		return nil
+	case a.about.name == "":
+		a.title = cmp.Or(a.def.Title[lang], a.def.Title["en"], a.path)
+		return nil
+	}
+	var anywhere []*filter.Filter
+	for _, path := range a.about.paths {
+		anywhere = append(anywhere, filter.OneOf(path, a.rows.ID))
+	}
+	named := filter.And(a.lists.public, filter.Or(anywhere...))
+	row, err := a.snap.First(ctx, named)
+	for i := 0; row == nil && err == nil && i < len(a.about.also); i++ {
+		var snap *view.Snapshot
+		if snap, err = a.lists.o.Views.Snapshot(a.about.also[i]); err == nil {
+			row, err = snap.First(ctx, named)
+		}
+	}
+	if row == nil {
+		return cmp.Or(err, notFound("No public record knows "+markup.PathSegment(a.rows.ID)+"."))
+	}
+	one := selection.Known(mark.Of(row), a.about.name, a.rows.ID)
+	if id := raw.StringField(one, "id"); id != "" {
+		a.canonical = listPath(a.about.name, id) // a person's list may be asked for by ORCID
+	}
+	a.title = cmp.Or(selection.NameOf(one, lang), a.rows.ID)
+	return nil
+}
+
+// document is what the formats of pages write: a list, or an item as a list of one. Its parts
+// that HTML alone has are those of page.List.
+type document struct {
+	page.List
+	view       string
+	suffix     string            // of the format
+	single     bool              // it is an item
+	page       string            // the address of the list or the item, without parameters
+	feedID     string            // what the id of its feed is made from
+	self       link              // to itself in its own format
+	files      map[string]string // the addresses of the other formats, by suffix without the dot
+	generation uint64
+	links      Links
+	facets     []selection.Facet
+	items      []*item
+	linkedData bool        // pages have the block of JSON-LD
+	memberOf   []page.Link // the lists of an item
+}
+
+// paged returns what builds the body of a format that shows a page of a list.
+func paged(write func(*document) (*response.Body, error)) build {
+	return func(ctx context.Context, a *answer) (*response.Body, error) {
+		d, err := a.document(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return write(d)
+	}
+}
+
+// document reads the entries of a page and, for formats with facets, the facets.
+func (a *answer) document(ctx context.Context) (d *document, err error) {
+	meta := a.snap.Meta()
+	d = &document{
+		List: page.List{
+			Head: page.Head{
+				Title: a.title, Lang: a.query.Text(params.Lang), Base: a.links.Base, Self: a.url("", a.asked.With(params.Heading).With(params.JSONLD)),
+				Canonical: a.canonicalURL(), AsOf: meta.Published,
+			},
+			Heading: a.query.Number(params.Heading),
+			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
+			Q: a.query.Text(params.Words), Group: a.query.Text(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
+		},
+		view: a.def.View, suffix: a.format.suffix, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
+		self: link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation, links: a.links,
+		linkedData: a.query.Flag(params.JSONLD),
+	}
+	for _, f := range formats {
+		if f.label == "" {
+			continue
+		}
+		href := a.whole(f)
+		if f.suffix != a.format.suffix {
+			d.files[f.suffix[1:]] = href
+		}
+		if !(d.single && f.feed) {
+			d.Exports = append(d.Exports, page.Link{Href: href, Label: f.label, Type: f.media})
+		}
+	}
+	for _, lang := range label.Languages() {
+		if lang != d.Lang {
+			there := a.url("", a.asked.With(params.Lang, lang).Beyond(a.usual))
+			d.Languages = append(d.Languages, page.Link{Href: there, Label: texts.In(lang).T("language"), Type: lang})
+		}
+	}
+	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
+		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
+	}
+	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Limit, params.Facets, params.Lang, params.Style) {
+		if value := a.asked.Spelled(name); value != "" {
+			d.Params = append(d.Params, page.Param{Name: name, Value: value})
+		}
+	}
+	for e, err := range a.rows.Entries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		it := a.read(&item{}, e)
+		if err := a.complete(ctx, it, e.Doc()); err != nil {
+			return nil, err
+		}
+		if d.items = append(d.items, it); d.single {
+			d.memberOf = a.memberOf(e.Doc())
+		}
+	}
+	if a.format.suffix == ".json" || a.format.suffix == "" && !d.single {
+		err = a.facets(ctx, d)
+	}
+	return d, err
+}
+
+// facets counts the facets of a document. On a page their values are links.
+func (a *answer) facets(ctx context.Context, d *document) (err error) {
+	isPage := a.format.suffix == ""
+	d.facets, err = a.rows.Facets(ctx, isPage)
+	for _, f := range d.facets {
+		if !isPage {
+			break
+		}
+		shown := page.Facet{Name: f.Name}
+		for _, v := range f.Values {
+			href := a.url("", a.asked.Toggle(f.Name, v.Value))
+			shown.Values = append(shown.Values, page.FacetValue{Value: v.Value, Label: v.Label, Count: v.Count, Href: href, Active: v.Active})
+		}
+		d.Facets = append(d.Facets, shown)
+	}
+	return err
+}
+
+// turns returns the addresses of the first, previous, next and last page, of those there are.
+// In a fragment they are addresses of pages.
+func (a *answer) turns() map[string]string {
+	suffix := strings.TrimSuffix(a.format.suffix, ".html")
+	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
+	if suffix != a.format.suffix && a.def.PageURL != "" {
+		address = a.sitePage
+	}
+	n, all := a.query.Number(params.Page), map[string]string{}
+	if n > 1 {
+		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
+	}
+	if n < a.pages {
+		all["next"], all["last"] = address(n+1), address(a.pages)
+	}
+	return all
+}
+
+// canonicalURL is the address of the list for search engines: that of the page on the site
+// that shows it, if there is one.
+func (a *answer) canonicalURL() string {
+	if a.def.PageURL != "" {
+		return a.sitePage(a.query.Number(params.Page))
+	}
+	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
+}
+
+// memberOf returns the lists that have an item: that of its view, and those about what its mark
+// names.
+func (a *answer) memberOf(row bson.Raw) []page.Link {
+	lang := a.query.Text(params.Lang)
+	all := []page.Link{{Href: a.links.Base + "/lists/" + a.def.View, Label: texts.In(lang).T(a.def.View)}}
+	for _, s := range subjects {
+		for one := range mark.Entries(mark.Of(row), s.name+"s") {
+			if id := raw.StringField(one, "id"); segment(id) != "" {
+				all = append(all, page.Link{Href: a.links.toList(s.name, id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+			}
+		}
+	}
+	return all
+}
+
+// item is an entry of a list, read as a bibliographic item.
+type item struct {
+	cite.Item
+	group         string
+	position      int
+	year          string // as lists have it; empty: none
+	kind, subkind string // labels of the type and the subtype
+	page          string // the address of its own page; empty: it has none
+
+	// Formats of pages alone have these.
+	html             string // its citation
+	href             string // what its title links to; empty: nothing
+	authors          []page.Author
+	created, updated time.Time // of feeds; updated is zero for an item that was not changed
+}
+
+// title is the title of an item as plain text; without one its name or id.
+func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
+
+// period is the date of an item, or its first and last day.
+func (it *item) period() string {
+	if it.End.Year == 0 || it.End == it.Date {
+		return it.Date.String()
+	}
+	return it.Date.String() + " – " + it.End.String()
+}
+
+// read reads an entry into an item and returns it.
+func (a *answer) read(it *item, e selection.Entry) *item {
+	row := e.Doc()
+	a.mapping.Read(row, &it.Item)
+	it.group, it.position, it.year, it.page = e.Group, e.Position, "", ""
+	it.kind, it.subkind = a.rows.Label(params.Type, it.Type, row), a.rows.Label(params.Subtype, it.Subtype, row)
+	if year, ok := mark.Of(row).Lookup("year").Int32OK(); ok {
+		it.year = strconv.Itoa(int(year))
+	}
+	if a.def.View != rules.ViewPersons && segment(it.ID) != "" {
+		it.page = a.links.ItemPage(it.ID)
+	}
+	return it
+}
+
+// complete adds to an item what formats of pages show of it.
+func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err error) {
+	var users []string // of public persons
+	for one := range mark.Entries(mark.Of(row), "persons") {
+		users = append(users, raw.StringField(one, "id"))
+	}
+	switch a.def.View {
+	case rules.ViewPersons:
+		it.href = a.links.ToPerson(cmp.Or(users...))
+	case rules.ViewProjects:
+		it.href = a.links.ToProject(it.Name)
+	default:
+		it.href = a.links.ToItem(&it.Item)
+	}
+	it.authors = []page.Author{}
+	for _, p := range it.Authors {
+		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
+	}
+	it.created, it.updated = times(it, row, a.snap.Meta().Published.UTC().Truncate(time.Second))
+	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
+	if a.def.View != rules.ViewActivities || stored == "" {
+		it.html = a.composed(it)
+		return nil
+	}
+	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
+		switch {
+		case kind == markup.LinkActivity && id == it.ID:
+			return a.links.ToItem(&it.Item)
+		case kind == markup.LinkActivity:
+			found, failed := a.snap.First(ctx, filter.And(a.lists.public, selection.IDs(id)))
+			if err = cmp.Or(err, failed); found != nil {
+				return a.links.ToItem(&cite.Item{ID: id})
+			}
+		case slices.Contains(users, id):
+			return a.links.ToPerson(id)
+		}
+		return ""
+	})
+	return err
+}
+
+// composed returns the HTML of an item without a stored citation: its title, event, place,
+// publisher and dates.
+func (a *answer) composed(it *item) string {
+	html := cmp.Or(it.Title, markup.Escape(it.Name))
+	if it.href != "" && a.query.Text(params.Style) != "print" {
+		html = `<a href="` + markup.Escape(it.href) + `">` + html + `</a>`
+	}
+	for _, more := range []string{it.Event, it.Place, it.Publisher, it.period()} {
+		if more != "" {
+			html += ", " + markup.Escape(more)
+		}
+	}
+	return html
+}

@@ -1,0 +1,110 @@
+package lists
+
+import (
+	"slices"
+	"strings"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/rules/cite"
+)
+
+// format is a form in which lists and items are answered.
+type format struct {
+	suffix string // of the URL; empty: the page
+	media  string // the media type, without its parameters
+	coding string // the parameters of the media type
+	label  string // the link text; empty: the pages have no link to it
+	// reads are the parameters that the format depends on beside the filters.
+	reads []string
+	// usual are defaults of parameters that go before those of the list.
+	usual params.Query
+	feed  bool // it shows the newest items
+}
+
+// absolute reports whether readers use the URLs of the format away from its own URL.
+func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
+
+// formats are in the order of preference for clients without one.
+var formats = func() []format {
+	const utf8 = "; charset=utf-8"
+	shown := []string{params.Sort, params.Group, params.Page, params.Limit, params.Facets, params.Lang, params.Style, params.JSONLD}
+	file := []string{params.Sort, params.Page, params.Limit}
+	feed := []string{params.Lang, params.Style}
+	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
+	newest := params.Query{params.Sort: {"-" + selection.Entered}, params.Group: {params.None}, params.Limit: {"50"}}
+	return []format{
+		{media: "text/html", coding: utf8, reads: shown},
+		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1]},
+		{suffix: ".html", media: "text/html", coding: utf8, reads: append(shown, params.Heading), usual: params.Query{params.Facets: {params.None}}},
+		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX", reads: append(file, params.LaTeX), usual: all},
+		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file, usual: all},
+		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file, usual: all},
+		{suffix: ".csv", media: "text/csv", coding: utf8 + "; header=present", label: "CSV", reads: append(file, params.Lang), usual: all},
+		{suffix: ".jsonld", media: "application/ld+json", label: "JSON-LD", reads: append(file, params.Lang), usual: all},
+		{suffix: ".atom", media: "application/atom+xml", coding: utf8, label: "Atom", reads: feed, usual: newest, feed: true},
+		{suffix: ".rss", media: "application/rss+xml", coding: utf8, label: "RSS", reads: feed, usual: newest, feed: true},
+		{suffix: ".feed.json", media: "application/feed+json", reads: feed, usual: newest, feed: true},
+	}
+}()
+
+// build returns the function that makes the body of a format.
+func (f format) build() build {
+	switch f.suffix {
+	case ".json":
+		return paged(jsonDocument)
+	case ".html":
+		return paged(html(page.Fragment, page.SingleFragment))
+	case ".bib":
+		return bibTeX
+	case ".ris":
+		return citations("", "\r\n", "", cite.AppendRIS)
+	case ".csl.json":
+		return citations("[", ",\n", "]\n", cite.AppendCSL)
+	case ".csv":
+		return csvTable
+	case ".jsonld":
+		return jsonLD
+	case ".atom", ".rss":
+		return paged(xmlFeed)
+	case ".feed.json":
+		return paged(jsonFeed)
+	}
+	return paged(html(page.Page, page.Single))
+}
+
+// MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the
+// preferred one first.
+func MediaTypes() (all []string) {
+	for _, f := range formats {
+		if f.suffix != ".html" { // the page has its media type
+			all = append(all, f.media)
+		}
+	}
+	return all
+}
+
+// split separates a path from the longest suffix of a format that it ends with. The last name
+// of the path keeps at least one character.
+func split(path string) (name string, of format) {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	of = formats[0]
+	for _, f := range formats[1:] {
+		if len(f.suffix) > len(of.suffix) && len(last) > len(f.suffix) && strings.HasSuffix(last, f.suffix) {
+			of = f
+		}
+	}
+	return strings.TrimSuffix(path, of.suffix), of
+}
+
+// IsPage reports whether a path has no suffix of a format.
+func IsPage(path string) bool {
+	_, f := split(path)
+	return f.suffix == ""
+}
+
+// negotiated returns the format of an accepted media type, the page if there is none.
+func negotiated(accepted string) format {
+	return formats[max(slices.IndexFunc(formats, func(f format) bool { return f.media == accepted }), 0)]
+}

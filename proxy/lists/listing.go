@@ -1,0 +1,189 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// listing is a list or an item as a request asks for it. Those in Lists have no parameters of
+// a request yet. It is immutable.
+type listing struct {
+	lists  *Lists
+	def    Definition
+	path   string             // escaped, such as /lists/unit/BIO
+	about  subject            // zero: the list is about no record
+	usual  params.Query       // defaults of the list
+	rows   selection.Question // its Query has all parameters in force
+	format format
+	links  Links        // its Base is what the request's URLs begin with
+	asked  params.Query // parameters of the request that differ from their defaults
+}
+
+// subject is what lists can be about: /lists/{name}/{id}.
+type subject struct {
+	name  string   // a parameter that selects the rows
+	facet string   // a facet of the lists beside year and type
+	also  []string // other views that know the name of a subject
+	paths []string // where marks have its id
+}
+
+var subjects = []subject{
+	{params.Unit, params.Person, []string{rules.ViewPersons}, []string{mark.Unit, mark.In}},
+	{params.Person, params.Topic, []string{rules.ViewPersons}, []string{mark.Person, mark.ORCID}},
+	{params.Project, params.Person, []string{rules.ViewProjects}, []string{mark.Project}},
+	{params.Topic, params.Unit, nil, []string{mark.Topic}},
+}
+
+// isItem reports whether a listing is a single record.
+func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
+
+// notFound is the error of a path that names nothing.
+func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
+
+// newListing returns a list of all rows of a view, at /lists/{slug}.
+func (l *Lists) newListing(d Definition) listing {
+	return listing{
+		lists: l, def: d, path: "/lists/" + d.Slug,
+		rows: selection.Question{Labels: l.o.Labels, Public: l.public, View: d.View},
+		links: Links{
+			Activity: cmp.Or(d.Links.Activity, l.o.Links.Activity), Person: cmp.Or(d.Links.Person, l.o.Links.Person),
+			Project: cmp.Or(d.Links.Project, l.o.Links.Project),
+		},
+		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
+			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
+			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
+			params.Lang: {l.o.Language}, params.Style: {cmp.Or(d.Style, "web")},
+		}),
+	}
+}
+
+// find returns the list or the item of a path.
+func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
+	switch {
+	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
+		return l.item(ctx, parts[1])
+	case parts[0] == "items":
+		return listing{}, errNoItem
+	case parts[0] != "lists":
+		return listing{}, notFound("There is nothing at this path.")
+	case len(parts) == 2:
+		var names []string
+		for _, one := range l.lists {
+			if one.def.Slug == parts[1] {
+				return one, nil
+			}
+			names = append(names, one.def.Slug)
+		}
+		return listing{}, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
+	}
+	for _, s := range subjects {
+		if len(parts) == 3 && parts[1] == s.name && parts[2] != "" {
+			about := l.newListing(Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, s.facet}})
+			about.path, about.about, about.rows.Kind, about.rows.ID = listPath(s.name, parts[2]), s, s.name, parts[2]
+			return about, nil
+		}
+	}
+	return listing{}, notFound("There is no such list. /lists has all.")
+}
+
+// errNoItem is the error of an id that no public record has.
+var errNoItem = notFound("There is no such item.")
+
+// item returns the listing of the public record of an id. It looks for the view of the record,
+// which stays the same as long as the record is there.
+func (l *Lists) item(ctx context.Context, id string) (listing, error) {
+	for _, view := range views[:3] {
+		snap, err := l.o.Views.Snapshot(view)
+		if err != nil {
+			return listing{}, err
+		}
+		if row, err := snap.First(ctx, filter.And(l.public, selection.IDs(id))); row != nil || err != nil {
+			one := l.newListing(Definition{View: view})
+			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
+			return one, err
+		}
+	}
+	return listing{}, errNoItem
+}
+
+// narrowing are the parameters that select the rows of a list.
+var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
+
+// listing reads what a request asks of the list or the item of a path. Absolute URLs begin
+// with the base; others are relative, so that an answer is the same for all hosts.
+func (l *Lists) listing(ctx context.Context, base string, parts []string, f format, q params.Query) (*listing, error) {
+	ls, err := l.find(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	if !f.absolute() {
+		base = l.o.BaseURL
+	} else if base == "" {
+		return nil, ErrHost
+	}
+	reads := slices.Concat(narrowing, f.reads)
+	if ls.isItem() {
+		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); len(others) > 0 {
+			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
+		}
+		reads = f.reads
+	}
+	if q.Text(params.Sort) == params.Relevance && q.Text(params.Words) == "" {
+		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
+	}
+	usual := f.usual.Over(ls.usual)
+	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual)
+	ls.rows.Query, ls.rows.Sorted = ls.asked.Over(usual), len(ls.asked[params.Sort]) > 0
+	return &ls, nil
+}
+
+// plan plans a body of the listing. The key tells it from other bodies.
+func (l *listing) plan(write build, key ...string) response.Plan {
+	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+		a, err := l.on(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		return write(ctx, a)
+	}
+	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build}
+}
+
+// url returns the address of the listing in a format.
+func (l *listing) url(suffix string, q params.Query) string {
+	return address(l.links.Base+l.path+suffix, q)
+}
+
+// whole returns the address of the whole list in another format.
+func (l *listing) whole(f format) string {
+	q := l.asked.Only(append(slices.Clip(narrowing), params.Lang)...)
+	if !slices.Contains(f.reads, params.Lang) {
+		q = q.With(params.Lang)
+	}
+	return l.url(f.suffix, q)
+}
+
+// sitePage returns the address of a page of the list on the site that shows it.
+func (l *listing) sitePage(n int) string {
+	return strings.ReplaceAll(l.def.PageURL, "{page}", strconv.Itoa(n))
+}
+
+// address appends parameters to the address of a page.
+func address(page string, q params.Query) string {
+	if text := q.String(); text != "" {
+		page += "?" + text
+	}
+	return page
+}
