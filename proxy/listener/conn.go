@@ -24,51 +24,51 @@ const stalledBytes = 48 << 10
 
 // Conn is a connection that waits for requests in little memory. The server's buffer
 // has room for the longest URL; if every connection held one, thousands of silent or
-// slow clients would cost a gigabyte. So a Conn gathers the header of a request first,
-// in memory that grows with what arrives, and hands one header at a time to the server,
-// which frees its buffer after every request (ReduceMemoryUsage).
+// slow clients would cost a gigabyte. So a Conn gathers the header of a request first, in
+// memory that grows with it, and passes one header at a time to the server, which frees its
+// buffer after every request (ReduceMemoryUsage).
 //
 // It belongs to one goroutine, while its Listener may close the network connection.
 type Conn struct {
 	net.Conn
 	listener *Listener
-	client   netip.Prefix // it is counted for; zero: for none
-	started  atomic.Bool  // a byte has arrived
-	idle     atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it serves one
-	waiting  atomic.Int64 // while it serves one: since when it waits for the client to send or read; 0: it does not
+	client   netip.Prefix    // zero: MaxPerClient does not count it
+	raw      syscall.RawConn // of the socket; nil: there is none, or the system is not Linux
+	started  atomic.Bool     // a byte has arrived
+	idle     atomic.Int64    // since when it waits for a request, in Unix nanoseconds; 0: it serves one
+	waiting  atomic.Int64    // since when it waits for the client to send or read while it serves a request; 0: it does not
 
 	Request     *fasthttp.RequestCtx // the last one of Begin
-	reservation Reservation          // memory that the response to it is sent from; nil: none that counts
-	sent        atomic.Bool          // any of that response was
-	turn        Turn                 // in which the response is written, by raw; nil: in none
-	raw         syscall.RawConn
-	queued      time.Duration // how long it waited for the turn, not for the client
-	joins       bool          // the next write waits in begun for the one after it
-	begun       *[]byte       // of begins; nil: nothing waits
-	pieces      [2][]byte     // what is sent in one call of the system
-	unsent      net.Buffers   // what is left of pieces
+	reservation Reservation          // of the memory of the response; nil: none
+	sent        atomic.Bool          // a part of the response was sent
+	turn        Turn                 // in which the response is written; nil: none
+	queued      time.Duration        // how long it waited for the turn, not for the client
+	joins       bool                 // the next write waits in begun for the one after it
+	begun       *[]byte              // of begins; nil: nothing waits
+	pieces      [2][]byte            // sent in one system call
+	unsent      net.Buffers          // the rest of pieces
 
-	head     []byte    // what has arrived
-	from     int       // of head: what comes before is handed on
-	end      int       // of head: what may be handed on
-	longHead int       // bytes of a header above headBytes that was handed on
+	head     []byte    // the bytes that have arrived
+	from     int       // in head: the server has read the bytes before it
+	end      int       // in head: the server may read the bytes before it
+	longHead int       // size of the last header if it was above headBytes
 	tooLong  bool      // the URL of the last request does not fit
-	inBody   bool      // what is read is the body of the request
-	failed   error     // what Read returns once head is handed on
-	until    time.Time // the response must be sent by then; zero: no limit
-	readBy   time.Time // what is read next must have arrived by then; zero: no limit
+	inBody   bool      // the server reads the body of a request
+	failed   error     // Read returns it after head
+	until    time.Time // limit of sending the response; zero: none
+	readBy   time.Time // limit of the next read; zero: none
 	reading  deadline
 	writing  deadline
 }
 
-// Read implements net.Conn. The server reads a single byte where it waits for a request
-// to begin, and only there.
+// Read implements net.Conn. The server reads a single byte only when it waits for the next
+// request (TestServer).
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 1 {
 		c.gather()
 	}
 	if c.from == c.end && c.from < len(c.head) {
-		c.end = len(c.head) // a body: it is read as it comes
+		c.end = len(c.head) // a body
 	}
 	if c.from < c.end {
 		n := copy(p, c.head[c.from:c.end])
@@ -116,13 +116,15 @@ func (c *Conn) gather() {
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
-		c.skipEmptyLines()
+		for bytes.HasPrefix(c.head, []byte("\r\n")) { // some clients send an empty line after a body
+			c.head = append(c.head[:0], c.head[len("\r\n"):]...)
+		}
 		end, whole := headerEnd(c.head, searched)
 		switch {
 		case whole:
 			c.end = end
 			return
-		case end > 0: // what follows is not read
+		case end > 0: // the rest is not read
 			c.head, c.failed = c.head[:end], errNoHTTP
 			if end == 1 {
 				c.head[0] = 0 // the server would skip the line feed
@@ -146,8 +148,8 @@ func (c *Conn) gather() {
 // errNoHTTP is returned for other protocols, such as the greeting of TLS.
 var errNoHTTP = errors.New("not HTTP")
 
-// begin is called at the first byte of a request that has not arrived whole. From then
-// on the client has Options.Read to finish the header, however it spreads it.
+// begin is called when a part of a header has arrived. From then on the client has Options.Read
+// to finish the header.
 func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
@@ -155,7 +157,7 @@ func (c *Conn) begin() {
 	c.readBy = after(time.Now(), c.listener.options.Read)
 }
 
-// rewind drops what was handed on and frees the memory it needed.
+// rewind drops what the server has read, and frees the memory of a long header.
 func (c *Conn) rewind() {
 	rest := c.head[c.from:]
 	if cap(c.head) > headBytes && len(rest) < headBytes {
@@ -185,21 +187,9 @@ func (c *Conn) more() {
 	}
 }
 
-// skipEmptyLines drops empty lines before a request, which some clients send after a body.
-// A line feed alone is none: other servers may read it as part of a request.
-func (c *Conn) skipEmptyLines() {
-	n := 0
-	for bytes.HasPrefix(c.head[n:], []byte("\r\n")) {
-		n += len("\r\n")
-	}
-	if n > 0 {
-		c.head = append(c.head[:0], c.head[n:]...)
-	}
-}
-
-// headerEnd returns where the header at the beginning of b ends, 0 if its end has not
-// arrived. At a line feed without a carriage return it ends and is not whole: other
-// servers may read such a header otherwise. The first from bytes are known to hold no end.
+// headerEnd returns the end of the header at the beginning of b, 0 if it has not arrived. A line
+// feed without a carriage return ends it and whole is false: other servers may read such a header
+// otherwise. The first from bytes do not contain the end.
 func headerEnd(b []byte, from int) (end int, whole bool) {
 	for i := from; ; {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -216,14 +206,14 @@ func headerEnd(b []byte, from int) (end int, whole bool) {
 	}
 }
 
-// Sent reports whether any of the response to the last request was sent.
+// Sent reports whether a part of the response to the last request was sent.
 func (c *Conn) Sent() bool { return c.sent.Load() }
 
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
-// Begin is to be called with each request before it is answered. What was sent before, which
-// can only be 100 Continue, is no part of the response.
+// Begin must be called with each request before it is answered. What was sent before can only be
+// 100 Continue, and does not count as sent.
 func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 	c.Request = request
 	c.sent.Store(false)
@@ -232,8 +222,8 @@ func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 // Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
 type Reservation interface{ Drop() }
 
-// Hold drops the reservation of the response before, and keeps that of the next one until the
-// connection waits for another request or ends; nil: it has none.
+// Hold drops the reservation of the last response, and keeps next until the connection waits for
+// another request or ends. next may be nil.
 func (c *Conn) Hold(next Reservation) {
 	if c.reservation != nil {
 		c.reservation.Drop()
@@ -242,19 +232,28 @@ func (c *Conn) Hold(next Reservation) {
 }
 
 // Turn is the right to use a processor. Pause returns it, and Resume waits for it unless it is
-// held or has ended; the error says that the response is not needed any more.
+// held or has ended. Resume fails if the response is not needed any more.
 type Turn interface {
 	Pause()
 	Resume() error
 }
 
-// begins are buffers for what waits for the next write.
+// WriteIn has the response written in a turn, which is paused while the client does not read:
+// sending much to a fast client takes as much of a processor as making it. It reports whether the
+// system can do so.
+func (c *Conn) WriteIn(turn Turn) bool {
+	if c.raw != nil {
+		c.turn = turn
+	}
+	return c.raw != nil
+}
+
+// begins are the buffers of writes that wait for the next one.
 var begins = sync.Pool{New: func() any { return new([]byte) }}
 
-// Join says whether the next write waits for the one after it, so that both are sent in one
-// call of the system, which costs more than to copy the first. It is to be called only where
-// there will be another one: for responses longer than the server's buffer. What waits now is
-// dropped.
+// Join says whether the next write waits for the one after it, so that one system call sends
+// both: it costs more than to copy the first. Call it only if there will be another one: for
+// responses longer than the server's buffer. Join drops a write that waits now.
 func (c *Conn) Join(joins bool) {
 	if c.joins = joins; c.begun != nil {
 		begins.Put(c.begun)
@@ -262,9 +261,9 @@ func (c *Conn) Join(joins bool) {
 	}
 }
 
-// Write implements net.Conn. It fails when the client has read nothing for Options.Write,
-// or for a quarter of that where memory for responses is short, and when Options.Send has
-// passed. A long response may take long, as long as the client reads.
+// Write implements net.Conn. It fails when the client has read nothing for Options.Write, or for
+// a quarter of that if memory for responses is short, and when Options.Send has passed. A long
+// response may take long if the client reads.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.joins {
 		c.joins, c.begun = false, begins.Get().(*[]byte)
@@ -282,12 +281,12 @@ func (c *Conn) Write(p []byte) (int, error) {
 		c.pieces[0], c.unsent = *c.begun, c.pieces[:]
 	}
 	sent, err := c.send(now)
-	c.pieces = [2][]byte{} // the answer is not kept for an idle client
+	c.pieces = [2][]byte{} // an idle connection does not keep the response in memory
 	c.Join(false)
 	return max(sent-waited, 0), err
 }
 
-// send sends what is unsent.
+// send sends unsent.
 func (c *Conn) send(now time.Time) (sent int, err error) {
 	counted := int64(0)
 	for last := now; len(c.unsent) > 0 && err == nil; {
@@ -325,8 +324,8 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 	return sent, err
 }
 
-// requestCopies is about how many times the server holds a request while it is served:
-// as it arrived, its parts, and the parameters.
+// requestCopies is about how many copies of a request the server holds while it is served: the
+// bytes, their parts, and the parameters.
 const requestCopies = 4
 
 // How long and how many bytes Linger reads.
@@ -335,8 +334,8 @@ const (
 	lingerBytes = 8 << 20
 )
 
-// Linger lets a client read why it was refused: where a connection is closed before all
-// that the client sends has been read, the system resets it and the response is lost.
+// Linger lets a client read why it was refused. If a connection is closed before all that the
+// client sends has been read, the system resets it and the response is lost.
 func (c *Conn) Linger() {
 	c.Hold(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })

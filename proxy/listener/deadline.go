@@ -2,9 +2,9 @@ package listener
 
 import "time"
 
-// deadline is the deadline that is set on the network connection. Setting it costs time in
-// each request, so a connection keeps it while the next one would be only a little later.
-// The HTTP server is given no limits of its own: it would read the clock for each.
+// deadline is the deadline of the network connection. Setting it costs time in each request, so a
+// connection keeps one if the next would be only a little later. The HTTP server has no limits of
+// its own: it would read the clock for each.
 type deadline struct {
 	at    time.Time
 	slack time.Duration
@@ -35,7 +35,7 @@ func after(now time.Time, d time.Duration) time.Time {
 }
 
 // limitReading sets the deadline of the next read. After the listener has closed, a connection
-// waits for its first byte for firstByteGrace.
+// waits no longer than firstByteGrace for its first byte.
 func (c *Conn) limitReading() error {
 	if !c.started.Load() && c.listener.closed.Load() {
 		c.readBy = time.Now().Add(firstByteGrace)
@@ -46,7 +46,7 @@ func (c *Conn) limitReading() error {
 	return c.Conn.SetReadDeadline(c.readBy)
 }
 
-// nextCheck is when a write is interrupted to see whether the client reads.
+// nextCheck returns when to interrupt a write to see whether the client reads.
 func (c *Conn) nextCheck(now time.Time) time.Time {
 	if c.listener.options.Write <= 0 {
 		return c.until
@@ -58,7 +58,7 @@ func (c *Conn) nextCheck(now time.Time) time.Time {
 	return next
 }
 
-// stalled reports whether a client that last read a byte then has had its time.
+// stalled reports whether a client that last read a byte at a time has used up its time.
 func (c *Conn) stalled(last, now time.Time) bool {
 	if !c.until.IsZero() && !now.Before(c.until) {
 		return true

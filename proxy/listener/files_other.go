@@ -2,5 +2,5 @@
 
 package listener
 
-// openFiles is how many files the process may have open; 0: unknown.
+// openFiles returns how many files the process may open; 0: unknown.
 func openFiles() uint64 { return 0 }

@@ -4,7 +4,7 @@ package listener
 
 import "syscall"
 
-// openFiles is how many files the process may have open (RLIMIT_NOFILE); 0: unknown.
+// openFiles returns how many files the process may open (RLIMIT_NOFILE); 0: unknown.
 func openFiles() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

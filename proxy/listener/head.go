@@ -7,11 +7,10 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// CheckHead returns why a request is refused that servers on the way here may have read
-// otherwise than this one, and whether the connection ends with it: where a request ends,
-// or whose it is, must not be a matter of opinion (RFC 9112: 3.2, 5.2, 6.1, 6.3). Most such
-// requests are refused by the HTTP server while it reads them; TestCheckHead names those. The
-// others it has read leniently, so the header is looked at as it came.
+// CheckHead returns why a request is refused, and whether its connection must close. It refuses
+// requests that servers on the way here may have read otherwise: all must agree where a request
+// ends and whose it is (RFC 9112: 3.2, 5.2, 6.1, 6.3). The HTTP server refuses most of them
+// itself (TestCheckHead). It reads the others leniently, so CheckHead reads the raw header.
 func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	found, reason := readHead(h.RawHeaders())
 	proto := string(h.Protocol())
@@ -28,18 +27,18 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	case found.coding && !found.chunked:
 		reason = "The request has a transfer coding other than chunked."
 	}
-	// No call has a body: what follows one is not taken for a request.
+	// The API has no bodies: the bytes after one are never read as a request.
 	return reason, reason != "" || found.length || found.coding
 }
 
-// head is what a header says of the length of its request.
+// head is what matters of a header.
 type head struct {
-	length, coding bool // it has a field for that
+	length, coding bool // it has Content-Length, Transfer-Encoding
 	chunked        bool // the coding is chunked
 	authorizations int  // number of Authorization fields
 }
 
-// readHead reads the lines of a header; reason says what is wrong with them.
+// readHead reads the lines of a header. reason says why they are malformed.
 func readHead(lines []byte) (found head, reason string) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {

@@ -15,24 +15,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Listener bounds what the connections of a listener cost: how many there are at a time,
-// in all and of one client, and, by what it makes of them (Conn), how much memory each
-// holds and for how long.
+// Listener bounds how many connections there are at a time, in all and of one client. Each is a
+// Conn, which bounds its memory and its time.
 type Listener struct {
 	net.Listener
 	options Options
 	closed  atomic.Bool // Close was called
 
 	mu        sync.Mutex           // guards the rest
-	conns     map[*Conn]struct{}   // that are open
-	perClient map[netip.Prefix]int // how many of them each client has
+	conns     map[*Conn]struct{}   // the open ones
+	perClient map[netip.Prefix]int // their number by client
 }
 
-// firstByteGrace is how long a connection may still wait for its first byte when the
-// listener closes: what was sent before is on its way.
+// firstByteGrace is how long a connection may wait for its first byte after the listener has
+// closed: the byte may be on its way.
 const firstByteGrace = 500 * time.Millisecond
 
-// Memory is what responses in flight take; *result.InFlight is one.
+// Memory counts the bytes of responses in flight. *result.InFlight implements it.
 type Memory interface {
 	Acquire(bytes int64)
 	Release(bytes int64)
@@ -42,8 +41,7 @@ type Memory interface {
 // HeaderRoom is how many bytes of headers a request may have beside its URL.
 const HeaderRoom = 16 << 10
 
-// MostServed is to be the HTTP server's own limit of connections, which Options.MaxConns
-// keeps from being reached.
+// MostServed is the HTTP server's own limit of connections. It is above any Options.MaxConns.
 const MostServed = 1 << 20
 
 // Options configures a Listener. Every field is needed.
@@ -51,15 +49,15 @@ type Options struct {
 	// Time limits; 0 or less: none.
 	Read  time.Duration // to the first byte, then to the end of a header, then to the end of a body
 	Idle  time.Duration // without a request
-	Write time.Duration // without a byte of an answer taken
-	Send  time.Duration // to send an answer
+	Write time.Duration // in which the client reads no byte of a response
+	Send  time.Duration // to send a response
 
 	HeaderBytes  int // of a request, its URL included
 	MaxConns     int // connections at a time; 0 or less: no limit
 	MaxPerClient int // of one client; 0 or less: no limit
 
 	Busy     []byte                      // the response to a connection beyond the limits
-	Client   func(net.Addr) netip.Prefix // whose a connection is; zero: MaxPerClient does not count it
+	Client   func(net.Addr) netip.Prefix // the client of a connection; zero: MaxPerClient does not apply
 	InFlight Memory
 	Logger   *slog.Logger
 
@@ -71,15 +69,15 @@ type Options struct {
 func New(ln net.Listener, o Options) *Listener {
 	limit := connectionsWithin(o.MaxConns, openFiles())
 	if limit < o.MaxConns {
-		o.Logger.Warn("the process may not open enough files for all connections", "connections", limit, "wanted", o.MaxConns)
+		o.Logger.Warn("the limit on open files leaves fewer connections", "connections", limit, "wanted", o.MaxConns)
 	}
 	o.MaxConns = limit
 	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
-// connectionsWithin is how many connections may be open at a time where the process may
-// have a number of files open, 0: any. A tenth of them, and at least 64, is left to the
-// store, files and logs. Both at 0 or less: no limit.
+// connectionsWithin returns the limit on connections of a process that may open so many files;
+// 0: any number. It leaves a tenth of them, and at least 64, to the store, files and logs. A limit
+// of 0 or less is none.
 func connectionsWithin(wanted int, files uint64) int {
 	if files == 0 || files >= MostServed {
 		return wanted
@@ -91,23 +89,23 @@ func connectionsWithin(wanted int, files uint64) int {
 	return most
 }
 
-// Accept waits for the next connection within the limits. Those beyond them get
+// acceptPause is the time from an error of Accept that goes away by itself to the next try.
+const acceptPause = 100 * time.Millisecond
+
+// Accept waits for the next connection within the limits. Connections beyond them get
 // Options.Busy and are closed.
 func (l *Listener) Accept() (*Conn, error) {
-	pause := time.Duration(0)
 	for {
 		raw, err := l.Listener.Accept()
 		switch {
 		case temporary(err):
 			// Too few file descriptors, for example: others will be closed. To return would end the service.
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			l.options.Logger.Warn("connections cannot be accepted", "error", err, "retry", pause)
-			time.Sleep(pause)
+			l.options.Logger.Warn("accept failed", "error", err, "retry", acceptPause)
+			time.Sleep(acceptPause)
 			continue
 		case err != nil:
 			return nil, err
 		}
-		pause = 0
 		if c := l.admit(raw); c != nil {
 			return c, nil
 		}
@@ -142,18 +140,18 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 		l.perClient[c.client]++
 	}
 	l.options.Open.Inc()
-	boundUnsent(raw)
+	c.openSocket()
 	c.idle.Store(time.Now().UnixNano())
 	if l.options.Read > 0 {
-		_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // fails where the connection is closed; the next Read reports that
+		_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // the next Read reports a failure
 	}
 	return c
 }
 
 // evictLocked closes connections that are idle or wait for their client in the middle of a
-// request, and reports whether there were any: those of the
-// client with the most, the longest waiting first; those of proxies come last. It closes a
-// hundredth of the limit at a time, because it looks at every connection.
+// request, and reports whether there were any. It begins with the client with the most
+// connections, and with the connection that has waited longest; connections of proxies come last.
+// It closes a hundredth of the limit at a time, because it visits every connection.
 func (l *Listener) evictLocked() bool {
 	type candidate struct {
 		conn  *Conn
@@ -173,7 +171,7 @@ func (l *Listener) evictLocked() bool {
 	})
 	found := false
 	for _, c := range idle[:min(len(idle), max(l.options.MaxConns/100, 1))] {
-		if c.state.CompareAndSwap(c.since, 0) { // nothing has arrived or been read meanwhile
+		if c.state.CompareAndSwap(c.since, 0) { // it still waits
 			found = true
 			l.options.Evicted.Inc()
 			l.removeLocked(c.conn)
@@ -194,7 +192,7 @@ func (l *Listener) Close() error {
 		switch since := c.idle.Load(); {
 		case since == 0:
 		case !c.started.Load():
-			_ = c.Conn.SetReadDeadline(time.Now().Add(firstByteGrace)) // fails where it is gone
+			_ = c.Conn.SetReadDeadline(time.Now().Add(firstByteGrace)) // fails if the client has gone
 		case c.idle.CompareAndSwap(since, 0):
 			_ = c.Conn.Close()
 		}
@@ -212,7 +210,7 @@ func (l *Listener) CloseAll() int {
 	return len(l.conns)
 }
 
-// removeLocked takes a connection that has ended out of the counts.
+// removeLocked removes a connection that has ended from the counts.
 func (l *Listener) removeLocked(c *Conn) {
 	if _, ok := l.conns[c]; !ok {
 		return

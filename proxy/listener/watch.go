@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// ErrGone is the cause where a client has closed its connection before its response was ready.
+// ErrGone is the cause of a context whose client closed its connection before the response was
+// ready.
 var ErrGone = errors.New("the client has gone")
 
 // gonePoll is how often a connection is checked while its client waits. Most responses
 // are ready long before the first time.
 const gonePoll = 50 * time.Millisecond
 
-// Watch returns a context that ends with ErrGone when the client closes the connection,
-// where the system can tell. The function returned ends it, too, and is to be called when the
-// response is ready: a check that is still due would wake a processor for nothing. From the first
-// byte of a response on, writing finds out, and a client that has closed only the direction
-// it sends in gets all of it.
+// Watch returns a context that ends with ErrGone when the client closes the connection, if the
+// system can tell. Call the function, which ends it too, when the response is ready: a check that
+// is still due would wake a processor for nothing. After the first byte of a response Watch checks
+// no more, since writing fails; a client that has only stopped sending gets the whole response.
 func (c *Conn) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
