@@ -67,33 +67,37 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 		done = to
 	}
 	kept := make([]bool, 0, maxDepth) // of each open link: its start tag
-	for i := 0; i < len(html); {
-		lt := strings.IndexByte(html[i:], '<')
+	for end := 0; ; {
+		lt := strings.IndexByte(html[end:], '<')
 		if lt < 0 {
 			break
 		}
-		i += lt
-		end, href := linkTag(html, i)
-		switch name, ends := tagName(html[i:min(i+len("</a>"), end)]); {
-		case name != "a":
-		case ends:
+		start := end + lt
+		size := strings.IndexByte(html[start:], '>') + 1 // no attribute has a ">"
+		if size == 0 {
+			break
+		}
+		end = start + size
+		tag := html[start:end]
+		switch href := hrefOf(tag); {
+		case tag == "</a>":
 			last := len(kept) - 1
 			if last >= 0 && !kept[last] {
-				replace(i, end, "")
+				replace(start, end, "")
 			}
 			kept = kept[:max(last, 0)]
+		case tag != "<a>" && !strings.HasPrefix(tag, "<a "):
 		case href == 0: // a place, not a link
 			kept = append(kept, true)
 		default:
-			address := html[href:]
-			size, to, keep := edit(address[:strings.IndexByte(address, html[href-1])])
+			address, _, _ := strings.Cut(tag[href:], tag[href-1:href])
+			size, to, keep := edit(address)
 			if kept = append(kept, keep); !keep {
-				replace(i, end, "")
+				replace(start, end, "")
 			} else if size > 0 {
-				replace(href, href+size, to)
+				replace(start+href, start+href+size, to)
 			}
 		}
-		i = end
 	}
 	if done == 0 {
 		return html
@@ -102,26 +106,17 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 	return out.String()
 }
 
-// linkTag returns the end of the tag at html[at] and the start of its href's value, 0 if
-// it has none.
-func linkTag(html string, at int) (end, href int) {
-	i := at + 1
-	for i < len(html) && html[i] != '>' {
-		c := html[i]
-		if c != '\'' && c != '"' {
-			i++
-			continue
+// hrefOf returns where the value of a tag's href starts, 0 if it has none.
+func hrefOf(tag string) int {
+	for i := 0; i < len(tag); i++ {
+		if quote := tag[i]; quote == '\'' || quote == '"' {
+			if strings.HasSuffix(tag[:i], " href=") {
+				return i + 1
+			}
+			i += strings.IndexByte(tag[i+1:], quote) + 1
 		}
-		if href == 0 && strings.HasSuffix(html[at:i], " href=") {
-			href = i + 1
-		}
-		n := strings.IndexByte(html[i+1:], c)
-		if n < 0 {
-			return len(html), 0
-		}
-		i += n + 2
 	}
-	return min(i+1, len(html)), href
+	return 0
 }
 
 // linkTarget returns the length of the prefix of an href's value to replace, and the base

@@ -101,36 +101,24 @@ func reference(s string) int {
 	return 0
 }
 
+// escapes writes what has a meaning in HTML text or between quotes.
+var escapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&quot;", "'", "&#x27;")
+
 // Escape returns s as HTML text that is also safe between quotes of either kind.
 func Escape(s string) string {
-	if plainText(s) && strings.IndexByte(s, '\'') < 0 && strings.IndexByte(s, '"') < 0 {
+	if plainText(s) && !strings.ContainsAny(s, `'"`) {
 		return s
 	}
-	return string(AppendEscape(nil, s))
+	return escapes.Replace(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && control(byte(r)) {
+			return -1
+		}
+		return r
+	}, s))
 }
 
 // AppendEscape appends Escape(s) to dst.
-func AppendEscape(dst []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		n := 1
-		switch s[i] {
-		case '<':
-			dst = append(dst, "&lt;"...)
-		case '>':
-			dst = append(dst, "&gt;"...)
-		case '&':
-			dst = append(dst, "&amp;"...)
-		case '"':
-			dst = append(dst, "&quot;"...)
-		case '\'':
-			dst = append(dst, "&#x27;"...)
-		default:
-			dst, n = appendRune(dst, s[i:])
-		}
-		i += n
-	}
-	return dst
-}
+func AppendEscape(dst []byte, s string) []byte { return append(dst, Escape(s)...) }
 
 // appendRune appends the first character of s and returns its size in bytes. It drops
 // control characters and replaces invalid UTF-8.
