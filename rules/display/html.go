@@ -32,16 +32,10 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 // what can be read.
 func AppendRecord(dst []byte, row bson.Raw) []byte {
 	dst = append(dst, '{')
-	start := len(dst)
 	for e := range raw.All(row) {
-		if rules.Reserved(string(e.Key)) {
-			continue
+		if !rules.Reserved(string(e.Key)) {
+			dst = ejson.Append(ejson.AppendKey(dst, e.Key), Stored(string(e.Key), e.Value()))
 		}
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		dst = append(ejson.AppendString(dst, e.Key), ':')
-		dst = ejson.Append(dst, Stored(string(e.Key), e.Value()))
 	}
 	return append(dst, '}')
 }

@@ -1,7 +1,6 @@
 package osiris
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"vitrine/rules/access"
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 	"vitrine/rules/render"
 )
 
@@ -94,13 +94,7 @@ type reader struct {
 // does not depend on the store.
 func (r *reader) records(collection string) iter.Seq[record] {
 	docs := slices.Clone(r.docs[collection])
-	slices.SortStableFunc(docs, func(a, b bson.Raw) int {
-		x, y := a.Lookup("_id"), b.Lookup("_id")
-		if x.Type != y.Type {
-			return int(x.Type) - int(y.Type)
-		}
-		return bytes.Compare(x.Value, y.Value)
-	})
+	slices.SortStableFunc(docs, func(a, b bson.Raw) int { return raw.Compare(a.Lookup("_id"), b.Lookup("_id")) })
 	return func(yield func(record) bool) {
 		for _, doc := range docs {
 			rec := record{reader: r, from: collection + " " + idText(doc.Lookup("_id")), doc: doc}

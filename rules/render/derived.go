@@ -6,9 +6,9 @@ import (
 	"vitrine/rules/date"
 )
 
-// derivedFields are the fields every rules file may name without declaring them.
-func derivedFields() map[string]*field {
-	volume, issue, pages := scalarField(source{slot: slotVolume}), scalarField(source{slot: slotIssue}), scalarField(source{slot: slotPages})
+// derivedFields are the fields that every rules file may name without declaring them.
+func (r *Rules) derivedFields() map[string]*field {
+	volume, issue, pages := scalarField(r.source("volume")), scalarField(r.source("issue")), scalarField(r.source("pages"))
 	return map[string]*field{
 		"id":         scalarField(source{slot: slotID}),
 		"authors":    personsField(source{slot: slotAuthors}),

@@ -27,11 +27,12 @@ func Parse(name string, src []byte) (*Rules, error) {
 			slots:     make(map[string]int),
 			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
 		},
-		fields: derivedFields(), labels: make(map[string][languages]string),
+		labels: make(map[string][languages]string),
 	}
 	for slot, field := range baseNames {
 		l.rules.slots[field] = slot
 	}
+	l.fields = l.rules.derivedFields()
 	l.file(top)
 	if err := l.Err(); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ var osirisTables = sync.OnceValue(func() (t struct {
 // osirisFields returns what the templates of a database may name: the fields of OSIRIS
 // and those of the institute, which cannot replace the former.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
-	fields, known := derivedFields(), osirisTables()
+	fields, known := l.rules.derivedFields(), osirisTables()
 	for name, path := range known.Stored {
 		fields[name] = osirisStored(l.rules.source(path))
 	}

@@ -27,9 +27,6 @@ const (
 	slotEnd
 	slotStartParts // of the dates that an OSIRIS database stores in parts
 	slotEndParts
-	slotVolume
-	slotIssue
-	slotPages
 	slotRendered
 	baseSlots
 )
@@ -40,7 +37,6 @@ var baseNames = [baseSlots]string{
 	slotAuthors: "authors", slotEditors: "editors", slotUnits: "units",
 	slotYear: "year", slotMonth: "month", slotDay: "day",
 	slotStart: "start_date", slotEnd: "end_date", slotStartParts: "start", slotEndParts: "end",
-	slotVolume: "volume", slotIssue: "issue", slotPages: "pages",
 	slotRendered: "rendered",
 }
 

@@ -30,7 +30,7 @@ const (
 // languageCodes are the names of the languages in the rules file and in Options.
 var languageCodes = [languages]string{english: "en", german: "de"}
 
-// languageOf returns the language called code, English if there is none.
+// languageOf returns the language with a code, English for an unknown one.
 func languageOf(code string) int { return max(english, slices.Index(languageCodes[:], code)) }
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
