@@ -1,6 +1,6 @@
 // Package access decides which data a person may see. It turns the roles of a
 // person into permissions, and the activity types hidden from these roles into a
-// filter that is joined to the caller's own (API.md: Authentication; DESIGN.md,
+// filter that is joined to the caller's (API.md: Authentication; DESIGN.md,
 // decision 10). Fields names the fields that are left out of records.
 //
 // It knows no request, no session and no store: the caller authenticates the
@@ -56,8 +56,8 @@ type Policy struct {
 	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New returns the policy of options, which must not change any more. That they name known
-// permissions is for the reader of the configuration to check.
+// New returns the policy of options, which must not change any more. The reader of the
+// configuration checks that they name known permissions.
 func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
 // May reports whether v has the permission, by a role or as every caller does.

@@ -34,7 +34,7 @@ type fieldName struct {
 // restriction would not hold, or a session would have no roles.
 var deciding = []string{"_id", "type", "user", "rendered.users", "persons.user", "created_by", "username", "roles"}
 
-// NewFields reads dotted paths; nil if there are none.
+// NewFields reads dotted paths; it returns nil for an empty list.
 func NewFields(paths []string) (*Fields, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -107,7 +107,7 @@ func (f *Fields) within(doc []byte, above [][]byte) bool {
 	return false
 }
 
-// without is a document or array without its hidden fields. Code whose scope has one
+// without returns a document or array without its hidden fields. Code whose scope has one
 // becomes null.
 func (f *Fields) without(doc []byte, t bson.Type, above [][]byte) bson.RawValue {
 	var b raw.Builder
@@ -142,8 +142,8 @@ func nested(e raw.Element) []byte {
 	return nil
 }
 
-// below returns the names that lead below a field, and whether it is hidden. Names of stored
-// fields are paths here: one with a dot in it counts as several names.
+// below returns the names that lead below a field, and whether it is hidden. A stored name with
+// dots in it is read as a path of several names.
 func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool) {
 	for more := true; more; {
 		var name []byte
@@ -175,7 +175,7 @@ func (p fieldPath) hides(names [][]byte) bool {
 	return left == 0
 }
 
-// is reports whether it is the name, or the name begins with it.
+// is reports whether n is the name, or the beginning of it if n is open.
 func (n fieldName) is(name []byte) bool {
 	if n.open && len(name) > len(n.text) {
 		name = name[:len(n.text)]

@@ -1,7 +1,7 @@
 // Package date reads the forms in which institutes store a date.
 //
-// A date is known as far as it makes sense: of a month that does not exist the year stays, of
-// a day that does not exist the month. All functions are pure; no value makes them panic.
+// The parts of a date that make no sense are dropped: a month that does not exist leaves the
+// year, a day that does not exist the month. All functions are pure; no value makes them panic.
 package date
 
 import (
@@ -14,13 +14,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 is no date.
+// Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 means no date.
 type Date struct{ Year, Month, Day int }
 
-// maxYear bounds what counts as a year.
+// maxYear is the last year that is read.
 const maxYear = 9999
 
-// New returns as much of a year, month and day as makes sense.
+// New returns the parts of a year, month and day that make sense.
 func New(year, month, day int) Date {
 	switch {
 	case year < 1 || year > maxYear:
@@ -96,7 +96,7 @@ func (d Date) Before(e Date) bool {
 	return d.Day < e.Day
 }
 
-// String returns a date as far as it is known, as ISO 8601 writes it; "" for no date.
+// String returns the known parts of a date as ISO 8601 writes them; "" for no date.
 func (d Date) String() string { return string(d.AppendISO(nil, '-')) }
 
 // AppendISO appends "2021-08-01", "2021-08" or "2021" with sep between the parts; nothing for

@@ -40,8 +40,8 @@ func AppendRecord(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// clean applies the allow-list to every string in a value; of a broken document or array, to
-// those that can be read.
+// clean applies the allow-list to every string in a value. It drops the unreadable end of a
+// broken document or array.
 func clean(v bson.RawValue) bson.RawValue {
 	if bytes.IndexByte(v.Value, '<') < 0 {
 		return v

@@ -24,7 +24,7 @@ type Directory struct {
 	persons       entries // by username, and by _id as text
 }
 
-// entries are those of a list of the reserved field, by what records refer to them by.
+// entries are the entries of a list of the reserved field, by reference.
 type entries map[string]bson.RawValue
 
 // NewDirectory reads the documents of organizations and persons. It leaves out those
@@ -43,8 +43,8 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	return d
 }
 
-// add adds an entry, given as key, value pairs: the reference comes first and the name last.
-// It adds none without either, nor for a reference that has one.
+// add adds an entry of key, value pairs: the reference comes first and the name last. It skips
+// an entry without either, and one whose reference has an entry.
 func (all entries) add(pairs ...string) {
 	reference, name := pairs[1], pairs[len(pairs)-1]
 	if _, taken := all[reference]; taken || reference == "" || name == "" {
@@ -57,7 +57,7 @@ func (all entries) add(pairs ...string) {
 	all[reference] = b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// addTo adds a list of the entries of references, each once, unless there are none.
+// addTo adds a list of the entries of references, each once, unless the list is empty.
 func (all entries) addTo(b *raw.Builder, list string, references []string) {
 	var found raw.Builder
 	seen := map[string]bool{}

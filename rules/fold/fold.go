@@ -44,13 +44,13 @@ type Folder struct {
 
 // Each yields the words under which an index finds a text, folded; it may repeat some. Those
 // of a compound are its parts and the whole without hyphens and apostrophes. Inline markup
-// of titles and character references count as what the reader sees. A word holds until yield
+// of titles and character references are read as a browser shows them. A word holds until yield
 // returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
 	if strings.ContainsAny(text, "<&") {
 		text = markup.Text(markup.Title(text))
 	}
-	text = strings.ToValidUTF8(text, " ") // package norm leaves what follows an invalid byte as it is
+	text = strings.ToValidUTF8(text, " ") // package norm does not decompose behind an invalid byte
 	f.fold(norm.NFKD.String(text))
 	for word := range bytes.FieldsSeq(norm.NFKD.Bytes(f.folded)) { // what stood between two marks is gone
 		first, _ := utf8.DecodeRune(word)
@@ -134,8 +134,8 @@ func bounded(word []byte) []byte {
 	return bytes.ToValidUTF8(word[:maxWord], nil) // without half a character
 }
 
-// Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
-// empty for a text without words.
+// Key returns a key that sorts texts by their words: those of Terms, folded, each followed by a
+// blank; empty for a text without words.
 func Key(text string) string {
 	most := len(text) + 16 // enough for most texts
 	f, key := Folder{terms: true, folded: make([]byte, 0, most)}, make([]byte, 0, most)
@@ -143,7 +143,7 @@ func Key(text string) string {
 	return string(key)
 }
 
-// class is what a character of a decomposed text means for its words.
+// class is the role of a character of a decomposed text in its words.
 type class uint8
 
 const (
@@ -152,7 +152,7 @@ const (
 	mark            // belongs to the letter before
 	joiner          // a hyphen or apostrophe between parts of a compound
 	character       // of a script that has no blanks between words
-	ignored         // not seen, or an accent
+	ignored         // invisible, or an accent
 )
 
 // joiners are the hyphens and apostrophes beyond ASCII.

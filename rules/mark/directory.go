@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/units"
 )
 
-// Options say what is public, and where marks find what they hold.
+// Options say which records are public, and where their topics are.
 type Options struct {
 	// Public matches the records that are public; needed.
 	Public *filter.Filter
@@ -27,8 +27,8 @@ type Options struct {
 	Now time.Time
 }
 
-// Directory knows the persons, units and projects that marks refer to. It is immutable. An
-// entry that is none stands for what is not public or hidden.
+// Directory knows the persons, units and projects that marks refer to. It is immutable. The
+// zero entry stands for records that are not public or hidden.
 type Directory struct {
 	o        Options
 	topics   []string            // the path
@@ -72,8 +72,8 @@ func (d *Directory) Digest() uint64 {
 	return h.Sum64()
 }
 
-// add adds an entry under some identifiers. Of several with one identifier the first counts,
-// unless another one is not public.
+// add adds an entry under some identifiers. Of several records with one identifier it keeps
+// the first, and the zero entry if one of them is not public.
 func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	if !public {
 		e = entry{}
@@ -86,7 +86,7 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 }
 
 // public reports whether a record of a view is public. The error is that Options.Public
-// cannot be decided for it: the record is not.
+// cannot be decided for it: the record is not public then.
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
 	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {
@@ -96,14 +96,15 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return public && err == nil, err
 }
 
-// person returns the entry of a person by username, or by a document with it; none if it is
-// not public.
+// person returns the entry of a person by username, or by a document with it; the zero entry
+// for a person that is not public.
 func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
 
-// project returns the entry of a project by name or _id; none if it is not public.
+// project returns the entry of a project by name or _id; the zero entry if it is not public.
 func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
 
-// unit returns the entry of a unit by id, or by a document with it; none if it is hidden.
+// unit returns the entry of a unit by id, or by a document with it; the zero entry if it is
+// hidden.
 func (d *Directory) unit(v bson.RawValue) entry {
 	id := cmp.Or(reference(v, "unit"), reference(v, "id"))
 	if u, known := d.units[id]; known {
@@ -112,7 +113,8 @@ func (d *Directory) unit(v bson.RawValue) entry {
 	return entry{ID: id}
 }
 
-// membership returns the entry of the unit of a person's membership; none if it has ended.
+// membership returns the entry of the unit of a person's membership; the zero entry if the
+// membership has ended.
 func (d *Directory) membership(v bson.RawValue) entry {
 	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, "end"), d.o.Now) {
 		return entry{}
@@ -120,13 +122,13 @@ func (d *Directory) membership(v bson.RawValue) entry {
 	return d.unit(v)
 }
 
-// topicEntry is the entry of an assigned topic; none without an id.
+// topicEntry returns the entry of an assigned topic.
 func topicEntry(v bson.RawValue) entry {
 	topic, _ := v.DocumentOK()
 	return entry{ID: reference(v, "id"), Name: cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))}
 }
 
-// personEntry is the entry of a person in marks; none without a username.
+// personEntry returns the entry of a person.
 func personEntry(doc bson.Raw) entry {
 	name := cmp.Or(strings.Trim(textOf(doc, "last")+", "+textOf(doc, "first"), ", "),
 		textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
@@ -137,7 +139,7 @@ func personEntry(doc bson.Raw) entry {
 // its page.
 var orcids = regexp.MustCompile(`^(?:(?:HTTPS?://)?(?:WWW\.)?ORCID\.ORG/)?([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9X])$`)
 
-// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097; "" for text that is none.
+// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097; "" for other text.
 // It does not compute the check digit: a person is found by the ORCID that the institute stores.
 func NormalORCID(text string) string {
 	if parts := orcids.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text))); parts != nil {
@@ -146,7 +148,7 @@ func NormalORCID(text string) string {
 	return ""
 }
 
-// projectEntry is the entry of a project in marks; none without a name.
+// projectEntry returns the entry of a project.
 func projectEntry(doc bson.Raw) entry {
 	name := idOf(doc, "name")
 	return entry{ID: name, Title: cmp.Or(textOf(doc, "title"), name)}

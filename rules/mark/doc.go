@@ -6,14 +6,14 @@
 //	{public: true, year: int32, type: string, subtype: string,
 //	 units: [{id, name, name_de}],            the record's units
 //	 in: [unit ids],                          these and all their ancestors
-//	 above: [{id, name, name_de}],            the ancestors that are none of the record's units
+//	 above: [{id, name, name_de}],            the ancestors beyond the record's units
 //	 persons: [{id, name, orcid}],            public persons of ours: username, "Family, Given"
 //	 projects: [{id, title}],                 public projects, by name
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by
 //	 entered: int64}                          when the record was entered, in seconds since 1970
 //
-// What is empty is absent. Rows of other records have no such field. So lists, counts,
+// Empty fields are absent. Rows of other records have no mark. So lists, counts,
 // facets, search and exports have one rule: they read rows that have a mark, and only the
 // mark says what a row is listed under. The types are fixed, whatever the record holds: a
 // year as text becomes a number.
@@ -30,8 +30,8 @@
 //     Days to come do not count. For other records the materializer adds when it first
 //     published their row with a mark.
 //   - The units of an activity are the stored units, which in an OSIRIS database include
-//     the ancestors already; without any, those of its authors. The units of a person are
-//     those of the memberships that have not ended. A unit that the institute does not
+//     the ancestors already, or else the units of its authors. The units of a person are
+//     the units of the memberships that have not ended. A unit that the institute does not
 //     know has no name. A hidden unit is left out, its ancestors are not.
 //   - A person or project that marks refer to is left out unless it is public itself. Of
 //     several records with one username, or one name, all must be public.

@@ -39,8 +39,8 @@ type mark struct {
 	Entered  int64    `bson:"entered,omitempty"`
 }
 
-// entry is what a mark has of a unit, person, project or topic. Without an id it is none: what
-// it would be of is hidden.
+// entry is the part of a unit, person, project or topic that a mark holds. Marks leave out an
+// entry without an id.
 type entry struct {
 	ID     string `bson:"id"`
 	Name   string `bson:"name,omitempty"`
@@ -90,10 +90,10 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 	return lists
 }
 
-// titlePath and authorPath are of the texts that records are sorted by.
+// titlePath and authorPath lead to the texts that records are sorted by.
 var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
-// sortKey returns what sorts a record by the text at a path.
+// sortKey returns the key that sorts a record by the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {
 	return trimmed(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
@@ -140,8 +140,8 @@ func (d *Directory) entered(record bson.Raw) int64 {
 	return at.Unix()
 }
 
-// addAncestors adds the ids of the units and of all above them, and the entries of those that
-// are not among the units. Units that are each other's parents end the climb.
+// addAncestors adds the ids of the units and of their ancestors, and the entries of the
+// ancestors that are not among the units. Units that are each other's parents end the climb.
 func (m *mark) addAncestors(d *Directory) {
 	var climbed []string
 	for _, own := range m.Units {
@@ -162,7 +162,7 @@ func (m *mark) addAncestors(d *Directory) {
 	}
 }
 
-// entriesOf returns the entries of what stored lists refer to.
+// entriesOf returns the entries of the records that stored lists refer to.
 func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entries []entry) {
 	for _, list := range lists {
 		for v := range each(list) {
@@ -172,7 +172,7 @@ func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entri
 	return entries
 }
 
-// found appends an entry, unless it is none, or one with its id is there.
+// found appends an entry, unless it has no id or an entry with its id is there.
 func found(entries []entry, e entry) []entry {
 	if e.ID == "" || len(entries) == maxList || slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
 		return entries
@@ -207,7 +207,7 @@ func reference(v bson.RawValue, field string) string {
 // idOf returns the identifier in a field.
 func idOf(doc bson.Raw, field string) string { return identifier(raw.Get(doc, field)) }
 
-// identifier returns a scalar as text; "" for what identifies nothing.
+// identifier returns a scalar as text; "" for booleans and texts that are too long.
 func identifier(v bson.RawValue) string {
 	if s := display.Text(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
 		return s

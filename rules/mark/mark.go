@@ -31,8 +31,8 @@ const (
 	Entered  = Field + ".entered"       // when the record was entered
 )
 
-// Set returns a row with a mark, or without any if the mark is nil: what a record itself
-// holds under Field is none.
+// Set returns a row with a mark, or without any if the mark is nil: a field of the record
+// itself with this name is dropped.
 func Set(row, mark bson.Raw) (bson.Raw, error) {
 	if mark != nil {
 		return raw.SetField(row, Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: mark})

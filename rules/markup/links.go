@@ -142,8 +142,8 @@ func isAbsolute(address string) bool {
 	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
-// WebURL returns s as an absolute http or https URL for a link, or "" if it is none. It
-// is not escaped for HTML.
+// WebURL returns s as an absolute http or https URL for a link, "" for other text. The URL is
+// not escaped for HTML.
 func WebURL(s string) string {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// LinkKind is what a link of a rendered citation leads to.
+// LinkKind is the kind of record that a link of a rendered citation leads to.
 type LinkKind string
 
 // The kinds of links that Relink asks about.
@@ -21,9 +21,9 @@ var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "
 
 // Relink gives the links of a citation to a site that does not have the pages they lead
 // to: target returns the http or https URL, or the path, for the record of a kind and id,
-// or "" where there is none. Such a link is removed and its text stays, and so is any
-// other link that is not an absolute URL, since it leads nowhere outside the system that
-// wrote it. Absolute URLs stay. citation must be a result of Clean; the result is one
+// or "" for a record without one. Relink removes such a link and keeps its text. It does the
+// same to any other link that is not an absolute URL, since it leads nowhere outside the
+// system that wrote it. Absolute URLs stay. citation must be a result of Clean; the result is one
 // too, if target returns nothing else.
 func Relink(citation string, target func(kind LinkKind, id string) string) string {
 	return editLinks(citation, func(address string) (size int, to string, keep bool) {

@@ -68,7 +68,7 @@ func AppendTitle(dst []byte, s string) []byte {
 const maxTitleTag = 256
 
 // titleTag reads a tag allowed in titles at the start of s and skips its attributes. Size
-// 0 means that there is none.
+// 0 means that s begins with other text.
 func titleTag(s string) (name string, end bool, size int) {
 	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
@@ -101,7 +101,7 @@ func reference(s string) int {
 	return 0
 }
 
-// escapes writes what has a meaning in HTML text or between quotes.
+// escapes escapes the characters that have a meaning in HTML text or between quotes.
 var escapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&quot;", "'", "&#x27;")
 
 // Escape returns s as HTML text that is also safe between quotes of either kind.

@@ -7,7 +7,7 @@ import (
 	"vitrine/rules/access"
 )
 
-// general reads single settings: {key, value}. The first record of a key counts, as in
+// general reads single settings: {key, value}. The first record of a key is used, as in
 // OSIRIS.
 func (r *reader) general() {
 	s := &r.settings
@@ -24,7 +24,7 @@ func (r *reader) general() {
 		switch {
 		case key == "":
 			rec.warn("key is missing")
-		case !ok: // something else of OSIRIS's
+		case !ok: // a setting of OSIRIS that Vitrine does not use
 		case seen[key]:
 			rec.warn("%s is given twice", key)
 		default:
@@ -34,7 +34,7 @@ func (r *reader) general() {
 	}
 }
 
-// startYear reads a year, 0 if there is none.
+// startYear reads a year, 0 without one.
 func startYear(rec record) int {
 	text, ok := textOf(rec.doc.Lookup("value"))
 	if ok && text == "" {
@@ -48,7 +48,7 @@ func startYear(rec record) int {
 	return year
 }
 
-// language reads one of the two languages that rendering has, "" if there is none.
+// language reads one of the two languages that rendering has, "" without one.
 func language(rec record) string {
 	switch lang := rec.text("value"); lang {
 	case "", "en", "de":
@@ -62,8 +62,8 @@ func language(rec record) string {
 // APIKey is an API key. Without text, callers need none.
 type APIKey struct {
 	Text string
-	// Sealed: the stored value cannot be a key. Since the institute meant to require
-	// one, no caller has it.
+	// Sealed says that the stored value cannot be a key. Since the institute meant to require
+	// one, every caller is refused.
 	Sealed bool
 }
 

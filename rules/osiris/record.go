@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// record is one document, or one within it, that is being read. What it holds of the
-// wrong type counts as missing, with a warning.
+// record is a document that is being read, or one within it. A value of the wrong type counts
+// as missing, with a warning.
 type record struct {
 	reader *reader
 	from   string // collection and _id; see render.Fault
@@ -27,8 +27,8 @@ func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// read returns a field as the type that as makes of it; ok is false if the field is missing,
-// or else, which is a warning, is not what is wanted.
+// read returns a field converted by as. ok is false if the field is missing, or if it cannot be
+// converted; then read warns that it is not what is wanted.
 func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (value T, ok bool) {
 	v := r.doc.Lookup(key)
 	if raw.IsNone(v) {

@@ -42,13 +42,13 @@ func ForRendering() []string {
 // RoleUser is the role of every user who is logged in.
 const RoleUser = "user"
 
-// Settings is what a database says about itself. What it does not say is zero.
+// Settings is what a database says about itself. Settings that it does not have are zero.
 type Settings struct {
 	StartYear    int    // first year of /api/html
 	APIKey       APIKey // of /api
 	PortfolioKey APIKey // of /portfolio
 	Language     string // en or de
-	// Portfolio says whether there is a research spectrum; nil: not said.
+	// Portfolio says whether the research spectrum is enabled; nil: the database does not say.
 	Portfolio *bool
 
 	// Roles are the permissions of each role that the database mentions.
@@ -63,8 +63,8 @@ type Settings struct {
 	Warnings []render.Fault
 }
 
-// From reads the documents of a database, by collection. What is made from collections
-// that are not there is zero.
+// From reads the documents of a database, by collection. Settings of collections that are not
+// there are zero.
 func From(docs map[string][]bson.Raw) Settings {
 	r := &reader{docs: docs}
 	r.general()

@@ -60,7 +60,7 @@ func (r *reader) types() {
 			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"),
 		}
 		for _, module := range rec.list("modules") {
-			s, _ := module.StringValueOK() // what is no text is no module
+			s, _ := module.StringValueOK() // other values are not modules
 			t.Ongoing = t.Ongoing || strings.TrimSuffix(s, "*") == ongoing
 		}
 		if template, ok := rec.within("template"); ok {
@@ -133,7 +133,7 @@ func pair(v bson.RawValue) (name label.Name, ok bool) {
 }
 
 // journals reads what activities show of journals: {journal, abbr}. There are thousands
-// of them, maintained elsewhere; one that cannot be used is no news.
+// of them, maintained elsewhere; those that cannot be used are skipped without a warning.
 func (r *reader) journals() {
 	for _, doc := range r.docs[Journals] {
 		name, _ := textOf(doc.Lookup("journal"))
@@ -145,7 +145,7 @@ func (r *reader) journals() {
 	}
 }
 
-// put adds an entry to a map, which is made for the first one: what has none is nil.
+// put adds an entry to a map, and makes the map for its first entry: an empty map is nil.
 func put[V any](m *map[string]V, key string, value V) {
 	if *m == nil {
 		*m = map[string]V{}
@@ -153,8 +153,8 @@ func put[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// persons reads whose pages activities link to: {username, hide}. One that cannot be used
-// is no news, as of journals.
+// persons reads whose pages activities link to: {username, hide}. Those that cannot
+// be used are skipped without a warning, like journals.
 func (r *reader) persons() {
 	for _, doc := range r.docs[Persons] {
 		user, _ := doc.Lookup("username").StringValueOK()

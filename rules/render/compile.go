@@ -18,8 +18,8 @@ type branch struct {
 	parts []part
 }
 
-// part is what a template has between its HTML: the first of fields that is not empty, or a
-// body under a condition.
+// part is a hole in the HTML of a template: the first of fields that is not empty, or a body
+// under a condition.
 type part struct {
 	at, end int // in the template
 	fields  []*field
@@ -49,7 +49,7 @@ func (b *branch) part(number string) *part {
 }
 
 // A compiler turns branches into instructions. It checks that the template's own markup is
-// allowed and balanced in each branch. After the first mistake it ignores what follows.
+// allowed and balanced in each branch. It ignores the rest after the first mistake.
 type compiler struct {
 	code []instr
 	err  error
@@ -88,7 +88,7 @@ func (c *compiler) fail(at int, format string, args ...any) {
 // emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
-// branch compiles a branch, which must close what it opens.
+// branch compiles a branch, which must close the elements that it opens.
 func (c *compiler) branch(b *branch) {
 	depth, at := len(c.open), 0
 	for html := b.html.String(); html != "" && c.err == nil; {
@@ -148,8 +148,8 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 	c.emit(instr{kind: joiner.End})
 }
 
-// lexemes are what a template's own text consists of, in the order in which they are tried;
-// the first group of a pattern is the piece.
+// lexemes are the pieces of a template's own text, in the order in which they are tried. The
+// first group of a pattern is the piece.
 var lexemes = [...]struct {
 	kind    joiner.Kind
 	pattern *regexp.Regexp
@@ -163,11 +163,11 @@ var lexemes = [...]struct {
 	// The marks that the joiner tidies (docs/rendering.md: Leftovers). They are part of a word
 	// that goes on right after them, as in "10.5" and "https://".
 	{joiner.Punct, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
-	// The semicolon of a character reference is no mark.
+	// The semicolon of a character reference is not punctuation.
 	{joiner.Word, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
-// lexeme returns the kind and text of what s, not empty, begins with.
+// lexeme returns the kind and text of the first piece of s, which is not empty.
 func lexeme(s string) (kind joiner.Kind, piece string) {
 	for _, l := range lexemes {
 		if found := l.pattern.FindStringSubmatch(s); found != nil {

@@ -14,7 +14,7 @@ type pattern string
 
 // dateStyle is how a language, or OSIRIS, writes dates and ranges of dates.
 type dateStyle struct {
-	day, month, year pattern // of dates that are known as far as this
+	day, month, year pattern // by the smallest part of the date that is known
 
 	// The start of a range without the parts that its end has, too: of days within one month,
 	// of days within one year, of months within one year. If empty, all parts are written.
@@ -83,7 +83,7 @@ func (how pattern) append(dst []byte, d date.Date, lang int) []byte {
 	return dst
 }
 
-// date appends as much of d as is known.
+// date appends the known parts of d.
 func (s *dateStyle) date(dst []byte, d date.Date, lang int) []byte {
 	switch {
 	case d.Year == 0:

@@ -24,12 +24,12 @@ func (r *Rules) derivedFields() map[string]*field {
 		"year":       textField((*page).year),
 		"quarter":    {write: func(p *page, dst []byte) []byte { return p.span().appendQuarter(dst) }},
 		"date-range": {write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].span(dst, p.span(), p.lang) }},
-		// "12(3): 45-67", or what there is of it.
+		// "12(3): 45-67", without the parts that are empty.
 		"volume-issue-pages": joined(": ", joined("", volume, around("(", issue, ")")), pages),
 	}
 }
 
-// year returns the stored year, without one the year of the start; "" if neither is known.
+// year returns the stored year, or else the year of the start; "" if both are unknown.
 func (p *page) year() string {
 	year, _ := integer(p.values[slotYear])
 	d := date.New(year, 0, 0)

@@ -108,7 +108,7 @@ func (s source) value(p *page) bson.RawValue {
 	return v
 }
 
-// kinds are what the rules file may declare a stored field to be.
+// kinds are the kinds of stored fields that the rules file may declare.
 var kinds = map[string]func(source) *field{
 	"text":    scalarField,
 	"markup":  markupField,

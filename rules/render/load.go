@@ -44,7 +44,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 type loader struct {
 	*yamlfile.Reader
 	rules *Rules
-	// What templates may name.
+	// Templates may name these.
 	fields map[string]*field
 	labels map[string][languages]string
 }

@@ -23,21 +23,21 @@ type Osiris struct {
 	Fields       []OsirisField                    // the institute's own fields
 	Vocabularies map[string]map[string]label.Name // names of codes: by vocabulary, then by code
 	Journals     map[string]OsirisJournal         // by _id, as text
-	Persons      map[string]string                // the _id, as text, of those with a page: by username
+	Persons      map[string]string                // the _ids, as text, of persons with a page: by username
 }
 
-// OsirisCategory is a type of activities. The rules below supply what is empty.
+// OsirisCategory is a type of activities. The rules below replace empty fields.
 type OsirisCategory struct {
 	From string `json:"-"`
-	ID   string // what activities have as type
+	ID   string // the type that activities store
 	Name label.Name
 	Icon string // a Phosphor icon
 }
 
-// OsirisType is a subtype. The category and the rules below supply what is empty.
+// OsirisType is a subtype. The category and the rules below replace empty fields.
 type OsirisType struct {
 	From   string `json:"-"`
-	ID     string // what activities have as subtype
+	ID     string // the subtype that activities store
 	Parent string // the category's ID
 	Name   label.Name
 	Icon   string
@@ -46,21 +46,21 @@ type OsirisType struct {
 
 	// The templates, in OSIRIS's notation (docs/osiris.md).
 	Print    string // the citation
-	Title    string // what links to the activity in lists
-	Subtitle string // what follows it there
+	Title    string // links to the activity in lists
+	Subtitle string // follows the title there
 }
 
 // OsirisField is a field that an institute has added to its activities.
 type OsirisField struct {
 	From    string `json:"-"`
-	ID      string // what activities store it under
+	ID      string // the name under which activities store it
 	Name    label.Name
 	Kind    OsirisKind
 	Default string                // for activities that do not have it
 	Values  map[string]label.Name // names of the values it may have
 }
 
-// OsirisKind is what a field holds.
+// OsirisKind is the kind of a field.
 type OsirisKind string
 
 // The kinds of fields. Any other is text.
@@ -71,7 +71,7 @@ const (
 	OsirisFlag OsirisKind = "flag" // rendered as its name in brackets
 )
 
-// OsirisJournal is what activities that refer to a journal show of it.
+// OsirisJournal is the part of a journal that activities show.
 type OsirisJournal struct {
 	Name string
 	Abbr string // if empty, Name is used
@@ -135,7 +135,8 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	return l.rules, l.faults
 }
 
-// osirisVersion is to codeVersion what the code of templates of OSIRIS is to the rest.
+// osirisVersion is part of the fingerprint with codeVersion: raise it when the code renders
+// templates of OSIRIS differently.
 const osirisVersion = "2"
 
 // osirisFingerprint covers the rules below and all that the database says.
@@ -149,7 +150,7 @@ func osirisFingerprint(below string, o Osiris) string {
 // osirisLoader lays what a database says over rules, and gathers faults.
 type osirisLoader struct {
 	rules    *Rules
-	fields   map[string]*field     // what templates may name
+	fields   map[string]*field     // that templates may name
 	overlaid map[string]*typeRules // copies of types of the rules below, by ID
 	faults   []Fault
 }

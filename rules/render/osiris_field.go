@@ -42,8 +42,8 @@ var osirisTables = sync.OnceValue(func() (t struct {
 	return t
 })
 
-// osirisFields returns what the templates of a database may name: the fields of OSIRIS
-// and those of the institute, which cannot replace the former.
+// osirisFields returns the fields that the templates of a database may name: those of OSIRIS,
+// and those of the institute, which cannot replace them.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	fields, known := l.rules.derivedFields(), osirisTables()
 	for name, path := range known.Stored {

@@ -10,10 +10,10 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// Fill returns an activity with what OSIRIS stores in it beside the rendered document when
-// it renders it: start_date and end_date of the parts of its dates, affiliated and
-// affiliated_positions of its persons. Keys that are there stay as they are. A record that
-// carries a rendered document, or that is not BSON, is returned as it is.
+// Fill returns an activity with the fields that OSIRIS stores beside the rendered document:
+// start_date and end_date from the parts of its dates, affiliated and affiliated_positions
+// from its persons. Fields that are there stay. A record that carries a rendered document, or
+// that is not BSON, is returned as it is.
 func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
 		return record // as nearly all are
@@ -51,7 +51,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	return b.Document()
 }
 
-// filledSize is what Fill adds to most records.
+// filledSize is how many bytes Fill adds to most records.
 const filledSize = 160
 
 // firstDay returns a date as records store it, no value for none. As OSIRIS does, it takes
@@ -63,7 +63,7 @@ func firstDay(d date.Date) bson.RawValue {
 	return raw.NewString(date.New(d.Year, max(d.Month, 1), max(d.Day, 1)).String())
 }
 
-// affiliatedPositions returns what OSIRIS says of the places of affiliated authors among all.
+// affiliatedPositions returns the words of OSIRIS for the places of affiliated authors among all.
 func affiliatedPositions(authors []names.Person) []string {
 	has := map[string]bool{}
 	affiliated := 0

@@ -11,9 +11,10 @@ import (
 // anyTag is a tag, a comment or the like, up to its end or that of the text.
 var anyTag = regexp.MustCompile(`<[/!?A-Za-z][^>]*>?`)
 
-// tidied corrects the HTML of a branch before it is compiled: tags in the plain form of the
-// allow-list, those that are not on it left out and their content kept, all closed where they
-// were opened. Tags with holes in them are left out, since a value could break them.
+// tidied corrects the HTML of a branch before it is compiled. It writes tags in the plain form
+// of the allow-list and closes all elements in the branch. It removes tags that are not on the
+// list, and keeps their content. It also removes tags with holes in them, since a value could
+// break them.
 func tidied(html string) string {
 	var open []string // elements
 	closeTo := func(depth int) (ends string) {

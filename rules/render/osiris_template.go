@@ -20,18 +20,18 @@ import (
 type osirisReader struct {
 	*osirisLoader
 	src string
-	// What to compile instead of what the template says.
+	// Changes to what the template says:
 	tidy     bool // corrected HTML
 	linked   bool // persons as links to their profiles
 	untitled bool // a text for a title that is empty
 
 	depth   int      // of conditions
-	faults  []string // what was read as plain text
+	faults  []string // parts that were read as plain text
 	unknown []string // names without a definition
 	authors bool     // whether a field writes authors with marks
 }
 
-// maxOsirisTemplate bounds a template; those of OSIRIS itself have some 200 bytes.
+// maxOsirisTemplate bounds the bytes of a template. The templates of OSIRIS itself have some 200.
 const maxOsirisTemplate = 16 << 10
 
 // compile compiles the template alone.
@@ -62,7 +62,7 @@ func (r *osirisReader) branch(b *branch, src string) {
 }
 
 // part reads the field or condition that s begins with; its size is 0 if there is none. Its
-// place is not known, since mistakes in HTML are not reported by place.
+// place stays unknown, since mistakes in HTML are not reported by place.
 func (r *osirisReader) part(s string) (p part, size int) {
 	switch s[0] {
 	case '{':
@@ -98,7 +98,7 @@ func (r *osirisReader) field(name string) *field {
 	return f
 }
 
-// placeholder reads what stands between { and }. The first alternative is a field. A
+// placeholder reads the text between { and }. The first alternative is a field. A
 // later one is a field if it has the name of one, and text otherwise, in quotes or not.
 func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
@@ -121,8 +121,8 @@ func (r *osirisReader) placeholder(s string) (fields []*field) {
 	return fields
 }
 
-// cutAlternative returns what stands before the next | outside of quotes, trimmed, and
-// what follows it.
+// cutAlternative returns the trimmed text before the next | outside of quotes, and the text
+// behind it.
 func cutAlternative(s string) (alternative, rest string) {
 	s = strings.TrimLeft(s, " ")
 	from := 0

@@ -8,7 +8,7 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// The kinds of instructions beside those of pieces.
+// The kinds of instructions that are not pieces.
 const (
 	fieldPiece  = joiner.Kinds + iota // the first of fields that is not empty
 	unlessPiece                       // go to jump unless test holds

@@ -50,8 +50,8 @@ func walk(doc []byte, fn func(raw.Element)) bool {
 	return len(doc) >= raw.MinDocument && int(raw.Length(doc)) == len(doc) && doc[len(doc)-1] == 0 && !r.Faulty()
 }
 
-// load puts the activity's values into their slots; of doubled keys the first counts, as
-// in a query. It reports whether the activity is well-formed.
+// load puts the activity's values into their slots. Of values under the same key it takes the
+// first, as a query does. It reports whether the activity is well-formed.
 func (p *page) load(doc bson.Raw) bool {
 	clear(p.values)
 	return walk(doc, func(e raw.Element) {
@@ -89,7 +89,7 @@ func stringOf(v bson.RawValue) string {
 	return raw.Text(v)
 }
 
-// texts yields what is not empty of a scalar's text, or of the texts of an array's elements.
+// texts yields the text of a scalar, or the texts of an array's elements, without empty ones.
 func texts(v bson.RawValue) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if v.Type != bson.TypeArray {

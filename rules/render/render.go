@@ -47,10 +47,10 @@ var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers
 
 // Complete returns the rendered document of an activity: print, web, portfolio,
 // plain, icon, type, subtype, title, authors, editors, quarter (strings), users
-// and departments (arrays of strings). Of the one that it may carry, each
-// string that is not empty and each array stays, strings after the
-// allow-list; what is missing is rendered. Other keys stay
-// too. The only error is a wrong call for a doc that is not a BSON document.
+// and departments (arrays of strings). If the activity carries a rendered document, Complete
+// keeps its strings that are not empty, after the allow-list, its arrays and its other keys,
+// and renders only what is missing. The only error is a wrong call for a doc that is not a
+// BSON document.
 func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)
@@ -63,7 +63,7 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	return p.document(stored(known)), nil
 }
 
-// document builds the rendered document around what is stored of it.
+// document builds the rendered document around the stored one.
 func (p *page) document(known stored) bson.Raw {
 	var b raw.Builder
 	b.Grow(documentSize)
@@ -85,7 +85,7 @@ func (p *page) document(known stored) bson.Raw {
 	return b.Document()
 }
 
-// documentSize is what most rendered documents need.
+// documentSize is enough for most rendered documents.
 const documentSize = 2 << 10
 
 // output runs the template of a representation. A type without a template for plain text
@@ -119,7 +119,7 @@ func (p *page) icon() string {
 	return markup.Clean("<span data-toggle='tooltip' data-title='" + markup.Escape(p.subtypeLabel()) + "'><i class='" + class + "'></i></span>")
 }
 
-// className keeps of a type's id what a class name may consist of.
+// className returns a type's id without the characters that a class name may not have.
 func className(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

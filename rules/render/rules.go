@@ -47,7 +47,7 @@ type Rules struct {
 	pages       sync.Pool // of *page
 }
 
-// typeRules is what the file says about a type or a subtype.
+// typeRules are the rules for a type or a subtype.
 type typeRules struct {
 	// label is HTML by language. If it is empty, the type goes by its id.
 	label [languages]string
@@ -72,8 +72,8 @@ func (t *typeRules) find(id string) *typeRules {
 	return t.other
 }
 
-// Fingerprint identifies the rules and the code that runs them: what is rendered
-// under one fingerprint need not be rendered again.
+// Fingerprint identifies the rules and the code that runs them: a record rendered under the
+// same fingerprint need not be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
 // fingerprint covers the source of the rules and the version of this code.
@@ -159,8 +159,8 @@ func (p *page) subtypeLabel() string {
 }
 
 // Labels returns the labels that the rules give to types and subtypes, as the sets
-// label.ActivityType and label.ActivitySubtype: what a rendered activity carries in one
-// language can then be shown in another.
+// label.ActivityType and label.ActivitySubtype: the API shows a type that was rendered in one
+// language in another.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
 	for typ, t := range r.types.named {

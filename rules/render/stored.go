@@ -43,8 +43,8 @@ func (s stored) list(key string, render func() []string) bson.RawValue {
 	return listOf(list)
 }
 
-// addRest adds the stored elements that rendering does not know. Of those with the same key,
-// the first counts.
+// addRest adds the stored elements that rendering does not know, of several with the same key
+// the first.
 func (s stored) addRest(b *raw.Builder) {
 	added := map[string]bool{}
 	for e := range raw.All(s) {

@@ -43,8 +43,8 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	c.emit(instr{kind: joiner.Start, parts: append(parts, tagPart{text: texts[0]}), end: end})
 }
 
-// inAttribute is the end of a tag's text inside of an attribute: its name, and what its value
-// begins with.
+// inAttribute is the end of a tag's text inside of an attribute: its name, and the beginning
+// of its value.
 var inAttribute = regexp.MustCompile(`([^ ]*)=(?:'([^']*)|"([^"]*))$`)
 
 // tagValue places fields behind a tag's text, in the way that their attribute asks for. It

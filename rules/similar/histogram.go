@@ -1,7 +1,6 @@
 package similar
 
-// histogram counts a title's symbols in 32 bins, a byte each; a count stops at
-// maxCount. Symbols that share a bin only loosen the bound.
+// histogram counts a title's symbols in 32 bins, a byte each; a bin counts up to maxCount. Symbols that share a bin only loosen the bound.
 type histogram [4]uint64
 
 // The size of a histogram, and the masks that its bytes are added and compared by.

@@ -28,7 +28,7 @@ func withoutTags(s string) string {
 		case html.TextToken:
 			text.Write(z.Raw())
 		case html.StartTagToken:
-			// A title is no page: what stands in <script> or <textarea> is text with tags.
+			// A title is not a page: the content of <script> or <textarea> is text with tags.
 			z.NextIsNotRawText()
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// activity is what a summary reads of a record.
+// activity holds the fields of a record that a summary reads.
 type activity struct {
 	moment
 	units   []*related // each once

@@ -10,7 +10,7 @@ import (
 
 // AppendRow writes the row of a topic as the JSON object that the API answers with in
 // the given year: without _id, and without activities that are not recent. The row
-// of Totals is none of a topic.
+// of Totals is not that of a topic.
 func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
@@ -33,7 +33,7 @@ func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 }
 
 // appendRecent writes the array of the activities that are recent in a year, nothing if
-// there are none. They come newest first.
+// no activity is. They are sorted newest first.
 func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	separator := byte('[')
 	for v := range raw.Elements(activities) {
@@ -49,7 +49,7 @@ func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	return dst
 }
 
-// Totals is what a summary was made from.
+// Totals counts what a summary was made from.
 type Totals struct {
 	Activities int  // number of affiliated activities with topics, the base of shares
 	Topics     int  // number of rows of topics

@@ -18,13 +18,13 @@ func text(v bson.RawValue) string {
 	return s
 }
 
-// is reports whether v is the boolean b. Numbers and text are no booleans.
+// is reports whether v is the boolean b. Numbers and text are not booleans.
 func is(v bson.RawValue, b bool) bool {
 	got, ok := v.BooleanOK()
 	return ok && got == b
 }
 
-// whole returns a whole number, also one stored as double; 0 if there is none.
+// whole returns a whole number, also one stored as double; 0 for other values.
 func whole(v bson.RawValue) (n int64, ok bool) {
 	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral {

@@ -21,7 +21,7 @@ const (
 	recentYears = 5   // before the current year
 )
 
-// Options says where topics are and what they look like outside.
+// Options says where topics are, their public addresses, and how activities are rendered.
 type Options struct {
 	// Topics is the dotted path of an activity's topic assignments. If empty,
 	// catalog.topics is used (DESIGN.md: 4).
@@ -29,13 +29,13 @@ type Options struct {
 	// CatalogURL is the public address of a topic, with {id} in the place of its id.
 	// If empty, https://openalex.org/{id} is used.
 	CatalogURL string
-	// Render returns the whole rendered document of an activity, what it already
-	// carries kept. If nil, the stored one is used.
+	// Render returns the whole rendered document of an activity; it keeps the parts that the
+	// activity carries. If nil, the stored one is used.
 	Render func(activity bson.Raw) (bson.Raw, error)
 }
 
 // Sources are the collections that a summary is enriched from. Where an id comes
-// twice the first document counts.
+// twice the first document is used.
 type Sources struct {
 	Catalogue []bson.Raw // topics: id, description, keywords
 	Units     []bson.Raw
@@ -56,7 +56,7 @@ type Summary struct {
 	topics     map[string]*topic
 }
 
-// topic is what is known of one topic so far.
+// topic counts the activities of one topic so far.
 type topic struct {
 	id    string
 	count int
@@ -124,7 +124,7 @@ func (s *Summary) Add(record bson.Raw) error {
 	return nil
 }
 
-// topic returns the topic with an id, known or new.
+// topic returns the topic with an id, and adds it if it is new.
 func (s *Summary) topic(id string) *topic {
 	t := s.topics[id]
 	if t == nil {

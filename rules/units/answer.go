@@ -65,7 +65,7 @@ func day(year int, month time.Month, day int) int {
 	return (year*100+int(month))*100 + day
 }
 
-// lastDay returns the last day of a membership; false if end is no date.
+// lastDay returns the last day of a membership; false if end is not a date.
 func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 	if t, ok := end.TimeOK(); ok {
 		return day(t.In(zone).Date()), true

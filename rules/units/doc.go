@@ -9,14 +9,14 @@
 //
 // Decisions where API.md is silent:
 //
-//   - A membership that is no document is left out. All memberships without a unit
+//   - A membership that is not a document is left out. All memberships without a unit
 //     belong to one unknown unit. A person without a list has an empty list.
 //   - A unit without a name in one language has its name in the other.
 //   - The computed name and in_past replace stored fields of these names. All other
 //     stored fields stay.
 //   - end is a date if it is a BSON date, read in the configured zone, or text that
 //     begins as 2024-05-01, 2024-05 or 2024; a time of day may follow. A month or a
-//     year ends with its last day. Any other value is no date, and its membership is
+//     year ends with its last day. Any other value is not a date, and its membership is
 //     not in the past.
 //
 // All functions are pure and safe in parallel, and no value that a document holds makes

@@ -77,7 +77,7 @@ func (j *Joiner) push(kind Kind, text string) {
 }
 
 // Value writes the HTML of a field that is not empty. A space that it begins with, and a
-// colon behind that, are joints like those of the template.
+// colon behind that, are tidied like those of the template.
 func (j *Joiner) Value(html []byte) {
 	if rest, ok := bytes.CutPrefix(html, []byte(" ")); ok {
 		if html, ok = bytes.CutPrefix(rest, []byte(": ")); ok {
@@ -223,7 +223,7 @@ func repeats(last rune, punct string) bool {
 }
 
 // lastVisible returns the last character of HTML that a reader sees; a character
-// reference, or nothing but tags, counts as a character without a role here.
+// reference, or nothing but tags, counts as a character that is not punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {

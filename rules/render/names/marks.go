@@ -1,7 +1,7 @@
 package names
 
-// markedPositions are the places among the authors that a mark behind the name shows, where at
-// least so many authors have them, and what the legend says of the mark.
+// markedPositions are the places among the authors that a mark behind the name shows if at
+// least so many authors have them, and the legend of the mark.
 var markedPositions = [...]struct {
 	position, mark, legend string
 	least                  int
@@ -25,8 +25,8 @@ func marksOf(persons []Person) map[string]string {
 	return marks
 }
 
-// AppendLegend appends what the marks behind the names of authors mean, in English as OSIRIS
-// does. Presented works are posters and lectures.
+// AppendLegend appends the meaning of the marks behind the names of authors, in English as
+// OSIRIS does. Posters and lectures are presented.
 func AppendLegend(dst []byte, authors []Person, presented bool) []byte {
 	start, marks := len(dst), marksOf(authors)
 	for _, m := range markedPositions {
