@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/similar"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -114,7 +115,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	p := classify(err)
 	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
-		if near := query.Nearest(c.Path(), s.paths, 4); near != "" {
+		if near := similar.Nearest(c.Path(), s.paths, 4); near != "" {
 			p.msg += " Did you mean " + near + "?"
 		}
 	}

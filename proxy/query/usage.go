@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"vitrine/rules/filter"
+	"vitrine/rules/similar"
 )
 
 // KeyParam is the parameter that carries an API key.
@@ -114,23 +113,9 @@ func hint(text string, words []string, before string) string {
 	if len(text) > 4*mostIgnored {
 		return "" // no name is as long
 	}
-	best := Nearest(text, words, len(text)/3+1)
+	best := similar.Nearest(text, words, len(text)/3+1)
 	if best == "" {
 		return ""
 	}
 	return " (did you mean " + before + escaped(best) + "?)"
-}
-
-// Nearest returns the word that fewer edits than limit make of text, and the fewest of all
-// words, in either case of letters; "" if there is none.
-func Nearest(text string, words []string, limit int) (best string) {
-	for _, word := range words {
-		if len(word) >= len(text)+limit || len(text) >= len(word)+limit {
-			continue // at least the difference has to be edited
-		}
-		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(word)); d < limit {
-			best, limit = word, d
-		}
-	}
-	return best
 }

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/proxy/query"
 	"vitrine/rules"
+	"vitrine/rules/similar"
 )
 
 // Query holds the values of a request's parameters by name, in canonical spelling; those that
@@ -47,7 +48,7 @@ func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
 	}
-	if best := query.Nearest(text, words, min(len(text)/3+2, len(text))); best != "" {
+	if best := similar.Nearest(text, words, min(len(text)/3+2, len(text))); best != "" {
 		return ", did you mean " + best + "?"
 	}
 	return ""
