@@ -95,7 +95,6 @@ func (p *rewriter) ranges(class string) []rune {
 	switch {
 	case err != nil:
 		p.fail(reasonOf(err))
-		return nil
 	case re.Op == syntax.OpAnyChar:
 		return []rune{0, unicode.MaxRune}
 	case re.Op == syntax.OpAnyCharNotNL:
@@ -131,7 +130,7 @@ func spelled(ranges []rune) string {
 // set writes a class. Only Go's engine knows properties as they are written.
 func (p *rewriter) set(content string) {
 	class := "[" + content + "]"
-	if p.net {
+	if p.net && (strings.Contains(content, `\p`) || strings.Contains(content, "[:")) {
 		if class = "[" + spelled(p.ranges(class)) + "]"; class == "[]" {
 			class = "(?!)"
 		}
@@ -150,17 +149,16 @@ func (p *rewriter) class() {
 	}
 	var cased, fixed string // characters, subject to the i option, and sets, which are not
 	// A closing bracket that comes first is a literal.
-	for first := true; first || p.quoted || p.peek() != ']'; first = false {
-		switch {
+	for first := true; first || p.peek() != ']'; first = false {
+		switch found := p.match(quoted); {
+		case found != nil:
+			for _, r := range found[1] {
+				cased += fmt.Sprintf(`\x{%x}`, r)
+			}
 		case !p.more():
 			p.fail("missing terminating ] for a character class")
-			return
-		case p.accept(`\E`):
-			p.quoted = false
-		case !p.quoted && p.accept(`\Q`):
-			p.quoted = true
-		case !p.quoted && p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
-		case !p.quoted && p.accept("-"):
+		case p.accept(`\E`), p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
+		case p.accept("-"):
 			cased += "-" // Go's parser finds the ranges
 		default:
 			if r, set := p.atom(); set != "" {
@@ -171,8 +169,12 @@ func (p *rewriter) class() {
 		}
 	}
 	p.pos++
-	if cased != "" && p.flags.has('i') {
+	switch {
+	case cased == "":
+	case p.flags.has('i'):
 		cased = spelled(p.ranges("(?i:[" + cased + "])"))
+	case p.net: // which knows other places for a hyphen
+		cased = spelled(p.ranges("[" + cased + "]"))
 	}
 	p.set(negate + fixed + cased) // in this order: a hyphen at the end makes no range
 }
@@ -182,7 +184,7 @@ var posix = regexp.MustCompile(`^\[:(\^?)([a-z]+):\]`)
 // atom reads a character of a class, or the set that an escape or a POSIX class stands for.
 func (p *rewriter) atom() (r rune, set string) {
 	switch {
-	case p.quoted || p.peek() != '\\' && p.peek() != '[':
+	case p.peek() != '\\' && p.peek() != '[':
 		return p.next(), ""
 	case p.accept(`\b`):
 		return '\b', ""

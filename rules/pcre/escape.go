@@ -24,7 +24,6 @@ func (p *rewriter) escaped() {
 		found := p.match(namedReference)
 		if found == nil {
 			p.fail("a group name or number was expected")
-			return
 		}
 		p.reference(strings.Join(found[1:], ""))
 		return
@@ -52,7 +51,6 @@ func (p *rewriter) escaped() {
 func (p *rewriter) escape() (r rune, set string) {
 	if !p.more() {
 		p.fail("\\ at end of pattern")
-		return 0, ""
 	}
 	c := p.src[p.pos : p.pos+1]
 	if c == "p" || c == "P" {
@@ -112,7 +110,6 @@ func (p *rewriter) property() string {
 	found := p.match(propertyName)
 	if found == nil {
 		p.fail("malformed \\P or \\p sequence")
-		return ""
 	}
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")

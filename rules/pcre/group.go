@@ -40,6 +40,7 @@ var (
 
 // group reads what a parenthesis opens.
 func (p *rewriter) group() {
+	mark := len(p.out)
 	switch {
 	case p.peek() != '?' && p.flags.has('n'):
 		p.enclosed("(?:", "(?:")
@@ -54,15 +55,15 @@ func (p *rewriter) group() {
 		return
 	case p.accept("?(?"):
 		p.pos--
-		p.beyondGo("(?s:.*)", func() {
-			p.write("(?", "(?")
-			p.lookAround()
-			p.enclosed("", "")
-		})
+		p.write("(?", "(?")
+		p.lookAround()
+		p.enclosed("", "")
+		p.onlyNet(mark, "(?s:.*)")
 		return
 	}
 	if found := p.match(condition); found != nil {
-		p.beyondGo("(?s:.*)", func() { p.enclosed("", "(?("+p.number(found[1]+found[2]+found[3])+")") })
+		p.enclosed("", "(?("+p.number(found[1]+found[2]+found[3])+")")
+		p.onlyNet(mark, "(?s:.*)")
 	} else if found := p.match(groupName); found != nil {
 		p.groups++
 		p.enclosed("(?:", "(?<"+found[1]+found[2]+">")
@@ -90,18 +91,19 @@ func (p *rewriter) lookAround() {
 	found := p.match(look)
 	if found == nil {
 		p.fail("an assertion was expected after (?(")
-		return
 	}
 	behind := strings.Count(found[0], "<")
 	p.behinds += behind
-	p.beyondGo("(?:)", func() { p.enclosed("", "("+found[0]) })
+	mark := len(p.out)
+	p.enclosed("", "("+found[0])
+	p.onlyNet(mark, "(?:)")
 	p.behinds -= behind
 }
 
 // reference writes a reference to a group by name or number.
 func (p *rewriter) reference(group string) {
 	if p.behinds > 0 {
-		p.unsupported("references in look-behinds")
+		panic(&Error{Reason: "references in look-behinds", Unsupported: true})
 	}
 	net := `\k<` + p.number(group) + `>`
 	if p.flags.has('i') {
@@ -131,7 +133,6 @@ func (p *rewriter) options() {
 	found := p.match(settings)
 	if found == nil || found[1] != "" && found[3] != "" {
 		p.fail("unrecognized character after (?, or no end of the options")
-		return
 	}
 	saved := p.flags
 	if found[1] != "" {

@@ -9,7 +9,7 @@ import (
 type literalNeed struct {
 	text       string // the longest there is; folded if fold
 	fold       bool
-	start, end bool // it lies at the subject's start, at its end (before a final newline)
+	start      bool // it lies at the subject's start
 	whole      bool // and the expression has no other condition
 	prefix     string
 	prefixFold bool
@@ -32,15 +32,10 @@ func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 		}
 		need.prefix, need.prefixFold = prefix.text(), prefix.fold
 	}
-	if n := len(steps); n > 1 && steps[n-1].Flags&syntax.WasDollar != 0 { // written \n?$
-		need.end = true
-		steps = steps[:n-2]
-	}
 	best, whole := longestRun(steps)
 	need.text, need.fold = best.text(), best.fold
-	// A folded ending is left to the engine: its length in bytes is not known.
-	need.whole = whole && exact && (need.start || !need.end || !need.fold)
-	need.start, need.end = need.start && need.whole, need.end && need.whole
+	need.whole = whole && exact
+	need.start = need.start && need.whole
 	return need
 }
 

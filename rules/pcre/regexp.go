@@ -34,15 +34,15 @@ func Compile(source, options string) (*Regexp, error) {
 	}
 	var f flags
 	f.set(strings.ReplaceAll(re.options, "u", ""), true) // PCRE's UTF mode is always on
-	p, err := rewrite(source, f, false)
+	std, foreign, err := rewrite(source, f, false)
 	if err != nil {
 		return nil, err
 	}
-	std, linear := string(p.out), false
+	linear := false
 	tree, err := syntax.Parse(std, syntax.Perl)
 	switch fault := (*syntax.Error)(nil); {
 	case err == nil:
-		linear = !p.foreign && exact(tree, true, false) && states(tree) <= maxStates
+		linear = !foreign && exact(tree, true, false) && states(tree) <= maxStates
 		re.need = literalOf(tree, linear)
 	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // repetitions that the other engine may take
 		return nil, &Error{Reason: reasonOf(err)}
@@ -54,10 +54,11 @@ func Compile(source, options string) (*Regexp, error) {
 		re.std, err = regexp.Compile(std)
 		return re, err
 	}
-	if p, err = rewrite(source, f, true); err != nil {
+	net, _, err := rewrite(source, f, true)
+	if err != nil {
 		return nil, err
 	}
-	if re.backing, err = regexp2.Compile(string(p.out), regexp2.OptionMaintainCaptureOrder()); err != nil {
+	if re.backing, err = regexp2.Compile(net, regexp2.OptionMaintainCaptureOrder()); err != nil {
 		return nil, &Error{Reason: reasonOf(err)}
 	}
 	tick()
@@ -105,13 +106,8 @@ func (re *Regexp) possible(s string) bool {
 		folded := AppendFold(room[:0], s)
 		s = unsafe.String(unsafe.SliceData(folded), len(folded))
 	}
-	switch {
-	case lit.start && lit.end:
-		return s == lit.text || len(s) == len(lit.text)+1 && s[:len(lit.text)] == lit.text && s[len(lit.text)] == '\n'
-	case lit.start:
+	if lit.start {
 		return strings.HasPrefix(s, lit.text)
-	case lit.end:
-		return strings.HasSuffix(s, lit.text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), lit.text)
 	}
 	return strings.Contains(s, lit.text)
 }
@@ -134,6 +130,5 @@ func (re *Regexp) Holding() *Regexp {
 // none; folded as for Literal.
 func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
 
-// OnlyLiteral reports whether a subject matches exactly if it contains
-// Literal.
-func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start && !re.need.end }
+// OnlyLiteral reports whether a subject matches exactly if it contains Literal.
+func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start }

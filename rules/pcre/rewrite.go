@@ -23,10 +23,9 @@ func (e *Error) Error() string { return "invalid regular expression: " + e.Reaso
 
 // rewriter reads an expression and writes it for an engine as it goes.
 type rewriter struct {
-	src    string
-	pos    int
-	flags  flags
-	quoted bool // after \Q
+	src   string
+	pos   int
+	flags flags
 
 	// net says that out is for regexp2, otherwise for Go's engine. What Go's engine cannot
 	// express is written so that it matches more, and foreign is set.
@@ -40,9 +39,19 @@ type rewriter struct {
 	properties int    // in classes, of which each has hundreds of ranges
 }
 
-// rewrite returns an expression as an engine spells it.
-func rewrite(source string, f flags, net bool) (*rewriter, error) {
-	p := &rewriter{src: withoutDots(source), flags: f, net: net}
+// rewrite returns an expression as an engine spells it; foreign says that Go's engine cannot
+// express it. The error is an *Error.
+func rewrite(source string, f flags, net bool) (out string, foreign bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			fault, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			err = fault
+		}
+	}()
+	p := rewriter{src: withoutDots(source), flags: f, net: net}
 	switch {
 	case !utf8.ValidString(source):
 		p.fail("text is not valid UTF-8")
@@ -57,10 +66,7 @@ func rewrite(source string, f flags, net bool) (*rewriter, error) {
 	if p.alternatives(); p.more() {
 		p.fail("unmatched closing parenthesis")
 	}
-	if p.err != nil {
-		return nil, p.err
-	}
-	return p, nil
+	return string(p.out), p.foreign, nil
 }
 
 // leadingVerb are the settings of a whole expression that are known here; UTF is always on.
@@ -84,21 +90,8 @@ func withoutDots(source string) string {
 	return source
 }
 
-// fail records an error, and ends the reading.
-func (p *rewriter) fail(reason string) {
-	if p.err == nil {
-		p.err = &Error{Reason: reason}
-	}
-	p.pos = len(p.src)
-}
-
-// unsupported reports a feature of PCRE2 that neither engine has.
-func (p *rewriter) unsupported(feature string) {
-	if p.err == nil {
-		p.err = &Error{Reason: feature, Unsupported: true}
-	}
-	p.pos = len(p.src)
-}
+// fail ends the rewriting with an error, which rewrite recovers.
+func (p *rewriter) fail(reason string) { panic(&Error{Reason: reason}) }
 
 // more reports whether the end is not reached.
 func (p *rewriter) more() bool { return p.pos < len(p.src) }
@@ -144,10 +137,8 @@ func (p *rewriter) write(std, net string) {
 	p.out = append(p.out, std...)
 }
 
-// beyondGo writes what Go's engine cannot express: for it, std stands for all of that.
-func (p *rewriter) beyondGo(std string, write func()) {
-	mark := len(p.out)
-	write()
+// onlyNet has std stand for what was written from a mark on, which Go's engine cannot express.
+func (p *rewriter) onlyNet(mark int, std string) {
 	p.foreign = true
 	if !p.net {
 		p.out = append(p.out[:mark], std...)
@@ -159,7 +150,7 @@ func (p *rewriter) beyondGo(std string, write func()) {
 func (p *rewriter) alternatives() {
 	saved := p.flags
 	isGroup := false // the last item
-	for p.skip(); p.more() && (p.quoted || p.peek() != ')'); p.skip() {
+	for p.skip(); p.more() && p.peek() != ')'; p.skip() {
 		if !p.quantifier(isGroup) {
 			isGroup = p.peek() == '('
 			p.item()
@@ -168,37 +159,35 @@ func (p *rewriter) alternatives() {
 	p.flags = saved
 }
 
-// skip passes over what means nothing by itself: comments, the signs of a quotation and,
+// skip passes over what means nothing by itself: comments, the end of a quotation and,
 // under the x option, white space.
 func (p *rewriter) skip() {
-	for p.more() {
-		switch {
-		case p.accept(`\E`):
-			p.quoted = false
-		case p.quoted:
-			return
-		case p.accept(`\Q`):
-			p.quoted = true
-		case p.match(comment) != nil:
-		case !p.flags.has('x') || p.match(space) == nil:
-			return
-		}
+	for p.accept(`\E`) || p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
+		continue
 	}
 }
 
 var (
 	comment = regexp.MustCompile(`^\(\?#[^)]*\)`)
+	quoted  = regexp.MustCompile(`(?s)^\\Q(.*?)(?:\\E|$)`)
 	space   = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
 )
 
 // item reads one item without its quantifier, and writes it.
 func (p *rewriter) item() {
 	rest := p.src[p.pos:]
-	switch {
-	case p.quoted || strings.IndexByte(`(\[^$.|`, rest[0]) < 0:
+	if strings.IndexByte(`(\[^$.|`, rest[0]) < 0 {
 		p.literal(p.next())
-	case beyond.MatchString(rest):
-		p.unsupported(beyond.FindString(rest))
+		return
+	}
+	if feature := beyond.FindString(rest); feature != "" {
+		panic(&Error{Reason: feature, Unsupported: true})
+	}
+	switch {
+	case strings.HasPrefix(rest, `\Q`):
+		for _, r := range p.match(quoted)[1] {
+			p.literal(r)
+		}
 	case p.accept("|"):
 		p.write("|", "|")
 	case p.accept("("):
@@ -282,7 +271,7 @@ const (
 
 // quantifier reads and writes a quantifier, if one comes next: any other brace is a literal.
 func (p *rewriter) quantifier(ofGroup bool) bool {
-	if p.quoted || strings.IndexByte("*+?{", p.peek()) < 0 {
+	if strings.IndexByte("*+?{", p.peek()) < 0 {
 		return false
 	}
 	found := p.match(repetition)
@@ -290,8 +279,8 @@ func (p *rewriter) quantifier(ofGroup bool) bool {
 		return false
 	}
 	p.skip() // allowed before the sign of laziness or possession
-	possessive := !p.quoted && p.accept("+")
-	lazy := !possessive && p.flags.has('U') != (!p.quoted && p.accept("?"))
+	possessive := p.accept("+")
+	lazy := !possessive && p.flags.has('U') != p.accept("?")
 	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is too big
 	most, _ := strconv.Atoi(cmp.Or(found[2], "0"))
 	std := found[0]
