@@ -40,7 +40,6 @@ func benchCommand() *cobra.Command {
 	flags.StringSliceVar(&f.Cases, "cases", nil, "only these `CASES`, or those whose names begin so: "+fmt.Sprint(bench.Steps()))
 	flags.IntVar(&f.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&f.Duration, "duration", time.Second, "how long each side is driven per round")
-	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
 	flags.StringVar(&f.write, "write", "", "put the table into the Markdown document `FILE`, too, between its marks")
@@ -63,7 +62,6 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if err := lendProgram(cmd, &f, dumps); err != nil {
 		return err
 	}
-	// Steps go to standard error, so that a report can be redirected to a file.
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
 	measured, err := bench.Run(cmd.Context(), f.Options)
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -113,14 +111,9 @@ func lendProgram(cmd *cobra.Command, f *benchFlags, dumps []string) error {
 		_, err := buildViews(ctx, embedded, store, slog.New(slog.DiscardHandler), materialize.Request{}, nil)
 		return err
 	}
-	role := func(ctx context.Context, name string) *exec.Cmd {
-		c := exec.CommandContext(ctx, self, "bench", name)
-		c.Stderr = cmd.ErrOrStderr()
-		return c
-	}
-	f.Bare = func(ctx context.Context) *exec.Cmd { return role(ctx, "bare") }
+	f.Bare = func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, self, "bench", "bare") }
 	f.Serving = func(ctx context.Context, uri string) *exec.Cmd {
-		c := role(ctx, "serve")
+		c := exec.CommandContext(ctx, self, "bench", "serve")
 		if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
 			c.Args = append(c.Args, "--"+configs.FlagConfig, file)
 		}

@@ -19,11 +19,28 @@ import (
 	"vitrine/materialize"
 )
 
-// benchServeCommand is the process that is measured: the program as serve runs it,
-// and beside it the service for the measurement.
+// benchServeCommand is the process that is measured: the program as serve runs it, and beside
+// it the service for the measurement. It serves until the parent hangs up.
 func benchServeCommand() *cobra.Command {
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		return benchServe(cmd.Context(), cfg)
+		log := slog.New(slog.DiscardHandler)
+		if cfg.Log.Requests {
+			log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
+		}
+		ctx, stop := context.WithCancel(cmd.Context())
+		defer stop()
+		var service errgroup.Group
+		err := serve(ctx, cfg, false, log, func(p *program, public, _ string) {
+			settled := make(chan struct{})
+			p.onSettled = sync.OnceFunc(func() { close(settled) })
+			offered := &bench.Serving{
+				Context: ctx, Views: p.views, Store: p.store, Settled: settled,
+				Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
+			}
+			service.Go(func() error { defer stop(); return bench.Serve(ctx, os.Stdin, os.Stdout, public, offered) })
+		})
+		stop()
+		return errors.Join(err, service.Wait())
 	}, "store")
 	cmd.Hidden = true
 	return cmd
@@ -43,28 +60,6 @@ func undisturbed(store string, logged bool) []string {
 		return slices.ContainsFunc(own, func(v string) bool { return strings.HasPrefix(v, strings.TrimSuffix(name, "_FILE")+"=") })
 	})
 	return append(others, own...)
-}
-
-// benchServe serves until the parent hangs up or ctx ends.
-func benchServe(ctx context.Context, cfg configs.Config) error {
-	log := slog.New(slog.DiscardHandler)
-	if cfg.Log.Requests {
-		log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var service errgroup.Group
-	err := serve(ctx, cfg, false, log, func(p *program, public, _ string) {
-		settled := make(chan struct{})
-		p.onSettled = sync.OnceFunc(func() { close(settled) })
-		offered := &bench.Serving{
-			Context: ctx, Views: p.views, Store: p.store, Settled: settled,
-			Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
-		}
-		service.Go(func() error { defer stop(); return bench.Serve(ctx, os.Stdin, os.Stdout, public, offered) })
-	})
-	stop()
-	return errors.Join(err, service.Wait())
 }
 
 // benchBareCommand is the process with the bare handler.

@@ -28,7 +28,7 @@ func TestBench(t *testing.T) {
 		t.Fatalf("%d runs", len(measured.Runs))
 	}
 	run := measured.Runs[0]
-	if run.Rows != 900 || run.Build <= 0 || run.Start <= 0 || run.Ready.Resident <= 0 {
+	if run.Rows != 900 || run.Build <= 0 || run.Start <= 0 || run.Ready.Own <= 0 {
 		t.Errorf("got %d rows, built in %s, start in %s, memory %+v", run.Rows, run.Build, run.Start, run.Ready)
 	}
 	if r := run.Refresh; r.Visible <= 0 || r.Publish <= 0 || r.P99 <= 0 {

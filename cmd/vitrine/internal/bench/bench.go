@@ -36,7 +36,6 @@ type Options struct {
 	Dir   string // holds the stores that are filled; those already there are used again
 	// Cases chooses steps by name, or by what names begin with up to a hyphen. None means all.
 	Cases    []string
-	Conns    int           // connections at a time for cached answers
 	Duration time.Duration // per side and round
 	Rounds   int
 	Changes  int               // records changed per refresh
@@ -51,7 +50,7 @@ type Options struct {
 
 // Run measures. What was measured before an error is in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
-	o.Rounds, o.Conns, o.Duration = max(o.Rounds, 1), max(o.Conns, 1), max(o.Duration, 1)
+	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
 	if err := o.checkCases(); err != nil {
 		return all, err
@@ -106,14 +105,14 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.start(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	if err := errors.Join(b.memory(false, &b.run.Ready), b.memory(true, &b.run.Collected)); err != nil {
+	if err := b.memory(&b.run.Ready); err != nil {
 		return err
 	}
 	failed := b.everyCase(ctx)
 	if ctx.Err() != nil {
 		return failed
 	}
-	return errors.Join(failed, b.refresh(ctx), b.memory(false, &b.run.End))
+	return errors.Join(failed, b.refresh(ctx), b.memory(&b.run.End))
 }
 
 // start starts the children: the serving one several times where its start is measured, the last
@@ -153,10 +152,10 @@ func (b *bench) stop() (err error) {
 }
 
 // memory reads the memory of the serving process, if it is chosen.
-func (b *bench) memory(collect bool, into *Memory) error {
+func (b *bench) memory(into *Memory) error {
 	if !b.wants(stepMemory) {
 		return nil
 	}
 	b.Progress(stepMemory)
-	return b.serving.call("Memory", collect, into)
+	return b.serving.call("Memory", struct{}{}, into)
 }

@@ -21,7 +21,7 @@ type Case struct {
 	Header                    map[string]string // of every request
 	Fresh                     bool              // none of the answers may come from the result cache
 	Revalidate                bool              // asks with the answer's own tag: all answers are 304
-	Conns                     int               // connections that ask at a time; 0: one if Fresh, otherwise Options.Conns
+	Conns                     int               // connections that ask at a time; if 0, one for a Fresh case, 16 for another
 }
 
 // cases returns all cases. A mistake in their file is a panic, which every test finds.
@@ -30,6 +30,13 @@ var cases = sync.OnceValue(func() (all []Case) {
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&all); err != nil {
 		panic(fmt.Errorf("cases.yaml: %w", err))
+	}
+	for i := range all {
+		if c := &all[i]; c.Conns == 0 && c.Fresh {
+			c.Conns = 1
+		} else if c.Conns == 0 {
+			c.Conns = 16
+		}
 	}
 	return all
 })

@@ -91,10 +91,10 @@ func TestDraw(t *testing.T) {
 // TestTraffic checks that one request in ten is new, and that no round repeats another's.
 func TestTraffic(t *testing.T) {
 	b := benchOf(words(t))
-	popular := b.words.popular()
+	popular := b.popular()
 	seen := map[string]bool{}
 	for round := range 2 {
-		paths := b.traffic()[:2000]
+		paths := b.traffic(popular)[:2000]
 		fresh := 0
 		for _, path := range paths {
 			if slices.Contains(popular, path) {
@@ -112,7 +112,8 @@ func TestTraffic(t *testing.T) {
 	if len(popular) < 30 {
 		t.Errorf("%d popular paths", len(popular))
 	}
-	if paths := benchOf(&vocabulary{}).traffic(); len(paths) == 0 {
+	none := benchOf(&vocabulary{})
+	if paths := none.traffic(none.popular()); len(paths) == 0 {
 		t.Error("without words there is no traffic")
 	}
 }

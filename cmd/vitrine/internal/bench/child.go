@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/rpc"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ type child struct {
 // interrupted, and calls fail.
 func startChild(cmd *exec.Cmd) (*child, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace
+	cmd.WaitDelay, cmd.Stderr = grace, os.Stderr
 	in, failed := cmd.StdinPipe()
 	out, err := cmd.StdoutPipe()
 	c := &child{began: time.Now(), cmd: cmd}

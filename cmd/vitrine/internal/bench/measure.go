@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -38,7 +37,6 @@ func (b *bench) another(n int, began time.Time) bool {
 // everyCase measures the chosen cases. One that fails does not keep the others from being measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
-	var missing []string
 	for _, c := range cases() {
 		if !b.wants(c.Name) {
 			continue
@@ -47,31 +45,34 @@ func (b *bench) everyCase(ctx context.Context) error {
 		// Each round of a fresh case has paths of its own; the first of all is asked before.
 		paths := b.draw(c, 1+b.Rounds*int(max(1, mostRate*b.Duration.Seconds())))
 		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
-			missing = append(missing, c.Name)
+			b.Progress("left out: the records have no words for " + c.Name)
 			continue
 		}
 		err := b.measureCase(ctx, c, paths)
 		if ctx.Err() != nil {
-			return err
+			return ctx.Err()
 		}
 		if err != nil {
-			err = fmt.Errorf("case %s: %w", c.Name, err)
-			b.run.Notes, failed = append(b.run.Notes, err.Error()), append(failed, err)
+			failed = append(failed, fmt.Errorf("case %s: %w", c.Name, err))
 		}
-	}
-	if len(missing) > 0 {
-		b.run.Notes = append(b.run.Notes, "left out, because the records lack what they ask for: "+strings.Join(missing, ", "))
 	}
 	return errors.Join(failed...)
 }
 
 // measureCase measures a case: front end and bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
-	t, first, err := b.first(c, paths[0])
+	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
+	q := Question{Addr: b.serving.addr, Path: paths[0], Header: c.Header}
+	var first Answer
+	err := b.bare.call("Copy", q, &first)
+	if err == nil && c.Revalidate {
+		t.Header, t.Status = map[string]string{"If-None-Match": first.ETag}, http.StatusNotModified
+		q.Header = t.Header
+		err = b.bare.call("Copy", q, &first)
+	}
 	if err != nil {
 		return err
 	}
-	t.Paths = paths
 	each := (len(paths) - 1) / b.Rounds
 	var ours, theirs []sample
 	for n, began := 0, time.Now(); b.another(n, began); n++ {
@@ -80,7 +81,7 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		}
 		t.Addr = b.serving.addr
 		a, err := drive(ctx, t)
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			return err
 		}
 		if c.Fresh && a.Hits > 0 {
@@ -92,45 +93,24 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		}
 		t.Addr = b.bare.addr
 		z, err := drive(ctx, t)
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			return fmt.Errorf("bare handler: %w", err)
 		}
 		theirs = append(theirs, z)
 	}
 	r := resultOf(ours, theirs)
-	r.Conns, r.First = t.Conns, first.Took
 	b.run.Results[c.Name] = &r
 	return nil
-}
-
-// first asks a case's first question, gives the bare handler the answer, and returns the task that
-// asks the others.
-func (b *bench) first(c Case, path string) (t task, first Answer, err error) {
-	t = task{Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
-	switch {
-	case t.Conns == 0 && c.Fresh:
-		t.Conns = 1
-	case t.Conns == 0:
-		t.Conns = b.Conns
-	}
-	q := Question{Addr: b.serving.addr, Path: path, Header: c.Header}
-	if err := b.bare.call("Copy", q, &first); err != nil || !c.Revalidate {
-		return t, first, err
-	}
-	t.Header, t.Status = map[string]string{"If-None-Match": first.ETag}, http.StatusNotModified
-	q.Header = t.Header
-	return t, first, b.bare.call("Copy", q, &Answer{})
 }
 
 // resultOf returns the medians over the rounds of the front end and the bare handler. Ratios are
 // taken round by round: the two sides of a round had the same conditions.
 func resultOf(ours, theirs []sample) Result {
 	r := Result{
-		Rounds: len(ours),
-		Rate:   median(ours, sample.rate),
-		Bytes:  median(ours, sample.mean),
-		P50:    median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.50) }),
-		P99:    median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.99) }),
+		Rate:  median(ours, sample.rate),
+		Bytes: median(ours, sample.mean),
+		P50:   median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.50) }),
+		P99:   median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.99) }),
 	}
 	var ratios []float64
 	for i, s := range ours {

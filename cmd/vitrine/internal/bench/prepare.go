@@ -22,7 +22,8 @@ const fillBatch = 4000
 // prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it: the
 // store belongs to the serving process afterwards.
 func (b *bench) prepare(ctx context.Context) (err error) {
-	file := b.file()
+	// Its records change while it is measured: an operator would not give it such a name.
+	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
 	b.uri = "bolt://" + file
 	_, missing := os.Stat(file)
 	store, err := b.Open(ctx, b.uri)
@@ -53,30 +54,20 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// file is where the store of a size lies. Its records are changed while it is measured: its name
-// must not be one that an operator would give to a store.
-func (b *bench) file() string {
-	if b.size > 0 {
-		return filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
-	}
-	return filepath.Join(b.Dir, "bench.db")
-}
-
 // fill makes the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	b.Progress("filling " + store.Name())
-	began := time.Now()
-	err := b.Seed(ctx, store)
-	if err == nil && b.size > 0 {
-		err = grow(ctx, store, b.size)
-	}
-	if err != nil {
+	if err := b.Seed(ctx, store); err != nil {
 		return err
 	}
-	b.run.Fill = time.Since(began)
+	if b.size > 0 {
+		if err := grow(ctx, store, b.size); err != nil {
+			return err
+		}
+	}
 	b.Progress("building the views")
-	began = time.Now()
-	err = b.Build(ctx, store)
+	began := time.Now()
+	err := b.Build(ctx, store)
 	b.run.Build = time.Since(began)
 	return err
 }

@@ -50,17 +50,7 @@ func TestStoreAll(t *testing.T) {
 func TestMemoryOfARun(t *testing.T) {
 	b := &bench{}
 	b.Cases = []string{"list"}
-	if err := b.memory(false, &b.run.Ready); err != nil || b.run.Ready != (Memory{}) {
+	if err := b.memory(&b.run.Ready); err != nil || b.run.Ready != (Memory{}) {
 		t.Errorf("memory was measured, though it is not chosen: %v", err)
-	}
-}
-
-func TestFile(t *testing.T) {
-	for size, want := range map[int]string{0: "dir/bench.db", 7519: "dir/bench-7519.db"} {
-		b := &bench{size: size}
-		b.Dir = "dir"
-		if got := b.file(); got != want {
-			t.Errorf("size %d: %s, want %s", size, got, want)
-		}
 	}
 }

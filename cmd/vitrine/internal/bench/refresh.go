@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,14 +32,11 @@ func (b *bench) refresh(ctx context.Context) error {
 		}
 		rounds = append(rounds, one)
 	}
-	of := func(figure func(Refresh) time.Duration) time.Duration { return median(rounds, figure) }
 	b.run.Refresh = Refresh{
-		Visible:   of(func(r Refresh) time.Duration { return r.Visible }),
-		Publish:   of(func(r Refresh) time.Duration { return r.Publish }),
-		SteadyP50: of(func(r Refresh) time.Duration { return r.SteadyP50 }),
-		SteadyP99: of(func(r Refresh) time.Duration { return r.SteadyP99 }),
-		P50:       of(func(r Refresh) time.Duration { return r.P50 }),
-		P99:       of(func(r Refresh) time.Duration { return r.P99 }),
+		Visible:   median(rounds, func(r Refresh) time.Duration { return r.Visible }),
+		Publish:   median(rounds, func(r Refresh) time.Duration { return r.Publish }),
+		SteadyP99: median(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
+		P99:       median(rounds, func(r Refresh) time.Duration { return r.P99 }),
 		Ratio:     median(rounds, func(r Refresh) float64 { return r.Ratio }),
 	}
 	return nil
@@ -50,11 +46,12 @@ func (b *bench) refresh(ctx context.Context) error {
 // visible.
 func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err error) {
 	// The first requests for popular pages are not measured: the answers are kept afterwards.
-	warm := task{Addr: b.serving.addr, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
+	popular := b.popular()
+	warm := task{Addr: b.serving.addr, Paths: popular, Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := drive(ctx, warm); err != nil {
 		return r, err
 	}
-	t := task{Addr: b.serving.addr, Paths: b.traffic(), Conns: refreshConns, Duration: refreshTime, Rate: pace}
+	t := task{Addr: b.serving.addr, Paths: b.traffic(popular), Conns: refreshConns, Duration: refreshTime, Rate: pace}
 	var s sample
 	var c Changed
 	var steadyUntil time.Time // nothing was changed before
@@ -76,42 +73,30 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 
 // refreshOf returns the figures of a round.
 func refreshOf(s sample, c Changed, steadyUntil time.Time) Refresh {
-	calm, busy := s.between(s.Began, steadyUntil), s.between(c.Started, c.Visible.Add(tailTime))
+	steady, busy := s.between(s.Began, steadyUntil).quantile(0.99), s.between(c.Started, c.Visible.Add(tailTime)).quantile(0.99)
 	return Refresh{
 		Visible: c.Visible.Sub(c.Started), Publish: c.Published.Sub(c.Started),
-		SteadyP50: calm.quantile(0.50), SteadyP99: calm.quantile(0.99), P50: busy.quantile(0.50), P99: busy.quantile(0.99),
-		Ratio: busy.quantile(0.99).Seconds() / max(calm.quantile(0.99).Seconds(), 1e-9),
+		SteadyP99: steady, P99: busy, Ratio: busy.Seconds() / max(steady.Seconds(), 1e-9),
 	}
 }
 
-// traffic makes what a portal's visitors request in a round: one in ten requests is new, the
+// popular returns URLs that a portal's visitors request over and over.
+func (b *bench) popular() (paths []string) {
+	for _, name := range []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20", "user-units", "users"} {
+		paths = append(paths, b.draw(caseNamed(name), 10)...)
+	}
+	return paths
+}
+
+// traffic returns what a portal's visitors request in a round: one in ten requests is new, the
 // others are for popular pages.
-func (b *bench) traffic() []string {
-	popular, paths := b.words.popular(), make([]string, pace*int(refreshTime/time.Second))
+func (b *bench) traffic(popular []string) []string {
+	paths := make([]string, pace*int(refreshTime/time.Second))
 	fresh := b.draw(Case{Mixes: []string{"filter-equality", "filter-range", "filter-in"}, Fresh: true}, len(paths)/10)
 	for i := range paths {
 		paths[i] = popular[i*7%len(popular)]
 		if i%10 == 0 && i/10 < len(fresh) {
 			paths[i] = fresh[i/10]
-		}
-	}
-	return paths
-}
-
-// popular are some dozens of URLs of every kind that portals use.
-func (v *vocabulary) popular() []string {
-	const listPath = "/api/activities?limit=20"
-	paths := []string{
-		listPath, "/api/html?limit=50", "/api/activities?aggregate=authors.user&limit=20", "/portfolio/spectrum?limit=20",
-		listPath + "&columns[]=title&columns[]=year&columns[]=doi",
-	}
-	for page := 1; page < 10; page++ {
-		paths = append(paths, fmt.Sprintf("%s&offset=%d", listPath, page*pageSize))
-	}
-	for _, path := range []string{"type", "units", "authors.user"} {
-		words := v.words[path]
-		for _, word := range words[:min(len(words), 15)] {
-			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, path, quote(word))))
 		}
 	}
 	return paths

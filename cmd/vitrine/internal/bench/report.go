@@ -25,43 +25,38 @@ type Report struct {
 
 // RunOf is the measurement of one store. What was not measured is 0.
 type RunOf struct {
-	Rows             int                // activities
-	BSON             int64              // of the activities, in the source collection
-	Fill, Build      time.Duration      // to make and store the records, and all views from nothing
-	Start            time.Duration      // of a process until /readyz answers 200; the views were built before
-	Scan             time.Duration      // to read all activities from the store, without load
-	Ready, Collected Memory             // when every view was loaded and every job had run; then, after a garbage collection
-	End              Memory             // after all cases
-	Results          map[string]*Result // by case
-	Refresh          Refresh
-	Notes            []string // what was left out, and why
+	Rows       int                // activities
+	BSON       int64              // of the activities, in the source collection
+	Build      time.Duration      // of all views from nothing
+	Start      time.Duration      // of a process until /readyz answers 200; the views were built before
+	Scan       time.Duration      // to read all activities from the store, without load
+	Ready, End Memory             // when every view was loaded and every job had run; after all cases
+	Results    map[string]*Result // by case
+	Refresh    Refresh
 }
 
-// Memory is the memory of the serving process. Figures of the operating system are 0 where it
-// reports none.
+// Memory is the memory of the serving process after a garbage collection.
 type Memory struct {
 	Rows, Indexes int64 // BSON of all views, and their path indexes
-	Anonymous     int64 // resident: heap, stacks and the like
-	Resident      int64 // with the file pages of an embedded store
-	Peak          int64 // the most that was ever resident
+	Own           int64 // resident without file pages; 0 where the system does not report it
 }
 
 // Result is the outcome of one case: medians over the rounds.
 type Result struct {
-	Conns, Rounds, Requests int // requests of all rounds
-	Bytes                   int64
-	Rate                    float64 // requests per second
-	P50, P99, First         time.Duration
-	Ratio                   float64 // of Rate to the bare handler's; 0 if the answer is too long to be held
-	Spread                  float64 // half the distance from the lowest ratio of all rounds to the highest
+	Requests int     // of all rounds
+	Bytes    int64   // of an answer
+	Rate     float64 // requests per second
+	P50, P99 time.Duration
+	Ratio    float64 // of Rate to the bare handler's; 0 if the answer is too long to be held
+	Spread   float64 // half the distance from the lowest ratio of all rounds to the highest
 }
 
 // Refresh is the outcome of changing records under load: medians over the rounds.
 type Refresh struct {
-	Visible, Publish     time.Duration // from the job's start; Publish to the store's commit
-	SteadyP50, SteadyP99 time.Duration
-	P50, P99             time.Duration // from the job's start to half a second after it was visible
-	Ratio                float64       // of P99 to SteadyP99, round by round
+	Visible, Publish time.Duration // from the job's start; Publish to the store's commit
+	SteadyP99        time.Duration
+	P99              time.Duration // from the job's start to half a second after it was visible
+	Ratio            float64       // of P99 to SteadyP99, round by round
 }
 
 //go:embed report.md

@@ -28,15 +28,12 @@ type Serving struct {
 	Settled <-chan struct{}         // closed when every view is loaded and every job has run
 }
 
-// Memory replies the memory of the process and the size of the views. If collect is true, it frees
-// garbage first and returns it to the system, so that the reply is what the process needs.
-func (s *Serving) Memory(collect bool, reply *Memory) error {
-	if collect {
-		debug.FreeOSMemory()
-	}
+// Memory replies the memory that the process needs, without garbage, and the size of the views.
+func (s *Serving) Memory(_ struct{}, reply *Memory) error {
+	debug.FreeOSMemory()
 	if self, err := procfs.Self(); err == nil { // Linux alone has it
 		if status, err := self.NewStatus(); err == nil {
-			*reply = Memory{Anonymous: int64(status.RssAnon), Resident: int64(status.VmRSS), Peak: int64(status.VmHWM)}
+			reply.Own = int64(status.RssAnon)
 		}
 	}
 	for _, st := range s.Views.Status() {

@@ -119,7 +119,7 @@ func TestChange(t *testing.T) {
 		}
 	}
 	var size Memory
-	if err := s.Memory(false, &size); err != nil || size.Rows <= 0 {
+	if err := s.Memory(struct{}{}, &size); err != nil || size.Rows <= 0 {
 		t.Errorf("%+v, %v", size, err)
 	}
 }
