@@ -30,7 +30,7 @@ var gone = map[string]string{
 	"limits.send_timeout":       "an answer must be sent within an hour",
 	"limits.idle_timeout":       "a connection may be idle for a minute",
 	"cache.max_entry":           "answers of up to 16 MiB are kept, and at most half of cache.budget",
-	"cache.blocks":              "compressed parts of large answers may take 96 MiB",
+	"cache.blocks":              "a large answer is kept in cache.budget, compressed, if it takes 16 MiB at most",
 	"memory.limit":              "set GOMEMLIMIT; without it nine tenths of the container's or service's limit count",
 	"memory.garbage":            "set GOGC, which is 50 by default",
 	"memory.in_flight":          "answers being made or sent may take an eighth of the memory, at most 128 MiB",

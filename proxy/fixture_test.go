@@ -162,7 +162,7 @@ func options(t testing.TB) proxy.Options {
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
 	return proxy.Options{
 		Options: api.Options{Access: rights, StartYear: 2000, Now: func() time.Time { return published }},
-		Cache:   result.Options{Budget: 8 << 20, BlockBudget: 8 << 20},
+		Cache:   result.Options{Budget: 8 << 20},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view"
 	"vitrine/proxy"
 	"vitrine/rules"
 )
@@ -224,28 +226,47 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestPacked: an answer too large to keep is kept where it is small when coded.
-func TestPacked(t *testing.T) {
-	store := many(t, 2000)
+// TestLargeCompressed: an answer too large to keep is streamed at first, and kept where it is small
+// when compressed: once it was asked for again, and of the next generation by itself.
+func TestLargeCompressed(t *testing.T) {
 	o := options(t)
 	o.Limits.KeptBytes = 128 << 10
-	s := open(t, store, o)
-	want := string(s.get("/api/all-activities").body)
-	for _, coding := range []string{"gzip", "br", "zstd"} {
-		t.Run(coding, func(t *testing.T) {
-			for _, status := range []string{"vitrine; fwd=miss; stored", "vitrine; hit"} {
-				res := s.get("/api/all-activities", "Accept-Encoding", coding)
-				if res.ContentLength < 0 || plain(t, res) != want {
-					t.Fatalf("length %d, the same content: %v", res.ContentLength, plain(t, res) == want)
-				}
-				if got := res.Header.Get("Cache-Status"); got != status {
-					t.Errorf("Cache-Status = %q, want %q", got, status)
-				}
-				if got := s.get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", res.Header.Get("ETag")).StatusCode; got != 304 {
-					t.Errorf("status = %d for its own tag", got)
-				}
+	s := open(t, many(t, 2000), o)
+	codings := []string{"gzip", "br", "zstd"}
+	for _, coding := range codings {
+		want := string(s.get("/api/all-activities").body)
+		get := func() string {
+			res := s.get("/api/all-activities", "Accept-Encoding", coding)
+			status := res.Header.Get("Cache-Status")
+			if plain(t, res) != want || status == "vitrine; hit" && res.ContentLength < 0 {
+				t.Fatalf("%s: %q of length %d has other content", coding, status, res.ContentLength)
 			}
-		})
+			if got := s.get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", res.Header.Get("ETag")).StatusCode; got != 304 {
+				t.Errorf("%s: status %d for the tag of %q", coding, got, status)
+			}
+			return status
+		}
+		if got := get(); !strings.Contains(got, "streamed") {
+			t.Errorf("%s: Cache-Status = %q at first", coding, got)
+		}
+		until(t, "the compressed answer is kept", func() bool { return get() == "vitrine; hit" })
+	}
+	if viewsAre == view.Store {
+		return // no snapshot is prepared
+	}
+	noise := make([]byte, 40<<10)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: 1}, {Key: "rendered", Value: bson.D{{Key: "web", Value: fmt.Sprintf("%x", noise)}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.metric("vitrine_results_bytes")
+	s.refresh(rules.ViewActivities, doc)
+	until(t, "all codings are made", func() bool { return s.metric("vitrine_results_bytes") > before+len(codings)*len(noise) })
+	for _, coding := range codings {
+		if got := s.get("/api/all-activities", "Accept-Encoding", coding).Header.Get("Cache-Status"); got != "vitrine; hit" {
+			t.Errorf("%s: Cache-Status = %q after a refresh", coding, got)
+		}
 	}
 }
 

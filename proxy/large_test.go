@@ -108,8 +108,8 @@ func TestHeadOfStream(t *testing.T) {
 	}
 }
 
-// TestTagsOfBlocks: a tag promises the same bytes, from another front end as well.
-func TestTagsOfBlocks(t *testing.T) {
+// TestTagsOfLargeAnswers: a tag promises the same bytes, from another front end as well.
+func TestTagsOfLargeAnswers(t *testing.T) {
 	refreshed := uneven(t, 1500)
 	o := options(t)
 	o.Limits.KeptBytes = 128 << 10
@@ -132,20 +132,6 @@ func TestTagsOfBlocks(t *testing.T) {
 		}
 		if got := refreshed.get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", otherTag).StatusCode; got != 304 {
 			t.Errorf("%q: status %d for its own tag", coding, got)
-		}
-	}
-}
-
-// TestPreparedAnswersPreferGzip: prepared rows go out in blocks where the client takes
-// gzip, whatever it likes better, and in its own coding where it does not.
-func TestPreparedAnswersPreferGzip(t *testing.T) {
-	s := uneven(t, 1500)
-	tests := []struct{ accept, want string }{
-		{"gzip, deflate, br, zstd", "gzip"}, {"zstd", "zstd"}, {"br;q=1, gzip;q=0", "br"}, {"*", "gzip"}, {"identity", ""}, {"", ""},
-	}
-	for _, tt := range tests {
-		if got := s.get("/api/all-activities", "Accept-Encoding", tt.accept).Header.Get("Content-Encoding"); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.accept, got, tt.want)
 		}
 	}
 }

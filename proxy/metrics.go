@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/response"
 )
 
 // Metrics counts what the server does. It has a registry of its own. The Job
@@ -148,13 +149,12 @@ func (m *Metrics) seriesOf(c *fiber.Ctx) series {
 func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 	s := m.seriesOf(c)
 	s.seconds.Observe(took.Seconds())
-	if !c.Response().IsBodyStream() {
-		s.bytes.Observe(float64(bodyBytes(c)))
+	if stream, ok := c.Response().BodyStream().(*response.Stream); ok {
+		stream.Sizes = s.bytes // its size is known when it ends
+		return
 	}
+	s.bytes.Observe(float64(bodyBytes(c)))
 }
-
-// sizes returns what gets the size of a stream when it has ended.
-func (m *Metrics) sizes(c *fiber.Ctx) prometheus.Observer { return m.seriesOf(c).bytes }
 
 // collector is a prometheus.Collector that reads its values at each scrape.
 type collector func(sink)

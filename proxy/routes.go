@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/hex"
 	"net/http"
@@ -95,7 +96,7 @@ func (s *Server) answer(path string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
+		who := response.Caller{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
 			if key.Set() || !caller.Anonymous() {
@@ -110,11 +111,15 @@ func (s *Server) answer(path string) fiber.Handler {
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
 	_ = p.Has(query.KeyParam) // counts as read: clients that need it elsewhere may send it here, too
-	answer, err := set.env.CitationIndex(p, set.auth.Client(c))
+	client := set.auth.Client(c)
+	answer, err := set.env.CitationIndex(p, client)
 	if err != nil {
 		return err
 	}
-	return set.response.External(c, p.Ignored(), answer)
+	return set.response.External(c, client, p.Ignored(), func(ctx context.Context) (response.Foreign, error) {
+		found, err := answer(ctx)
+		return response.Foreign(found), err
+	})
 }
 
 // describedFor is how long a cache may use a copy of the description. It changes with

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,14 +13,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"vitrine/cache/fair"
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/response"
-	"vitrine/rules/pcre"
 )
 
 // Server is the front end: the public app and the operator's.
@@ -38,7 +34,7 @@ type Server struct {
 	rate      *auth.Limiter // nil: not limited
 	guesses   *auth.Limiter // of keys; nil: not limited
 	strangers *auth.Limiter // of users that the citation index does not have
-	counted   sync.Once     // what authors are counted by was made
+	counted   atomic.Bool   // the column by which authors are counted was made
 
 	draining atomic.Bool
 	close    sync.Once
@@ -61,32 +57,6 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 			ctx.SetConnectionClose()
 		}
 	}
-}
-
-// context derives the context of the work for a request, and what ends it: it carries whom the
-// work is charged to and ends, where the system can tell, when the client closes its connection,
-// also if it closes only the direction it sends in: the two look the same.
-func (s *Server) context(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc) {
-	ctx = fair.With(ctx, fair.Caller{Client: s.settingsOf(c).auth.Client(c), Backtracking: pcre.NewBudget(s.options.Filter.RegexTimeout)})
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		return conn.Watch(ctx)
-	}
-	return context.WithCancel(ctx)
-}
-
-// hold keeps the reservation of an answer until its connection has sent it.
-func hold(c *fiber.Ctx, a *result.Answer) {
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		conn.Hold(a)
-		return
-	}
-	a.Drop() // there is no client that could be slow
-}
-
-// writeIn has the connection write a response in a turn.
-func writeIn(c *fiber.Ctx, turn response.Turn) bool {
-	conn, ok := c.Context().Conn().(*listener.Conn)
-	return ok && conn.WriteIn(turn)
 }
 
 // quiet logs what the HTTP server reports of single connections at level debug: any client
@@ -136,10 +106,7 @@ func New(o Options) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	// The settings are looked up for each snapshot: those adopted meanwhile prepare it.
-	o.Views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
-		return s.settings.Load().response.Prepare(ctx, next)
-	})
+	o.Views.Prepare(s.prepare)
 	return s, nil
 }
 

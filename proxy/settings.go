@@ -66,14 +66,22 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
-		Context: s.context, Hold: hold, WriteIn: writeIn, Sizes: s.metrics.sizes, Generation: generation, Adopted: adopted, Now: s.options.Now,
-		Warm: func(ctx context.Context, shown *view.Snapshot) {
-			if err := set.env.Warm(ctx, shown, &s.counted); err != nil && ctx.Err() == nil {
-				s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)
-			}
-		},
+		RegexTimeout: s.options.Filter.RegexTimeout, Generation: generation, Adopted: adopted, Now: s.options.Now,
 	})
 	return set, nil
+}
+
+// prepare answers popular queries from a snapshot that is about to be shown, and prepares it
+// further when it has been shown.
+func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
+	set := s.settings.Load() // those adopted since the last snapshot
+	keep := set.response.Prepare(ctx, next)
+	return func() {
+		keep()
+		if err := set.env.Warm(ctx, next, &s.counted); err != nil && ctx.Err() == nil {
+			s.log.Warn("prewarming failed", "view", next.Meta().View, "error", err)
+		}
+	}
 }
 
 // Adopt makes the server answer by other options from the next request on: rights, keys,

@@ -40,7 +40,7 @@ func TestInStore(t *testing.T) {
 		"titles of the newest": TestLevenshteinFollowsTheView, "visibility": TestVisibility, "display": TestDisplayForm,
 		"brackets": TestBracketReadings, "languages": TestActivityLabelsInAnotherLanguage, "midnight": TestMidnight,
 		"new year": TestNewYear, "persons": TestWhoIsMeant, "newcomer": TestNewcomerAppearsInTheView,
-		"new generation": TestNewGenerationIsAnswered, "packed": TestPacked, "popular": TestPopularAnswersArePrepared,
+		"new generation": TestNewGenerationIsAnswered, "large compressed": TestLargeCompressed, "popular": TestPopularAnswersArePrepared,
 	} {
 		t.Run(name, test)
 	}

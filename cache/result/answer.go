@@ -1,6 +1,10 @@
 package result
 
-import "github.com/cespare/xxhash/v2"
+import (
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+)
 
 // overhead is roughly the size of an entry without its body, in bytes: the answer, its
 // tag and the cache's own record of it.
@@ -9,19 +13,20 @@ const overhead = 512
 // Answer is a computed response. It is immutable and shared.
 type Answer struct {
 	Body        []byte
-	ETag        string // strong, quoted, of the body in its coding; empty if TooLarge
+	ETag        string // strong, quoted, of the body in its coding; empty if there is no body
 	ContentType string
 	Coding      Coding // of Body
 	Count       int    // records in the answer
 	Links       string // the value of its Link header, empty for none
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
-	// TooLarge says that the body is too large to keep. Body is nil, and the caller
-	// makes it while sending. Remembering this saves the next attempt.
+	// TooLarge says that the plain body is too large to keep. Body is the compressed one, or
+	// nil: then the caller makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
+	// Incompressible says that the body is too large even when compressed.
+	Incompressible bool
 
-	crc, size, shift uint32    // of the plain bytes of a block, see Block
-	holders          int       // guarded by inFlight
-	inFlight         *InFlight // where it counts, set by the first Hold
+	holders  int       // guarded by inFlight
+	inFlight *InFlight // where it counts, set by the first Hold
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.
@@ -34,10 +39,10 @@ func NewAnswer(body []byte, contentType string, count int) *Answer {
 	}
 }
 
-// in returns the plain answer in a coding, or a itself if it is shorter than least bytes
-// or would not become smaller.
+// in returns the plain answer in a coding, or a itself if it has the coding, is shorter than
+// least bytes or would not become smaller.
 func (a *Answer) in(c Coding, least int) (*Answer, error) {
-	if c == Identity || a.TooLarge || len(a.Body) < least {
+	if c == a.Coding || a.TooLarge || len(a.Body) < least {
 		return a, nil
 	}
 	body, err := compress(a.Body, c)
@@ -52,3 +57,18 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 
 // cost returns the answer's share of the budget, in bytes.
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
+
+// Tag returns a strong entity tag for content that is never in memory as a whole, from
+// a text that determines every byte of the content.
+func Tag(determinedBy string, c Coding) string {
+	return tag(xxhash.Sum64String(determinedBy), c)
+}
+
+// tag quotes a sum. Each coding has its own tag because a strong tag promises equal bytes.
+func tag(sum uint64, c Coding) string {
+	text := `"` + strconv.FormatUint(sum, 16)
+	if c != Identity {
+		text += "-" + string(c)
+	}
+	return text + `"`
+}

@@ -23,8 +23,6 @@ type Options struct {
 	// LargeBudget bounds the answers kept that have more than LargeBytes, beside Budget. If it
 	// is 0, they are part of Budget.
 	LargeBudget int64
-	// BlockBudget bounds the compressed blocks kept, in bytes. If it is 0, none are kept.
-	BlockBudget int64
 	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
 	// bound.
 	InFlight int64
@@ -61,16 +59,6 @@ func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, d)
 }
 
-// kind is what a key names. Each kind has a budget of its own, so that answers never
-// evict blocks.
-type kind int
-
-const (
-	whole  kind = iota // an answer
-	blocks             // a block of one, see Cache.Block
-	kinds
-)
-
 // Key names an answer by everything it depends on.
 type Key struct {
 	View       string
@@ -79,8 +67,6 @@ type Key struct {
 	Published  int64  // when Generation was, in Unix milliseconds: a store restored from a backup has it twice
 	Query      string // canonical: equivalent queries have the same text
 	Coding     Coding
-
-	kind kind
 }
 
 // plain returns the key of the uncompressed answer.
@@ -124,15 +110,13 @@ func (e entry) newer(other entry) bool {
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	options Options                                // with defaults
-	kept    [kinds]*ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
-	large   large                                  // without a budget large answers are among the others
-	places  sync.Pool                              // of *[]byte, so that a hit allocates nothing
-	turns   *fair.Queue
-	stats   counters
-
-	inFlight  InFlight
-	deflaters sync.Pool // of *flate.Writer, each of which has some hundred kB of tables
+	options  Options                         // with defaults
+	kept     *ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
+	large    large                           // without a budget large answers are among the others
+	places   sync.Pool                       // of *[]byte, so that a hit allocates nothing
+	turns    *fair.Queue
+	stats    counters
+	inFlight InFlight
 
 	root   context.Context // ends with Close; the parent of every load
 	cancel context.CancelFunc
@@ -143,27 +127,26 @@ type Cache struct {
 	flights map[Key]*flight // guarded by mu
 }
 
+// entryBytes is the size of a small entry, in bytes: most are larger.
+const entryBytes = 4 << 10
+
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	o = o.withDefaults()
 	c := &Cache{options: o, large: large{budget: o.LargeBudget, kept: lru.New[Key, entry](0)}, turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
-	// entryBytes is about what an entry takes: few are smaller.
-	for k, room := range [kinds]struct{ budget, entryBytes int64 }{whole: {o.Budget, 4 << 10}, blocks: {o.BlockBudget, 16 << 10}} {
-		if room.budget <= 0 {
-			continue
-		}
+	if o.Budget > 0 {
 		var err error
-		c.kept[k], err = ristretto.NewCache(&ristretto.Config[[]byte, entry]{
-			NumCounters: max(10*room.budget/room.entryBytes, 1000), // ristretto asks for ten counters an entry
-			MaxCost:     room.budget,
+		c.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, entry]{
+			NumCounters: max(10*o.Budget/entryBytes, 1000), // ristretto asks for ten counters an entry
+			MaxCost:     o.Budget,
 			BufferItems: 64, // as ristretto advises
 			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
 			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
 		})
 		if err != nil {
-			return nil, fmt.Errorf("result: budget of %d bytes: %w", room.budget, err)
+			return nil, fmt.Errorf("result: budget of %d bytes: %w", o.Budget, err)
 		}
 	}
 	c.root, c.cancel = context.WithCancel(context.Background())
@@ -181,9 +164,7 @@ func (c *Cache) Close() {
 	c.mu.Unlock()
 	c.cancel()
 	c.loads.Wait()
-	for _, kept := range c.kept {
-		kept.Close()
-	}
+	c.kept.Close()
 }
 
 // Lookup returns the answer for key if it is in memory. It does not count a miss: the
@@ -199,7 +180,7 @@ func (c *Cache) Lookup(key Key) (*Answer, bool) {
 func (c *Cache) lookup(key Key) (*Answer, bool) {
 	place := c.places.Get().(*[]byte)
 	*place = key.appendPlace((*place)[:0])
-	found, ok := c.kept[key.kind].Get(*place)
+	found, ok := c.kept.Get(*place)
 	c.places.Put(place) // ristretto has read it and keeps its hashes only
 	if ok && found.of(key) {
 		return found.answer, true
@@ -211,63 +192,27 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 }
 
 // store keeps an answer, unless the cache has one of a newer generation: then the request
-// still uses the previous snapshot.
-func (c *Cache) store(key Key, a *Answer) {
-	e := entry{key.Epoch, key.Generation, key.Published, a}
-	if c.large.budget <= 0 || len(a.Body) <= LargeBytes {
-		c.storeSmall(key, e)
-		return
-	}
-	if c.large.get(key).newer(e) {
-		return
-	}
-	evicted, ok := c.large.set(key, e)
-	c.stats.evicted.Add(uint64(evicted))
-	if !ok {
-		c.stats.rejected.Add(1)
-	}
-}
-
-// storeSmall has ristretto keep an answer. Ristretto writes through a buffer. Waiting for it
+// still uses the previous snapshot. Ristretto writes through a buffer. Waiting for it
 // costs a microsecond; without, a request that does not see the answer yet would compute
 // it again.
-func (c *Cache) storeSmall(key Key, e entry) {
-	kept, place := c.kept[key.kind], key.appendPlace(nil)
-	if found, ok := kept.Get(place); ok && found.newer(e) {
+func (c *Cache) store(key Key, a *Answer) {
+	e := entry{key.Epoch, key.Generation, key.Published, a}
+	if c.large.budget > 0 && len(a.Body) > LargeBytes {
+		evicted, ok := c.large.set(key, e)
+		c.stats.evicted.Add(uint64(evicted))
+		if !ok {
+			c.stats.rejected.Add(1)
+		}
 		return
 	}
-	if !kept.SetWithTTL(place, e, e.answer.cost(), maxAge) && kept != nil {
+	place := key.appendPlace(nil)
+	if found, ok := c.kept.Get(place); ok && found.newer(e) {
+		return
+	}
+	if !c.kept.SetWithTTL(place, e, a.cost(), maxAge) && c.kept != nil {
 		c.stats.rejected.Add(1)
 	}
-	kept.Wait()
-}
-
-// Prepare computes the answer for a key of a generation that is about to be published,
-// and its plain form. The returned function stores them, unless the cache is closed by
-// then; until then the answers of the previous generation stay. Errors are those of Get.
-func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
-	if !c.beginLoad() {
-		return nil, unavailable(context.Canceled)
-	}
-	defer c.loads.Done()
-	ctx, cancel := WithTimeout(ctx, c.options.Timeout)
-	defer cancel()
-	plain, err := c.run(ctx, load)
-	if err != nil {
-		return nil, err
-	}
-	coded, err := plain.in(key.Coding, c.options.MinCoded)
-	if err != nil {
-		return nil, err
-	}
-	return func() {
-		if !c.beginLoad() {
-			return
-		}
-		defer c.loads.Done()
-		c.store(key.plain(), plain)
-		c.store(key, coded)
-	}, nil
+	c.kept.Wait()
 }
 
 // Stats counts the outcomes of Get since New, and the memory in use now.
@@ -278,7 +223,7 @@ type Stats struct {
 	Errors   uint64 // calls that ended with an error
 	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
 	Evicted  uint64 // answers that made room for others
-	Bytes    int64  // kept now, large answers and blocks included
+	Bytes    int64  // kept now, large answers included
 	Budget   int64  // bound of Bytes
 	InFlight int64  // bytes of answers being made or sent
 }
@@ -300,9 +245,7 @@ func (c *Cache) Stats() Stats {
 		InFlight: c.inFlight.Bytes(),
 	}
 	s.Bytes, s.Budget = c.large.used()
-	for _, kept := range c.kept {
-		s.Budget += kept.MaxCost()
-		s.Bytes += kept.MaxCost() - kept.RemainingCost()
-	}
+	s.Bytes += c.kept.MaxCost() - c.kept.RemainingCost()
+	s.Budget += c.kept.MaxCost()
 	return s
 }

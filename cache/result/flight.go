@@ -18,7 +18,7 @@ type Loader func(context.Context) (*Answer, error)
 // Outcome is the origin of an answer.
 type Outcome string
 
-// The outcomes of Get.
+// The outcomes of Get and Load.
 const (
 	Hit    Outcome = "hit"    // from memory
 	Loaded Outcome = "loaded" // from this caller's loader
@@ -34,30 +34,32 @@ type flight struct {
 	err     error
 }
 
-// Get returns the answer for key, from memory or from load. A loaded answer is in memory
-// when Get returns, unless there is no room for it. When ctx ends, Get returns; the load
-// continues while other callers wait for it. The load's time is charged to the caller
-// whose ctx began it (see fair.With). Get returns load's error, or rules.ErrUnavailable
-// with the cause if the deadline passed or ctx ended. Errors are never kept.
+// Get returns the answer for key, from memory or by Load.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	a, outcome, err := c.find(ctx, key, load)
+	if a, ok := c.Lookup(key); ok {
+		return a, Hit, nil
+	}
+	return c.Load(ctx, key, load)
+}
+
+// Load returns the answer for a key that the caller has not found in memory. The answer is in
+// memory when Load returns, unless there is no room for it. When ctx ends, Load returns; the
+// load continues while other callers wait for it. The load's time is charged to the caller
+// whose ctx began it (see fair.With). Load returns the loader's error, or rules.ErrUnavailable
+// with the cause if the deadline passed or ctx ended. Errors are never kept.
+func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
+	a, outcome, err := c.share(ctx, key, load)
 	switch {
 	case err != nil:
 		c.stats.errors.Add(1)
-	case outcome == Hit:
-		c.stats.hits.Add(1)
 	case outcome == Shared:
 		c.stats.shared.Add(1)
 	}
 	return a, outcome, err
 }
 
-// find is Get without statistics. The flight for a compressed answer uses it to get the
-// plain one, which is not a call from outside.
-func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	if a, ok := c.lookup(key); ok {
-		return a, Hit, nil
-	}
+// share joins the flight for a key, or starts it, and waits until it lands.
+func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	outcome := Shared
 	c.mu.Lock()
 	f := c.flights[key]
@@ -71,7 +73,7 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = c.loading(ctx)
+		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.options.Timeout)
 		go c.land(loading, f, key, load)
 	}
 	f.callers++
@@ -81,7 +83,7 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 		return f.answer, outcome, f.err
 	case <-ctx.Done():
 	}
-	if ctx.Err() == context.DeadlineExceeded { // the load's deadline has passed, too
+	if ctx.Err() == context.DeadlineExceeded { // the load's deadline passes at about the same time
 		select {
 		case <-f.landed:
 			return f.answer, outcome, f.err
@@ -95,16 +97,6 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 // lastWord is how long callers whose time is over wait for a load to say why it failed. Loads
 // look at their deadline every millisecond.
 const lastWord = time.Second
-
-// loading returns the context of a load for a caller. Its deadline is a little before the
-// caller's, so that the caller learns why the load failed.
-func (c *Cache) loading(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit, own := c.options.Timeout, fair.With(c.root, fair.CallerOf(ctx))
-	if deadline, ok := ctx.Deadline(); ok && limit > 0 {
-		return context.WithTimeout(own, min(limit, time.Until(deadline))-limit/50)
-	}
-	return WithTimeout(own, limit)
-}
 
 // leave removes a caller from a flight and cancels the flight with the last one.
 func (c *Cache) leave(key Key, f *flight) {
@@ -141,34 +133,74 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 	if a, ok := c.lookup(key); ok {
 		return a, nil
 	}
-	if key.Coding != Identity {
-		plain, _, err := c.find(ctx, key.plain(), load)
-		if err != nil {
-			return nil, err
-		}
-		if !c.inFlight.Hold(plain) { // plain answers that wait for a turn would otherwise fill the memory
-			return nil, ErrInFlight
-		}
-		defer plain.Drop()
-		load = func(ctx context.Context) (*Answer, error) {
-			if len(plain.Body) > LargeBytes {
-				if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
-					return nil, err
-				}
-			}
-			return plain.in(key.Coding, c.options.MinCoded)
-		}
+	var a *Answer
+	var err error
+	if key.Coding == Identity {
+		a, err = c.run(ctx, load)
+	} else {
+		a, err = c.compressed(ctx, key, load)
 	}
-	a, err := c.run(ctx, load)
 	if err == nil {
 		c.store(key, a)
 	}
 	return a, err
 }
 
+// compressed compresses the plain answer of a key, which it gets as other callers do.
+func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, error) {
+	plain, _, err := c.share(ctx, key.plain(), load)
+	if err != nil || plain.TooLarge {
+		return plain, err
+	}
+	if !c.inFlight.Hold(plain) { // plain answers that wait for a turn would otherwise fill the memory
+		return nil, ErrInFlight
+	}
+	defer plain.Drop()
+	return c.run(ctx, func(ctx context.Context) (*Answer, error) {
+		if len(plain.Body) > LargeBytes {
+			if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return plain.in(key.Coding, c.options.MinCoded)
+	})
+}
+
 // LargeBytes is the size in bytes of a body beyond which it is large: to compress it needs a
 // costly turn, and it may have a budget of its own.
 const LargeBytes = 512 << 10
+
+// Prepare computes the answer for a key that is to be kept later, such as one of a generation
+// that is about to be published. The returned function stores the answer and its plain form,
+// unless the cache is closed by then; until then the answers of the previous generation stay.
+// Errors are those of Load.
+func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
+	if !c.beginLoad() {
+		return nil, unavailable(context.Canceled)
+	}
+	defer c.loads.Done()
+	ctx, cancel := WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
+	defer context.AfterFunc(c.root, cancel)()
+	loaded, err := c.run(ctx, load)
+	if err != nil {
+		return nil, err
+	}
+	coded, err := loaded.in(key.Coding, c.options.MinCoded)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		if !c.beginLoad() {
+			return
+		}
+		defer c.loads.Done()
+		if loaded.Coding == Identity {
+			c.store(key.plain(), loaded)
+		}
+		c.store(key, coded)
+	}, nil
+}
 
 // beginLoad registers a load; false if the cache is closed.
 func (c *Cache) beginLoad() bool {

@@ -29,14 +29,17 @@ func (l *large) get(key Key) entry {
 	return entry{}
 }
 
-// set puts an entry in the place of a key; false if it is larger than the budget. It returns
-// how many others made room for it.
+// set puts an entry in the place of a key, unless a newer one is there; false if it is larger
+// than the budget. It returns how many others made room for it.
 func (l *large) set(key Key, e entry) (evicted int, ok bool) {
 	if e.answer.cost() > l.budget {
 		return 0, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if found := l.kept.Peek(key.place()); found != nil && found.newer(e) {
+		return 0, true
+	}
 	l.dropLocked(key.place())
 	for ; l.bytes+e.answer.cost() > l.budget; evicted++ {
 		oldest, _ := l.kept.Oldest()

@@ -12,7 +12,7 @@ func Sized(budget, inFlight int64) (o Options, kept int) {
 	if budget > 0 {
 		most = min(most, max(budget/2, LargeBytes))
 	}
-	o = Options{Budget: budget, BlockBudget: 96 << 20, InFlight: inFlight}
+	o = Options{Budget: budget, InFlight: inFlight}
 	if most > LargeBytes {
 		o.LargeBudget = budget / 2
 		o.Budget -= o.LargeBudget

@@ -23,7 +23,7 @@ var mayImport = map[string]string{
 	"proxy/listener":   "",
 	"proxy/query":      "rules",
 	"proxy/auth":       "proxy/query rules",
-	"proxy/response":   "proxy/query cache rules",
+	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/lists/page": "proxy/lists/element proxy/lists/texts rules/markup",

@@ -52,8 +52,8 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		return b, err
 	}
 	return response.Plan{
-		View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until,
-		Prepared: l.prepared != "", Restricted: l.restricted,
+		View: l.view, Query: query, Build: build, Restricted: l.restricted,
+		Caching: response.Caching{Once: !until.IsZero(), Until: until},
 	}
 }
 

@@ -155,7 +155,7 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 // single plans the answer for one person, whose data is one object.
 func single(viewName, query string, object func(dst []byte) []byte) response.Plan {
 	build := func(context.Context, *view.Snapshot) (*response.Body, error) { return response.Single(object), nil }
-	return response.Plan{View: viewName, Query: query, Build: build, Once: true}
+	return response.Plan{View: viewName, Query: query, Build: build, Caching: response.Caching{Once: true}}
 }
 
 // unitsOf makes the row of the view user_units from a person's record, as the job of the view

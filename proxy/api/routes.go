@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -90,22 +90,23 @@ func (e *Env) checked(handler Handler) Handler {
 
 // Warm prepares a snapshot that has just been shown: the titles to compare with, and once for
 // all settings the counts by author, which portals ask for. Concurrent requests for them wait.
-func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once) error {
+func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bool) error {
 	rows, resident := shown.Resident()
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return nil
 	}
 	err := e.titles.warm(ctx, rows)
-	counted.Do(func() {
-		// The view keeps the column that it makes to count them, and later snapshots inherit the
-		// column while it is in use.
-		every, failed := shown.Select(ctx, filter.All())
-		if failed == nil {
-			_, failed = every.Group(ctx, "authors.user", "authors")
-		}
-		err = errors.Join(err, failed)
-	})
-	return err
+	if counted.Load() {
+		return err
+	}
+	// The view keeps the column that it makes to count them, and later snapshots inherit the
+	// column while it is in use.
+	every, failed := shown.Select(ctx, filter.All())
+	if failed == nil {
+		_, failed = every.Group(ctx, "authors.user", "authors")
+	}
+	counted.Store(failed == nil) // after a failure the next snapshot tries again
+	return errors.Join(err, failed)
 }
 
 // Views declares the views that this package reads: the fragments of their rows, and the paths

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"sync"
 
 	"vitrine/cache/fair"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 )
@@ -30,10 +32,10 @@ type Body struct {
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
 
-	pieces   func(context.Context) Pieces
-	prepared *prepared // the rows, if they are prepared
-	ahead    int       // pieces that are made at the same time; 0: one
-	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
+	pieces  func(context.Context) Pieces
+	size    int    // how many bytes the pieces have; 0: not known
+	ahead   int    // pieces that are made at the same time; 0: one
+	ignored string // the paths that no record has, as Vitrine-Ignored lists them
 }
 
 // errNoTurn reports a programming mistake.
@@ -107,6 +109,64 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 			}
 		}
 	}, row)
+}
+
+// JoinRuns returns the body of an envelope with rows that are prepared, each behind a comma. Pieces
+// are of about a chunk, or larger where the memory of the rows can be sent as it is.
+func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
+	size := 0
+	for run := range runs {
+		size += run.Len()
+	}
+	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // without the first comma
+	return &Body{Count: e.Count, size: size, pieces: func(context.Context) Pieces {
+		return func(yield func([]byte, error) bool) { joinRuns(e, runs, yield) }
+	}}
+}
+
+func joinRuns(e Envelope, runs iter.Seq[index.Run], yield func([]byte, error) bool) {
+	out := append(make([]byte, 0, chunk+chunk/4), e.Head...)
+	comma := 1
+	for run := range rowByRow(runs) {
+		text := run.Text()
+		if len(text) >= chunk/2 { // it is sent without a copy
+			if !yield(out, nil) || !yield(text[comma:], nil) {
+				return
+			}
+			out = out[:0]
+		} else {
+			begin := len(out)
+			out = run.Append(out)
+			out = slices.Delete(out, begin, begin+comma)
+		}
+		comma = 0
+		if len(out) < chunk/2 {
+			continue
+		}
+		if !yield(out, nil) {
+			return
+		}
+		out = out[:0]
+	}
+	yield(append(out, e.Tail...), nil)
+}
+
+// rowByRow yields runs, row by row those that are not in memory and too long to be
+// made as a whole.
+func rowByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
+	return func(yield func(index.Run) bool) {
+		for run := range runs {
+			parts := run.Rows()
+			if run.Text() != nil || run.Len() <= chunk {
+				parts = func(yield func(index.Run) bool) { yield(run) }
+			}
+			for part := range parts {
+				if !yield(part) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Bytes returns a body of one piece.

@@ -2,82 +2,84 @@ package response
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"strconv"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 )
 
-// loader computes the plain answer of a plan.
-func (r *Responder) loader(p *Plan, snapshot *view.Snapshot) result.Loader {
+// loader computes the plain answer of a request. built gets the body of an answer that is too
+// large to keep.
+func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
-		b, err := p.build(ctx, snapshot)
+		b, err := r.plan.build(ctx, r.snapshot)
 		if err != nil {
 			return nil, err
 		}
-		size := r.KeptBytes
-		if b.prepared != nil {
-			size = b.prepared.size()
+		if built != nil {
+			*built = b
 		}
-		if max(size, b.Guess) > r.KeptBytes {
+		if max(b.size, b.Guess) > r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
-		out, err := r.gather(ctx, b.Pieces(ctx), size)
+		out, err := r.gather(ctx, b.Pieces(ctx), cmp.Or(b.size, r.KeptBytes))
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		a := result.NewAnswer(out, p.ContentType, b.Count)
+		a := result.NewAnswer(out, r.plan.ContentType, b.Count)
 		a.Ignored, a.Links = b.ignored, b.Links
 		return a, nil
 	}
 }
 
-// mostPacked is how many times the longest answer that is kept a body may have, as far
-// as is known, to be compressed as a whole: for one that is longer the client would wait
-// too long.
-const mostPacked = 8
+// maxCompressed bounds the guessed size of a body that is compressed for the memory, as a
+// multiple of the longest answer that is kept.
+const maxCompressed = 8
 
-// packer compresses a large answer as it is made, and gives up where even that
-// becomes too large or takes half of the request's time: the rest is for a stream.
-func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) result.Loader {
-	return func(ctx context.Context) (*result.Answer, error) {
+// compress makes the answer of a request whose plain body is too large to keep, and keeps the
+// compressed one, if it is not too large as well and takes less than half of a request's time.
+func (r *request) compress(ctx context.Context) {
+	keep, err := r.Results.Prepare(ctx, r.key, func(ctx context.Context) (*result.Answer, error) {
 		if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
 			return nil, err
 		}
-		b, err := p.build(ctx, snapshot)
+		b, err := r.plan.build(ctx, r.snapshot)
 		if err != nil {
 			return nil, err
 		}
-		if b.Guess > mostPacked*r.KeptBytes {
-			return &result.Answer{TooLarge: true}, nil
+		never := &result.Answer{TooLarge: true, Incompressible: true}
+		if b.Guess > maxCompressed*r.KeptBytes {
+			return never, nil
 		}
-		needed := b.making() + result.StreamBytes(key.Coding)
+		needed := b.making() + result.StreamBytes(r.key.Coding)
 		if !r.Results.InFlight().TryAcquire(needed) {
 			return nil, result.ErrInFlight
 		}
 		defer r.Results.InFlight().Release(needed)
-		packing, cancel := result.WithTimeout(ctx, min(r.Timeout, r.Timeout/2)) // negative stays so
+		limited, cancel := result.WithTimeout(ctx, min(r.Timeout, r.Timeout/2)) // a negative one stays so
 		defer cancel()
-		out, err := r.gather(packing, r.coded(packing, b, key.Coding), r.KeptBytes)
-		if err != nil && packing.Err() != nil && ctx.Err() == nil {
-			err = nil
+		out, err := r.gather(limited, b.in(limited, r.key.Coding), r.KeptBytes)
+		if err == nil && out == nil || err != nil && limited.Err() != nil && ctx.Err() == nil {
+			return never, nil
 		}
-		if err != nil || out == nil {
-			return &result.Answer{TooLarge: true}, err
-		}
-		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: p.ContentType, Coding: key.Coding, Count: b.Count, Links: b.Links, Ignored: b.ignored}, nil
+		return &result.Answer{
+			Body: out, ETag: r.streamTag(), ContentType: r.plan.ContentType, Coding: r.key.Coding,
+			Count: b.Count, Links: b.Links, Ignored: b.ignored, TooLarge: true,
+		}, err
+	})
+	if err == nil {
+		keep()
 	}
 }
 
-// mostUnclaimed is how many bytes a load may join without acquiring memory for them.
-const mostUnclaimed = 256 << 10
+// unclaimed is how many bytes a load may join without acquiring memory for them.
+const unclaimed = 256 << 10
 
 // gather joins pieces in memory; nil where they have more than most bytes. The error is
 // result.ErrInFlight where there is too little memory for that.
-func (r *Responder) gather(ctx context.Context, all Pieces, most int) ([]byte, error) {
+func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, error) {
 	var parts [][]byte
 	size, release, turn := 0, func() {}, fair.TurnOf(ctx)
 	defer func() { release() }()
@@ -92,7 +94,7 @@ func (r *Responder) gather(ctx context.Context, all Pieces, most int) ([]byte, e
 		if size += len(piece); size > most {
 			return nil, nil
 		}
-		if before <= mostUnclaimed && size > mostUnclaimed {
+		if before <= unclaimed && size > unclaimed {
 			acquired, err := r.Results.InFlight().AcquireToMake(2 * int64(most)) // the parts and the whole
 			if err != nil {
 				return nil, err
@@ -107,34 +109,10 @@ func (r *Responder) gather(ctx context.Context, all Pieces, most int) ([]byte, e
 	return bytes.Join(parts, nil), nil
 }
 
-// coded is a body as it is sent, made in the context's turn.
-func (r *Responder) coded(ctx context.Context, b *Body, c result.Coding) Pieces {
-	switch {
-	case c == result.Identity:
-		return b.Pieces(ctx)
-	case joint(b, c):
-		return r.gzipped(ctx, b.prepared)
-	default:
-		return compressed(b.Pieces(ctx), c)
-	}
-}
-
-// joint reports whether a body in a coding is put together from blocks.
-func joint(b *Body, c result.Coding) bool { return c == result.Gzip && b.prepared != nil }
-
-// largeTag is the tag of an answer that is never held as a whole: of what
-// determines it instead of its bytes. Where the bytes depend on how the rows lie in
-// this process's memory, which another front end may have otherwise, that is part of it.
-func largeTag(key result.Key, b *Body) string {
-	by := key.View + "\x00" + key.Epoch + "\x00" + strconv.FormatUint(key.Generation, 36) + " " + strconv.FormatInt(key.Published, 36) + "\x00" + key.Query
-	if !joint(b, key.Coding) {
-		return result.Tag(by, key.Coding)
-	}
-	text := append([]byte(by), 0)
-	for g := range b.prepared.blocks() {
-		if g.runs != nil {
-			text = binary.AppendUvarint(text, uint64(g.size))
-		}
-	}
-	return result.Tag(string(text), key.Coding)
+// streamTag is the tag of an answer whose plain body is never held as a whole: of what
+// determines it instead of its bytes.
+func (r *request) streamTag() string {
+	k := &r.key
+	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " + strconv.FormatInt(k.Published, 36) + "\x00" + k.Query
+	return result.Tag(by, k.Coding)
 }

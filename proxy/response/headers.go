@@ -100,7 +100,7 @@ const HeaderDataAge = "Vitrine-Data-Age"
 // set where a date of whole seconds, the view's alone, would be taken for more than it
 // says: of what the clock, or settings adopted since, have changed as well. It reports
 // whether nothing has changed since the date of If-Modified-Since, empty for none.
-func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
+func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
 		if other, err := r.Views.Snapshot(name); err == nil {
@@ -209,7 +209,7 @@ func strict(c *fiber.Ctx) bool {
 }
 
 // reportHandling sets the headers that report what a plan leaves out of its call.
-func reportHandling(c *fiber.Ctx, p *Plan, hasPrefer bool) error {
+func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
 	}

@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Build evaluates a query on a snapshot. It may be called again for a body too large to
-// keep.
+// Build evaluates a query on a snapshot. Of a body too large to keep it may be called again.
 type Build func(context.Context, *view.Snapshot) (*Body, error)
 
 // Plan says what will be answered and how to make it.
@@ -33,40 +32,48 @@ type Plan struct {
 	Headers []Header
 	// Also are other views that the answer depends on.
 	Also []string
-	// Negotiated is the request header, beside those of all answers, that chose this plan;
-	// empty: none.
-	Negotiated string
-	// Personal: the answer depends on the caller.
-	Personal bool
-	// Prepared: many rows are sent as they are prepared, not made one by one.
-	Prepared bool
-	// Whole: the caller sees the rows with their hidden fields. The plan is personal, too.
-	Whole bool
-	// Once: the plan is for this request only, because it depends on the path, the
-	// moment or what was found.
-	Once bool
-	// Until is when another answer becomes right by the clock alone. The zero time
-	// never comes.
-	Until time.Time
-	// Since is from when on the clock has given this answer, where Until is known. The zero
-	// time: it is not known.
-	Since time.Time
-	// Ignored is what the call asks for and is not read.
+	Caching
+	// Ignored lists the parameters that the answer does not depend on.
 	Ignored string
 	// Restricted is the permission whose lack cuts the list; empty: it is whole.
 	Restricted string
 	// Paths are the stored fields that the call names. Those that no record has are
 	// reported as ignored, unless the list is restricted.
 	Paths []string
+}
 
-	generation int // of the settings it was made by; Planner sets it
+// Caching says how a plan and its answer may be cached, here and by others.
+type Caching struct {
+	// Personal: the answer depends on the caller.
+	Personal bool
+	// Whole: the caller sees the rows with their hidden fields. The plan is personal, too.
+	Whole bool
+	// Once: the plan is for this request only, because it depends on the path, the
+	// moment or what was found.
+	Once bool
+	// Negotiated is the request header, beside those of all answers, that chose this plan;
+	// empty: none.
+	Negotiated string
+	// Until is when another answer becomes right by the clock alone. The zero time
+	// never comes.
+	Until time.Time
+	// Since is from when on the clock has given this answer, where Until is known. The zero
+	// time: it is not known.
+	Since time.Time
 }
 
 // Header is a response header; Name is in canonical form.
 type Header struct{ Name, Value string }
 
-// build evaluates the plan and finds what it ignores of the call.
-func (p *Plan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
+// planned is a plan of a generation of settings, ready to be answered.
+type planned struct {
+	Plan
+	key        string // Query with all that the answer depends on beside it
+	generation int
+}
+
+// build evaluates the plan and finds what the answer ignores of the call.
+func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	b, err := p.Build(ctx, s)
 	if err == nil && p.Restricted == "" {
 		b.ignored, err = missing(ctx, s, p.Paths)
@@ -94,10 +101,10 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 	return query.IgnoredPaths(all), nil
 }
 
-// key is the key of the plan's answer from a snapshot. Of the other views it depends on it
-// has the current generations.
-func (p *Plan) key(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
-	meta, query := s.Meta(), p.Query
+// resultKey is the key of the plan's answer from a snapshot. It has the current generations of
+// the other views that the answer depends on.
+func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
+	meta, query := s.Meta(), p.key
 	for _, name := range p.Also {
 		other, err := views.Snapshot(name)
 		if err != nil {
@@ -117,12 +124,12 @@ const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 // than to find an answer; popular URLs are read once. Answers themselves are kept by the
 // plan's canonical query, never by URL.
 type Planner struct {
-	kept *ristretto.Cache[[]byte, *Plan] // which are not changed any more
+	kept *ristretto.Cache[[]byte, *planned] // plans are not changed any more
 }
 
 // NewPlanner returns a Planner without plans. Close it when done.
 func NewPlanner() (*Planner, error) {
-	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *Plan]{
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *planned]{
 		NumCounters: 10 * plannedBytes / planOverhead,
 		MaxCost:     plannedBytes,
 		BufferItems: 64,
@@ -139,7 +146,7 @@ func (p *Planner) Close() { p.kept.Close() }
 // plan returns the plan of a URL by settings of a generation, and makes it where it is not
 // kept. The plan of a session depends on the caller and is made each time; so is one that
 // holds once. Errors are not kept.
-func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*Plan, error) {
+func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*planned, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.generation == generation {
 			return found, nil
@@ -150,15 +157,16 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 		return nil, err
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
+	found := &planned{made, made.Query, generation}
 	if len(made.Paths) > 0 { // which of them no record has is reported with the answer
-		made.Query += "\x00" + strings.Join(made.Paths, "\x00")
+		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
 	if generation > 0 {
 		// Answers are kept across generations of settings; their keys must not be.
-		made.generation, made.Query = generation, strconv.Itoa(generation)+"\x00"+made.Query
+		found.key = strconv.Itoa(generation) + "\x00" + found.key
 	}
 	if anonymous && !made.Once {
-		p.kept.Set(url, &made, int64(planFactor*len(url)+planOverhead))
+		p.kept.Set(url, found, int64(planFactor*len(url)+planOverhead))
 	}
-	return &made, nil
+	return found, nil
 }

@@ -2,7 +2,11 @@ package response
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +16,18 @@ import (
 
 // popularQuery is a query that was answered from memory.
 type popularQuery struct {
-	plan   *Plan
+	plan   *planned
 	coding result.Coding
 }
 
 // sampleSize is how many of the queries last answered from memory are remembered,
 // one in sampleShare of them: popular ones are among them, and others are soon written
-// over.
+// over. Of large ones all are, up to largeSize of them: few are asked for, and to compress one
+// takes seconds.
 const (
 	sampleSize  = 64
 	sampleShare = 16
+	largeSize   = 8
 )
 
 // prepareTime bounds by how much preparing answers may delay a snapshot.
@@ -30,36 +36,38 @@ const prepareTime = 100 * time.Millisecond
 // Popular keeps a sample of the queries answered, to answer them from the next snapshot
 // before it is shown. Its methods are safe for concurrent use.
 type Popular struct {
-	sample [sampleSize]atomic.Pointer[popularQuery]
+	sample      [sampleSize]atomic.Pointer[popularQuery]
+	large       [largeSize]atomic.Pointer[popularQuery] // queries of which only compressed answers are kept
+	compressing sync.Mutex                              // held while large answers are compressed, one at a time
 }
 
 // note may remember a query that was answered.
-func (h *Popular) note(p *Plan, coding result.Coding) {
-	if n := rand.Uint32(); n%sampleShare == 0 && !p.Once && !p.Whole {
+func (h *Popular) note(p *planned, coding result.Coding, large bool) {
+	switch n := rand.Uint32(); {
+	case p.Once || p.Whole:
+	case large:
+		h.large[n%largeSize].Store(&popularQuery{p, coding})
+	case n%sampleShare == 0:
 		h.sample[n/sampleShare%sampleSize].Store(&popularQuery{p, coding})
 	}
 }
 
 // Prepare answers what is popular from a snapshot that is about to be shown. An answer
 // that fails, or that there is no time for, is left to the first caller that asks for it.
-func (r *Responder) Prepare(refresh context.Context, next *view.Snapshot) (shown func()) {
-	ctx, cancel := context.WithTimeout(refresh, prepareTime)
+// Large answers are compressed in the background once the snapshot is shown.
+func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
+	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()
 	prepared := map[result.Key]func(){} // what keeps an answer; nil: it failed
-	for i := range r.Popular.sample {
-		q := r.Popular.sample[i].Load()
-		if q == nil || q.plan.View != next.Meta().View || q.plan.generation != r.Generation {
+	for req := range r.popular(r.Popular.sample[:], next) {
+		if _, done := prepared[req.key]; done {
 			continue
 		}
-		key, err := q.plan.key(r.Views, next, q.coding)
-		if _, done := prepared[key]; done || err != nil {
-			continue
-		}
-		keep, _ := r.Results.Prepare(ctx, key, r.loader(q.plan, next))
+		keep, _ := r.Results.Prepare(ctx, req.key, req.loader(nil))
 		if ctx.Err() != nil {
 			break
 		}
-		prepared[key] = keep
+		prepared[req.key] = keep
 	}
 	return func() {
 		for _, keep := range prepared {
@@ -67,6 +75,39 @@ func (r *Responder) Prepare(refresh context.Context, next *view.Snapshot) (shown
 				keep()
 			}
 		}
-		r.Warm(refresh, next)
+		large := map[result.Key]*request{}
+		for req := range r.popular(r.Popular.large[:], next) {
+			large[req.key] = req
+		}
+		r.compressLater(context.Background(), slices.Collect(maps.Values(large))...)
 	}
+}
+
+// popular yields the queries of a sample that are answered from a snapshot.
+func (r *Responder) popular(sample []atomic.Pointer[popularQuery], s *view.Snapshot) iter.Seq[*request] {
+	return func(yield func(*request) bool) {
+		for i := range sample {
+			q := sample[i].Load()
+			if q == nil || q.plan.View != s.Meta().View || q.plan.generation != r.Generation {
+				continue
+			}
+			key, err := q.plan.resultKey(r.Views, s, q.coding)
+			if err == nil && !yield(&request{Responder: r, plan: q.plan, snapshot: s, key: key}) {
+				return
+			}
+		}
+	}
+}
+
+// compressLater compresses large answers in the background, unless others are being compressed.
+func (r *Responder) compressLater(ctx context.Context, large ...*request) {
+	if len(large) == 0 || !r.Popular.compressing.TryLock() {
+		return
+	}
+	go func() {
+		defer r.Popular.compressing.Unlock()
+		for _, req := range large {
+			req.compress(ctx)
+		}
+	}()
 }

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
-	"vitrine/cache/citation"
+	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/listener"
+	"vitrine/rules/pcre"
 )
 
 // Views is where answers come from; *view.Set is one.
@@ -26,14 +27,7 @@ type Views interface {
 	Status() []view.Status
 }
 
-// Turn is a turn that is paused and resumed.
-type Turn interface {
-	Pause()
-	Resume() error
-}
-
-// Options configures a Responder. Views, Results, Planner, Popular, the functions and
-// KeptBytes are needed.
+// Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are needed.
 type Options struct {
 	Freshness
 	Views     Views
@@ -42,21 +36,10 @@ type Options struct {
 	Popular   *Popular
 	Vary      []string        // names of request headers that answers depend on, beside Accept-Encoding
 	Codings   []result.Coding // on offer, best first
-	KeptBytes int             // a longer answer is streamed, not kept
+	KeptBytes int             // a longer body is streamed, not kept
 	Timeout   time.Duration   // of evaluating one request; negative: no limit
-
-	// Context derives from ctx the context of the work for a request, which says whom the
-	// work is charged to and ends when the client leaves, or when the function returned is called.
-	Context func(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc)
-	// Hold is called with an answer after InFlight.Hold, and is to call its Drop once it is sent.
-	Hold func(*fiber.Ctx, *result.Answer)
-	// WriteIn has the answer of a stream written in the turn in which it is made, which the
-	// connection pauses while the client does not read; false if it cannot.
-	WriteIn func(*fiber.Ctx, Turn) bool
-	// Sizes returns what gets the number of bytes sent when a stream has ended.
-	Sizes func(*fiber.Ctx) prometheus.Observer
-	// Warm is called with a snapshot that has just been shown.
-	Warm func(context.Context, *view.Snapshot)
+	// RegexTimeout bounds the backtracking expressions of one request.
+	RegexTimeout time.Duration
 
 	Generation int       // of the settings, from 0 on
 	Adopted    time.Time // when these settings took the place of others; zero: they are the first
@@ -77,9 +60,10 @@ func New(o Options) *Responder {
 
 // Caller is what a Responder has to know of a caller.
 type Caller struct {
-	Anonymous bool // there is no session: the plan may be kept
-	Personal  bool // no answer may be kept for others
-	Keyed     bool // the resource needs a key
+	Client    netip.Prefix // the work is charged to it
+	Anonymous bool         // there is no session: the plan may be kept
+	Personal  bool         // no answer may be kept for others
+	Keyed     bool         // the resource needs a key
 	// Open: the resource is the same for all callers, whatever they are.
 	Open bool
 	// Variant is what the plan depends on beside the URL, such as the host of the request.
@@ -98,11 +82,11 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := r.context(c)
+	ctx, cancel := r.context(c, caller.Client, r.Timeout)
 	defer cancel()
 	for range maxRetries {
-		var moved *view.MovedError
-		if !errors.As(err, &moved) {
+		moved, ok := errors.AsType[*view.MovedError](err)
+		if !ok {
 			return err
 		}
 		if err := r.Views.Newer(ctx, moved); err != nil {
@@ -156,52 +140,63 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if !personal {
 		header.unmodified = r.setModified(c, p, snapshot, age, header.modifiedSince)
 	}
-	key, err := p.key(r.Views, snapshot, negotiate(header.codings, r.Codings))
+	key, err := p.resultKey(r.Views, snapshot, negotiate(header.codings, r.Codings))
 	if err != nil {
 		return err
 	}
-	if a, ok := r.Results.Lookup(key); ok && !a.TooLarge {
-		r.Popular.note(p, key.Coding)
+	a, known := r.Results.Lookup(key)
+	if known && a.ETag != "" {
+		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
 	}
-	return r.compute(c, p, snapshot, key, header)
+	req := &request{r, c, caller.Client, p, snapshot, key, header}
+	return req.answer(a)
 }
 
-// gzipOnly is an offer of gzip alone.
-var gzipOnly = []result.Coding{result.Gzip}
+// request is a request whose answer is not in memory. For work in the background it has neither
+// c nor header.
+type request struct {
+	*Responder
+	c        *fiber.Ctx
+	client   netip.Prefix
+	plan     *planned
+	snapshot *view.Snapshot
+	key      result.Key
+	header   fields
+}
 
-// compute answers what is not in memory yet, or never will be. An answer too large to be
-// kept may be small enough compressed, and is kept so. Otherwise, and where there is too
-// little memory, it is made while it goes out.
-func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) error {
-	ctx, cancel := r.context(c)
+// answer computes what is not in memory yet, or never will be. An answer too large to be kept, or
+// for which there is too little memory, is made while it goes out. Where such an answer was
+// asked for before, the compressed one is made for the memory as well. known is what the memory
+// has of the answer; nil: nothing.
+func (r *request) answer(known *result.Answer) error {
+	ctx, cancel := r.context(r.c, r.client, r.Timeout)
 	defer cancel()
-	planned := time.Now()
-	a, outcome, err := r.Results.Get(ctx, key, r.loader(p, snapshot))
-	if err == nil || errors.Is(err, result.ErrInFlight) {
-		SetHeader(c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(planned.Sub(c.Context().Time())), milliseconds(time.Since(planned))))
-	}
-	if err == nil && a.TooLarge && key.Coding != result.Identity {
-		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(header.codings, gzipOnly) == result.Gzip {
-			key.Coding = result.Gzip // in blocks that other lists and the next generation have too
+	var built *Body
+	a, outcome, err := known, result.Hit, error(nil)
+	began := time.Now()
+	switch {
+	case known == nil:
+		if a, outcome, err = r.Results.Load(ctx, r.key, r.loader(&built)); err != nil && !errors.Is(err, result.ErrInFlight) {
+			return err
 		}
-		packed := key
-		packed.Query, packed.Coding = "packed "+string(key.Coding)+"\x00"+key.Query, result.Identity
-		a, outcome, err = r.Results.Get(ctx, packed, r.packer(p, snapshot, key))
+	case known.TooLarge && known.ETag == "" && !known.Incompressible && r.key.Coding != result.Identity:
+		r.Popular.note(r.plan, r.key.Coding, true)
+		again := &request{Responder: r.Responder, plan: r.plan, snapshot: r.snapshot, key: r.key}
+		r.compressLater(fair.With(context.Background(), fair.CallerOf(ctx)), again)
 	}
-	if err == nil && !a.TooLarge {
-		SetHeader(c, headerCacheStatus, cacheStatus(outcome, r.ages.of(p.View).stale))
-		if err = r.send(c, a, header); err == nil {
-			return nil
+	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
+	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
+	if known == nil && err == nil && a.ETag != "" {
+		SetHeader(r.c, headerCacheStatus, cacheStatus(outcome, r.ages.of(r.plan.View).stale))
+		if err = r.send(r.c, a, r.header); !errors.Is(err, result.ErrInFlight) {
+			return err
 		}
 	}
-	if err != nil && !errors.Is(err, result.ErrInFlight) {
-		return err
-	}
-	return r.stream(c, p, snapshot, key, header)
+	return r.stream(built)
 }
 
 // Forever is how long a cache may use a copy of what never changes.
@@ -229,15 +224,22 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 	return r.send(c, a, header)
 }
 
+// Foreign is what another server has answered.
+type Foreign struct {
+	Text  []byte
+	Age   time.Duration
+	Stale bool // that server could not confirm it
+}
+
 // External sends what read got from elsewhere: nothing for an empty text, else one object.
-// ignored is what the call asks for and is not read.
-func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Context) (citation.Answer, error)) error {
+// ignored lists the parameters that the answer does not depend on.
+func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (Foreign, error)) error {
 	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
 		return err
 	}
 	c.Response().Header.SetContentType(ContentType)
-	ctx, cancel := r.context(c)
+	ctx, cancel := r.context(c, client, r.Timeout)
 	defer cancel()
 	found, err := read(ctx)
 	if err != nil || len(found.Text) == 0 {
@@ -251,15 +253,25 @@ func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Con
 	return r.send(c, result.NewAnswer(found.Text, ContentType, 1), fieldsOf(c))
 }
 
-// context returns a context for what a request asks for. It ends with Options.Timeout, or
-// when Options.Context ends it.
-func (r *Responder) context(c *fiber.Ctx) (context.Context, context.CancelFunc) {
-	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
-	ctx, unwatch := r.Context(ctx, c)
+// context returns a context for the work for a request, which is charged to its client. It ends
+// after a time, if that is not negative, and, where the system can tell, when the client closes its
+// connection, also if it closes only the direction it sends in: the two look the same.
+func (r *Responder) context(c *fiber.Ctx, client netip.Prefix, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx := fair.With(c.UserContext(), fair.Caller{Client: client, Backtracking: pcre.NewBudget(r.RegexTimeout)})
+	ctx, cancel := result.WithTimeout(ctx, limit)
+	conn := connOf(c)
+	if conn == nil {
+		return ctx, cancel
+	}
+	ctx, unwatch := conn.Watch(ctx)
 	return ctx, func() { unwatch(); cancel() }
 }
 
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+// connOf returns the connection of a request; nil where a test has another kind.
+func connOf(c *fiber.Ctx) *listener.Conn {
+	conn, _ := c.Context().Conn().(*listener.Conn)
+	return conn
+}
 
 // send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
 // is result.ErrInFlight where too much waits to be sent.
@@ -281,8 +293,10 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
 	}
 	c.Response().SetBodyRaw(a.Body)
-	if sends {
-		r.Hold(c, a)
+	if conn := connOf(c); sends && conn != nil {
+		conn.Hold(a) // until it has sent the answer
+	} else if sends {
+		a.Drop()
 	}
 	return nil
 }

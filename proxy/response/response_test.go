@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
@@ -150,12 +149,6 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	t.Cleanup(results.Close)
 	r := response.New(response.Options{
 		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
-		Sizes:   func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
-		WriteIn: func(*fiber.Ctx, response.Turn) bool { return false },
-		Hold:    func(_ *fiber.Ctx, a *result.Answer) { a.Drop() },
-		Context: func(ctx context.Context, _ *fiber.Ctx) (context.Context, context.CancelFunc) {
-			return context.WithCancel(ctx)
-		},
 	})
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return r.Static(c, "name", "text/plain", []byte(content), time.Minute) })

@@ -13,18 +13,17 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 )
 
-// stream sends a body that is made while it goes out. The error is result.ErrInFlight
-// where too much waits to be sent. One turn is for all of it, paused while the client
-// reads, so that a long stream soon counts as costly work.
-func (r *Responder) stream(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) (err error) {
-	s := &reader{inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}
-	ctx, cancel := r.Context(c.UserContext(), c)
-	s.cancel = cancel
+// stream sends a body that is made while it goes out; it builds the body if b is nil. The
+// error is result.ErrInFlight where too much waits to be sent. One turn is for all of it,
+// paused while the client does not read, so that a long stream soon counts as costly work.
+func (r *request) stream(b *Body) (err error) {
+	ctx, cancel := r.context(r.c, r.client, -1)
+	s := &Stream{cancel: cancel, inFlight: r.Results.InFlight()}
+	head := r.c.Method() == fiber.MethodHead
 	defer func() {
-		if err != nil || c.Method() == fiber.MethodHead || s.pieces == nil {
+		if err != nil || head || s.pieces == nil {
 			s.end()
 		}
 	}()
@@ -32,42 +31,42 @@ func (r *Responder) stream(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key r
 		return err
 	}
 	defer s.turn.Pause()
-	building, built := result.WithTimeout(s.ctx, r.Timeout)
-	defer built()
-	b, err := p.build(building, snapshot)
-	if err != nil {
+	if b == nil {
+		building, built := result.WithTimeout(s.ctx, r.Timeout)
+		defer built()
+		if b, err = r.plan.build(building, r.snapshot); err != nil {
+			return err
+		}
+	}
+	if err := reportIgnored(r.c, b.ignored); err != nil {
 		return err
 	}
-	if err := reportIgnored(c, b.ignored); err != nil {
-		return err
-	}
-	setLinks(c, b.Links)
-	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
-	same := header.unchanged(etag)
+	setLinks(r.c, b.Links)
+	same := r.header.unchanged(r.streamTag())
 	if !same && !head {
-		if key.Coding, s.acquired = r.acquire(b, key.Coding); s.acquired == 0 {
+		if r.key.Coding, s.acquired = r.acquire(b); s.acquired == 0 {
 			return result.ErrInFlight
 		}
-		etag = largeTag(key, b)
 	}
-	SetHeader(c, fiber.HeaderETag, etag)
-	SetHeader(c, headerCacheStatus, cacheStatus(streamed, r.ages.of(p.View).stale))
+	SetHeader(r.c, fiber.HeaderETag, r.streamTag())
+	SetHeader(r.c, headerCacheStatus, cacheStatus(streamed, r.ages.of(r.plan.View).stale))
 	if same {
-		return c.SendStatus(fiber.StatusNotModified)
+		return r.c.SendStatus(fiber.StatusNotModified)
 	}
-	c.Response().Header.SetContentType(p.ContentType)
-	size := -1
-	if key.Coding != result.Identity {
-		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
-	} else if b.prepared != nil {
-		size = b.prepared.size()
+	r.c.Response().Header.SetContentType(r.plan.ContentType)
+	size := cmp.Or(b.size, -1)
+	if r.key.Coding != result.Identity {
+		SetHeader(r.c, fiber.HeaderContentEncoding, string(r.key.Coding))
+		size = -1
 	}
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	s.pieces = func(ctx context.Context) Pieces { return r.coded(ctx, b, key.Coding) }
-	s.shares = r.WriteIn(c, s)
-	c.Context().SetBodyStream(s, size)
+	s.pieces = func() Pieces { return b.in(s.ctx, r.key.Coding) }
+	if conn := connOf(r.c); conn != nil {
+		s.shares = conn.WriteIn(s)
+	}
+	r.c.Context().SetBodyStream(s, size)
 	return nil
 }
 
@@ -81,13 +80,9 @@ func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.He
 // acquire acquires the memory for a stream: in its coding, or where there is too little
 // for that, as it is. It returns the coding and how many bytes are to be released; 0
 // where there is too little for either.
-func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64) {
-	plain := b.making()
-	needed := plain + result.StreamBytes(coding)
-	if joint(b, coding) {
-		needed = plain + streamBytes // blocks are compressed by turns
-	}
-	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
+func (r *request) acquire(b *Body) (result.Coding, int64) {
+	plain, coding := b.making(), r.key.Coding
+	if needed := plain + result.StreamBytes(coding); coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}
 	if r.Results.InFlight().TryAcquirePiece(plain) {
@@ -96,8 +91,11 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 	return coding, 0
 }
 
-// compressed are pieces in a coding, compressed while they are read.
-func compressed(plain Pieces, c result.Coding) Pieces {
+// in returns the pieces of a body in a coding, compressed while they are read.
+func (b *Body) in(ctx context.Context, c result.Coding) Pieces {
+	if c == result.Identity {
+		return b.Pieces(ctx)
+	}
 	return func(yield func([]byte, error) bool) {
 		var ready bytes.Buffer
 		coder, err := result.NewStream(&ready, c)
@@ -105,7 +103,7 @@ func compressed(plain Pieces, c result.Coding) Pieces {
 			yield(nil, err)
 			return
 		}
-		for piece, err := range plain {
+		for piece, err := range b.Pieces(ctx) {
 			if err == nil {
 				_, err = coder.Write(piece)
 			}
@@ -123,34 +121,36 @@ func compressed(plain Pieces, c result.Coding) Pieces {
 	}
 }
 
-// reader hands the pieces of a stream to a connection, which has them written without a
-// copy. It holds one piece, whatever the size of the whole. Its owner closes it.
-type reader struct {
-	ctx      context.Context // of WriteTo, which is given none: it ends with the client, and carries turn
+// Stream hands the pieces of a body to a connection, which has them written without a
+// copy. It holds one piece, whatever the size of the whole. The connection closes it.
+type Stream struct {
+	// Sizes gets the number of bytes sent when the stream ends. If nil, it is not reported.
+	Sizes prometheus.Observer
+
+	ctx      context.Context // of WriteTo, which has no parameter for it: it ends with the client, and carries turn
 	cancel   context.CancelFunc
 	turn     *fair.Turn // paused while the client does not read
 	shares   bool       // the connection pauses and resumes the turn
-	pieces   func(context.Context) Pieces
+	pieces   func() Pieces
 	sent     int64
 	inFlight *result.InFlight // where the bytes acquired count until the end
 	acquired int64
-	sizes    prometheus.Observer // gets the number of bytes sent; nil when it has
 }
 
 // Read implements io.Reader. It is not called: all that fasthttp does with a body is WriteTo.
-func (s *reader) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (s *Stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent as they are also
 // where the length is unknown, instead of in parts of 4 kB.
-func (s *reader) SupportsBodyWriteTo() bool { return true }
+func (s *Stream) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
-func (s *reader) WriteTo(w io.Writer) (int64, error) {
+func (s *Stream) WriteTo(w io.Writer) (int64, error) {
 	defer s.Pause()
 	if err := cmp.Or(s.Resume(), s.turn.Costly(s.ctx)); err != nil { // a stream is long
 		return 0, err
 	}
-	for piece, err := range s.pieces(s.ctx) {
+	for piece, err := range s.pieces() {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
@@ -169,10 +169,10 @@ func (s *reader) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Pause returns the turn until Resume.
-func (s *reader) Pause() { s.turn.Pause() }
+func (s *Stream) Pause() { s.turn.Pause() }
 
 // Resume waits for the turn, unless it is held.
-func (s *reader) Resume() error {
+func (s *Stream) Resume() error {
 	if err := s.turn.Resume(s.ctx); err != nil {
 		return fmt.Errorf("response: stream: %w", err)
 	}
@@ -181,17 +181,17 @@ func (s *reader) Resume() error {
 
 // Close implements io.Closer. The rest of the pieces is dropped, also where the client
 // has closed the connection.
-func (s *reader) Close() error {
-	if s.sizes != nil {
-		s.sizes.Observe(float64(s.sent))
-		s.sizes = nil
-		s.end()
+func (s *Stream) Close() error {
+	if s.Sizes != nil {
+		s.Sizes.Observe(float64(s.sent))
+		s.Sizes = nil
 	}
+	s.end()
 	return nil
 }
 
-// end ends the work and what it acquired.
-func (s *reader) end() {
+// end ends the work and releases the memory that it acquired.
+func (s *Stream) end() {
 	if s.turn != nil {
 		s.turn.End()
 	}

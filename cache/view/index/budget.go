@@ -3,7 +3,6 @@ package index
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"vitrine/rules/lru"
 )
@@ -49,8 +48,7 @@ type derivedOf struct {
 type Budget struct {
 	limit int64
 
-	segments  atomic.Uint64 // made so far
-	bulkLimit int64         // of bulky fragments, which are never dropped to make room for others
+	bulkLimit int64 // of bulky fragments, which are never dropped to make room for others
 
 	mu      sync.Mutex                   // guards the rest
 	bulk    int64                        // bytes of bulky fragments kept

@@ -110,7 +110,7 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 
 // newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, number: b.budget.segments.Add(1), rows: rows, frags: make([]fragments, len(b.def.Fragments))}
+	return &segment{budget: b.budget, def: b.def, rows: rows, frags: make([]fragments, len(b.def.Fragments))}
 }
 
 // compact makes a table of one segment from rows in any order.

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"encoding/binary"
 	"iter"
 )
 
@@ -12,22 +11,6 @@ type Run struct {
 	seg      *segment
 	kind     int // of the fragments
 	from, to int // rows of the segment, of one block
-}
-
-// Block reports whether the run is all of a block: what other selections, and the
-// tables that follow, most likely have in common with this one.
-func (r Run) Block() bool {
-	return r.from%blockRows == 0 && r.to == min(r.from+blockRows, len(r.seg.rows))
-}
-
-// AppendName appends what names the run among all that views of this set ever
-// yield: the same name, the same bytes.
-func (r Run) AppendName(dst []byte) []byte {
-	dst = append(append(dst, r.seg.def.Fragments[r.kind].Name...), 0)
-	for _, n := range []uint64{r.seg.number, uint64(r.from), uint64(r.to)} {
-		dst = binary.AppendUvarint(dst, n)
-	}
-	return dst
 }
 
 // Len is how many bytes the fragments have.

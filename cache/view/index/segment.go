@@ -13,7 +13,6 @@ import (
 type segment struct {
 	budget *Budget
 	def    *Definition
-	number uint64 // among all of the budget
 	rows   []bson.Raw
 	frags  []fragments // one per Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
