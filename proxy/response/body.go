@@ -156,12 +156,14 @@ func joinRuns(e Envelope, runs iter.Seq[index.Run], yield func([]byte, error) bo
 func rowByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
 	return func(yield func(index.Run) bool) {
 		for run := range runs {
-			parts := run.Rows()
 			if run.Text() != nil || run.Len() <= chunk {
-				parts = func(yield func(index.Run) bool) { yield(run) }
+				if !yield(run) {
+					return
+				}
+				continue
 			}
-			for part := range parts {
-				if !yield(part) {
+			for row := range run.Rows() {
+				if !yield(row) {
 					return
 				}
 			}
