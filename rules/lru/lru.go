@@ -46,19 +46,13 @@ func (c *Cache[K, V]) Get(key K) *V {
 
 // Put sets the value of a key, which is used last then, and returns it. If there are too
 // many entries, the one not used for longest is dropped.
-func (c *Cache[K, V]) Put(key K, value V) *V { return c.put(key, value, c.order.PushFront) }
-
-// PutOldest is Put, but the entry is the first to be dropped.
-func (c *Cache[K, V]) PutOldest(key K, value V) *V { return c.put(key, value, c.order.PushBack) }
-
-// put adds an entry to the order with push.
-func (c *Cache[K, V]) put(key K, value V, push func(any) *list.Element) *V {
+func (c *Cache[K, V]) Put(key K, value V) *V {
 	c.Remove(key)
 	if c.max > 0 && len(c.entries) >= c.max {
 		oldest, _ := c.Oldest()
 		c.Remove(oldest)
 	}
-	c.entries[key] = push(&entry[K, V]{key, value})
+	c.entries[key] = c.order.PushFront(&entry[K, V]{key, value})
 	return c.Peek(key)
 }
 

@@ -34,13 +34,6 @@ func TestCache(t *testing.T) {
 					t.Fatalf("put %q, got %q", v, *got)
 				}
 			},
-			"put oldest": func(t *rapid.T) {
-				k := key.Draw(t, "key")
-				drop(k)
-				makeRoom()
-				order, values[k] = append(order, k), "old"
-				c.PutOldest(k, "old")
-			},
 			"get": func(t *rapid.T) {
 				k := key.Draw(t, "key")
 				got, peeked, want := (*string)(nil), c.Peek(k), slices.Contains(order, k)
