@@ -52,7 +52,6 @@ func refused(msg string) error { return problem{http.StatusForbidden, permission
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error
-	var limit *auth.LimitError
 	reason := func(otherwise string) string {
 		if said := (*rules.Error)(nil); errors.As(err, &said) {
 			return said.Error()
@@ -66,8 +65,8 @@ func classify(err error) problem {
 		return own
 	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
-	case errors.As(err, &limit):
-		return problem{http.StatusTooManyRequests, wrongCall, limit.Msg}
+	case errors.Is(err, auth.ErrLimit):
+		return problem{http.StatusTooManyRequests, wrongCall, reason("")}
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):

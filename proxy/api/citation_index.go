@@ -33,7 +33,7 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 			return found, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 		}
 		if l := e.o.Strangers.Look(client, e.o.Now()); l.Wait > 0 && !index.Knows(user) {
-			return found, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
+			return found, l.Refusal("Too many users that the citation index does not have. Retry-After says when the next is looked for.")
 		}
 		if document {
 			found, err = index.Document(ctx, user, doc)

@@ -174,5 +174,5 @@ func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
 		return nil
 	}
 	c.Context().SetConnectionClose()
-	return &LimitError{"Too many wrong keys. Retry-After says when the next may come.", l.Wait}
+	return l.Refusal("Too many wrong keys. Retry-After says when the next may come.")
 }

@@ -151,7 +151,7 @@ func TestWrongKeysAreFew(t *testing.T) {
 	admit := func(from, key string) error {
 		c := request(t, from, "/api/html?apikey="+key)
 		_, err := a.Admit(c, a.KeyOf("/api/html"))
-		if limit := (*auth.LimitError)(nil); errors.As(err, &limit) {
+		if limit := (*rules.RetryError)(nil); errors.Is(err, auth.ErrLimit) && errors.As(err, &limit) {
 			if !c.Context().Response.ConnectionClose() || limit.RetryAfter() != 30*time.Second {
 				t.Errorf("the connection goes on, or may try again in %s", limit.RetryAfter())
 			}

@@ -1,7 +1,7 @@
 package auth
 
 import (
-	"fmt"
+	"errors"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/rules"
 	"vitrine/rules/lru"
 )
 
@@ -76,16 +77,13 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	return Level{Left: b.size - int((until+b.every-1)/b.every), Full: until}
 }
 
-// LimitError is a refusal that ends by itself.
-type LimitError struct {
-	Msg  string
-	Wait time.Duration
+// ErrLimit is the kind of refusals by a Limiter.
+var ErrLimit = errors.New("limit on requests")
+
+// Refusal returns the error of a Level without drops, with a message for the client.
+func (l Level) Refusal(msg string) error {
+	return &rules.RetryError{Err: &rules.Error{Kind: ErrLimit, Reason: msg}, After: l.Wait}
 }
-
-func (e *LimitError) Error() string { return fmt.Sprintf("%s: retry in %s", e.Msg, e.Wait) }
-
-// RetryAfter is how long to wait.
-func (e *LimitError) RetryAfter() time.Duration { return e.Wait }
 
 // WholeSeconds rounds up: a client that comes back then is not too early.
 func WholeSeconds(d time.Duration) string {
@@ -106,7 +104,7 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 		c.Set("Ratelimit-Policy", policy)
 		c.Set("Ratelimit", `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
 		if l.Wait > 0 {
-			return &LimitError{"Too many requests. Retry-After says when to go on.", l.Wait}
+			return l.Refusal("Too many requests. Retry-After says when to go on.")
 		}
 		return c.Next()
 	}
