@@ -45,7 +45,7 @@ type Client struct {
 	http     *http.Client
 	maxBytes int64 // of a page, uncompressed
 	now      func() time.Time
-	wait     func(context.Context, time.Duration) error
+	sleep    func(time.Duration)
 	flights  flight.Group[Answer] // by key, which is a user or user:document
 	root     context.Context      // ends with Close; the parent of every request
 	cancel   context.CancelFunc
@@ -61,7 +61,7 @@ type Client struct {
 // New returns a client.
 func New(o Options) *Client {
 	c := &Client{
-		options: o, maxBytes: 4 << 20, now: time.Now, wait: wait,
+		options: o, maxBytes: 4 << 20, now: time.Now, sleep: time.Sleep,
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // without a proxy

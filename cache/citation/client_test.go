@@ -1,7 +1,6 @@
 package citation
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -328,9 +327,9 @@ func TestRefusalWhileWaiting(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	client.wait = func(ctx context.Context, d time.Duration) error {
+	client.sleep = func(d time.Duration) {
 		client.keep("other", nil, ErrBlocked)
-		return clock.wait(ctx, d)
+		clock.sleep(d)
 	}
 	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
 		t.Errorf("Profile: %v, want %v", err, ErrBlocked)
@@ -362,8 +361,8 @@ func TestMadeUpUsers(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "real"); err != nil {
 		t.Fatal(err)
 	}
-	clock.forward(24 * time.Hour)                                           // the default of Lifetime
-	client.wait = func(context.Context, time.Duration) error { return nil } // time stands still
+	clock.forward(24 * time.Hour) // the default of Lifetime
+	client.sleep = func(time.Duration) {}
 	var refused error
 	for i := 0; refused == nil; i++ {
 		_, refused = client.Profile(t.Context(), fmt.Sprint("madeup", i))

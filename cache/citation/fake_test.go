@@ -2,7 +2,6 @@ package citation
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -89,12 +88,11 @@ func (c *clock) forward(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func (c *clock) wait(ctx context.Context, d time.Duration) error {
+func (c *clock) sleep(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 	c.waits = append(c.waits, d)
-	return ctx.Err()
 }
 
 // newTestClient returns a client of an index with a driven clock. Options that are not given
@@ -105,7 +103,7 @@ func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) 
 	o.Origin, o.Lifetime, o.Timeout = index.url, cmp.Or(o.Lifetime, 24*time.Hour), cmp.Or(o.Timeout, 15*time.Second)
 	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
 	client := New(o)
-	client.now, client.wait = c.Now, c.wait
+	client.now, client.sleep = c.Now, c.sleep
 	t.Cleanup(client.Close)
 	return client, c
 }

@@ -138,9 +138,7 @@ func (c *Client) turn(ctx context.Context, known bool) error {
 	if err != nil || ahead <= 0 {
 		return err
 	}
-	if err := c.wait(ctx, ahead); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
+	c.sleep(ahead)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.blockedLocked() // the index may have refused an earlier request meanwhile
@@ -173,14 +171,4 @@ func (c *Client) blockedLocked() error {
 		return &rules.RetryError{Err: fmt.Errorf("%w until %s", ErrBlocked, c.refused.UTC().Format(time.RFC3339)), After: left}
 	}
 	return nil
-}
-
-// wait returns after a while, or with the context's error if that ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -84,39 +85,36 @@ func documentOf(title *goquery.Selection) string {
 // bar. So if there are fewer bars than years, each bar must name its year. If one does not,
 // parseYears returns no years rather than wrong ones.
 func parseYears(page *goquery.Document) bson.D {
-	labels := find(page, ".gsc_g_t")
-	bars := find(page, ".gsc_g_al")
-	years := make(bson.D, labels.Length())
-	for i, label := range labels.EachIter() {
-		years[i] = bson.E{Key: text(label), Value: ""}
+	var labels []string
+	for _, label := range find(page, ".gsc_g_t").EachIter() {
+		labels = append(labels, text(label))
 	}
+	counts, bars := make([]string, len(labels)), find(page, ".gsc_g_al")
 	for i, bar := range bars.EachIter() {
-		if bars.Length() != len(years) {
-			i = yearOf(bar, years)
+		if bars.Length() != len(labels) {
+			i = yearOf(bar, labels)
 		}
-		if i < 0 || i >= len(years) {
+		if i < 0 {
 			return nil
 		}
-		if years[i].Value == "" {
-			years[i].Value = text(bar)
+		counts[i] = cmp.Or(counts[i], text(bar))
+	}
+	var years bson.D
+	for i, label := range labels {
+		if label != "" && counts[i] != "" && slices.Index(labels, label) == i {
+			years = append(years, bson.E{Key: label, Value: counts[i]})
 		}
 	}
-	seen := map[string]bool{"": true}
-	return slices.DeleteFunc(years, func(year bson.E) bool {
-		drop := year.Value == "" || seen[year.Key]
-		seen[year.Key] = true
-		return drop
-	})
+	return years
 }
 
 // yearOf returns the position of a bar's year, or -1: the year that its link searches
 // for, or the one that its z-index counts, from 1 for the last year.
-func yearOf(bar *goquery.Selection, years bson.D) int {
+func yearOf(bar *goquery.Selection, labels []string) int {
 	holder := bar.Closest("[href], [style]")
 	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {
-		year := link.Query().Get("as_ylo")
-		if i := slices.IndexFunc(years, func(y bson.E) bool { return y.Key == year }); year != "" && i >= 0 {
-			return i
+		if year := link.Query().Get("as_ylo"); year != "" && slices.Contains(labels, year) {
+			return slices.Index(labels, year)
 		}
 	}
 	for declaration := range strings.SplitSeq(holder.AttrOr("style", ""), ";") {
@@ -124,8 +122,8 @@ func yearOf(bar *goquery.Selection, years bson.D) int {
 		if strings.TrimSpace(property) != "z-index" {
 			continue
 		}
-		if z, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && z >= 1 && z <= len(years) {
-			return len(years) - z
+		if z, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && z >= 1 && z <= len(labels) {
+			return len(labels) - z
 		}
 	}
 	return -1

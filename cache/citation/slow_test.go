@@ -101,14 +101,3 @@ func TestCloseEndsRequests(t *testing.T) {
 		t.Errorf("a later call: %v, want %v", err, ErrUnavailable)
 	}
 }
-
-func TestWaitEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := wait(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("wait: %v, want %v", err, context.Canceled)
-	}
-	if err := wait(t.Context(), 0); err != nil {
-		t.Errorf("wait: %v", err)
-	}
-}
