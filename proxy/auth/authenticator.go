@@ -17,13 +17,11 @@ import (
 
 // Caller is the sender of a request. The zero Caller is anonymous.
 type Caller struct {
-	Viewer access.Viewer // whose session it is
-	// PrintForm: the person wants citations as they are printed, not as they are linked.
-	PrintForm bool
-	// HasKey: the apikey parameter was given, whatever it says.
-	HasKey bool
-	// Personal: something came along that a session is made of, so that no answer
-	// to this request may be kept for other callers.
+	Viewer    access.Viewer // the user of the session
+	PrintForm bool          // the user prefers citations in the print form
+	HasKey    bool          // the request has the parameter apikey, right or wrong
+	// Personal: the request carries a token, cookie or user header, valid or not. Its answer may
+	// not be kept for other callers.
 	Personal bool
 }
 
@@ -32,20 +30,20 @@ func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 
 // Options configures an Authenticator. Person, WrongKeys and Now are needed.
 type Options struct {
-	APIKey       string // needed by every call under /api. If empty, none is
-	PortfolioKey string // needed by every call under /portfolio. If empty, none is
-	Token        string // the operator's; it is kept out of the log
+	APIKey       string // of requests under /api; empty: they need none
+	PortfolioKey string // of requests under /portfolio; empty: they need none
+	Token        string // the operator's; the Redactor keeps it out of the log
 	Session      SessionOptions
 	Client       ClientOptions
 
-	// Person looks the user of a session up; known says whether there is a record.
+	// Person looks up the user of a session; known reports whether there is a record.
 	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
 	Guesses   *Limiter           // of wrong keys; nil: no limit
 	WrongKeys prometheus.Counter // counts them
 	Now       func() time.Time
 }
 
-// Vary names the request headers that callers are known by; none: all callers are alike.
+// Vary returns the request headers that identify callers.
 func (o Options) Vary() (names []string) {
 	if o.APIKey != "" || o.PortfolioKey != "" {
 		names = append(names, headerKey)
@@ -53,8 +51,8 @@ func (o Options) Vary() (names []string) {
 	if len(o.Session.Secret)+len(o.Session.PublicKey) > 0 {
 		names = append(names, fiber.HeaderAuthorization)
 		if o.Session.Cookie != "" {
-			// Where the request came from decides only whether a cookie counts; a request
-			// without the cookie is the same wherever it came from.
+			// Origin, Referer and Sec-Fetch-Site only decide whether a cookie counts. Without the
+			// cookie they do not matter.
 			names = append(names, fiber.HeaderCookie)
 		}
 	}
@@ -87,7 +85,7 @@ func New(o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// KeyOf returns the key that callers of a path need (API.md: Authentication, 7).
+// KeyOf returns the key that requests of a path need (API.md: Authentication, 7).
 func (a *Authenticator) KeyOf(path string) Secret {
 	if strings.HasPrefix(path, "/portfolio/") {
 		return a.portfolioKey
@@ -95,10 +93,10 @@ func (a *Authenticator) KeyOf(path string) Secret {
 	return a.key
 }
 
-// Client is the client that a request comes from.
+// Client returns the client that sent a request.
 func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Addr(c)) }
 
-// Peer is the client at the other end of a connection; none where that is a proxy,
+// Peer returns the client at the other end of a connection; the zero Prefix for a trusted proxy,
 // whose connections carry many clients.
 func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	addr := peerAddr(peer)
@@ -108,9 +106,9 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	return clientOf(addr)
 }
 
-// Admit establishes the caller of a request, or fails with rules.ErrPermission (API.md:
-// Authentication; DESIGN.md: 10, 19). A right header passes beside a wrong parameter. A
-// session passes without a key, but not with a wrong one: giving apikey also lifts the
+// Admit returns the caller of a request, or fails with rules.ErrPermission (API.md:
+// Authentication; DESIGN.md: 10, 19). It accepts a right header beside a wrong parameter. A
+// session passes without a key, but not with a wrong one: the parameter apikey lifts the
 // session's visibility restrictions on all-activities, so it has to be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	caller, err := a.recognise(c)
@@ -139,8 +137,8 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	return Caller{}, rules.ErrPermission
 }
 
-// recognise finds the session of a request. A user without a record in persons, such as
-// one that has left, has none, unless the options say otherwise.
+// recognise returns the caller whose session a request has. Users without a record in persons,
+// such as former staff, have no session, unless the options say otherwise.
 func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	user, brought, err := a.sessions.of(c)
 	if err != nil || user == "" {
@@ -157,13 +155,12 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	return who, nil
 }
 
-// NewGuesses returns the Limiter of so many wrong keys a minute and client, or nil without
-// a limit.
+// NewGuesses returns a Limiter of wrong keys per minute and client; nil for 0.
 func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, time.Minute) }
 
-// CountWrongKey counts a wrong key in a Limiter of them. A client that has sent too many
-// has to wait and to connect anew for each, so that guessing is slow. A right key is
-// never looked up here: others behind the same address may have guessed.
+// CountWrongKey counts a wrong key in a Limiter from NewGuesses. A client that has sent too many
+// must wait, and connect anew for each, so that guessing is slow. Right keys do not count: other
+// clients behind the same address may have guessed.
 func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
 	a.options.WrongKeys.Inc()
 	if guesses == nil {

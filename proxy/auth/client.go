@@ -9,17 +9,15 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// ClientOptions says how a client's address is known behind a proxy.
+// ClientOptions configures how the address of a client behind a proxy is found.
 type ClientOptions struct {
-	// Header carries it, such as X-Forwarded-For. If empty, the connection's counts.
-	Header string
-	// TrustedProxies are the addresses and networks whose header is believed.
-	TrustedProxies []netip.Prefix
+	Header         string         // such as X-Forwarded-For; empty: the address of the connection counts
+	TrustedProxies []netip.Prefix // the addresses and networks whose Header counts
 }
 
-// Addr returns the address that a request comes from. The header is read from its end, where
-// the last proxy has written: what stands before the first address that is no proxy's is
-// the client's own word, and any client can write there.
+// Addr returns the address of the client that sent a request. It reads the header from the end,
+// where the last proxy has written, up to the first address that is not of a proxy: any client
+// can write what stands before that.
 func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
 	o, addr := a.options.Client, peerAddr(c.Context().RemoteAddr())
 	if o.Header == "" || !within(o.TrustedProxies, addr) {
@@ -39,8 +37,7 @@ func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
 	return addr
 }
 
-// Scheme is how a client reaches this server: https where the connection, or a trusted proxy,
-// says so.
+// Scheme returns https if the connection or a trusted proxy says so, or else http.
 func (a *Authenticator) Scheme(c *fiber.Ctx) string {
 	proxies := a.options.Client.TrustedProxies
 	if c.Context().IsTLS() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
@@ -53,7 +50,7 @@ func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// parseHop reads an address as proxies write it: with a port or without.
+// parseHop parses an address with or without a port, as proxies write it.
 func parseHop(text string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
 		return plain(ap.Addr()), true
@@ -62,8 +59,8 @@ func parseHop(text string) (netip.Addr, bool) {
 	return plain(addr), err == nil
 }
 
-// peerAddr is the address of a peer; the zero one where it has none, as in tests of
-// connections without a network.
+// peerAddr returns the IP address of a peer; the zero Addr for connections without a network, as
+// in tests.
 func peerAddr(peer net.Addr) netip.Addr {
 	if tcp, ok := peer.(*net.TCPAddr); ok {
 		return plain(tcp.AddrPort().Addr())
@@ -72,16 +69,15 @@ func peerAddr(peer net.Addr) netip.Addr {
 	return plain(ap.Addr())
 }
 
-// plain returns an address as all others are compared: IPv4 is not written as IPv6, and
-// there is no zone.
+// plain returns an address in comparable form: without a zone, and IPv4 not mapped to IPv6.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// clientBits is how much of an IPv6 address stands for one client: a client that has one
-// address of such a network has them all.
+// clientBits is the length of the part of an IPv6 address that identifies a client, who usually
+// has the whole network.
 const clientBits = 64
 
-// clientOf is what one client's addresses have in common; the zero Prefix of the zero address.
+// clientOf returns the network of a client; the zero Prefix for the zero Addr.
 func clientOf(addr netip.Addr) netip.Prefix {
-	prefix, _ := addr.Prefix(min(addr.BitLen(), clientBits)) // as many bits as it has, or fewer
+	prefix, _ := addr.Prefix(min(addr.BitLen(), clientBits)) // fails for the zero Addr
 	return prefix
 }

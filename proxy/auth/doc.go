@@ -1,5 +1,5 @@
-// Package auth establishes callers and what admits them: API keys, sessions, and the
-// limits on requests and on wrong keys of one client (API.md: Authentication).
+// Package auth identifies and admits callers: API keys, sessions, and the limits on requests
+// and on wrong keys of one client (API.md: Authentication).
 //
 //	Authenticator  a request in, a Caller or an error out (authenticator.go)
 //	sessions       tokens, cookies and the user header of a proxy (session.go)
@@ -8,5 +8,5 @@
 //	Limiter        how often a client may do something (limiter.go)
 //	Redactor       keeps secrets out of the log (secret.go)
 //
-// What a caller may see is for rules/access to say. All types are safe for concurrent use.
+// Package rules/access decides what a caller may see. All types are safe for concurrent use.
 package auth

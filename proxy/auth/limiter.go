@@ -13,44 +13,41 @@ import (
 	"vitrine/rules/lru"
 )
 
-// mostClients bounds how many clients are remembered at a time, about 14 MB. With
-// more, those not heard of for longest begin anew.
+// mostClients is how many clients a Limiter remembers, in about 14 MB. It forgets those that it
+// has not seen for longest.
 const mostClients = 1 << 16
 
-// Limiter counts what each client does: a bucket of a size, filled again drop by
-// drop. Its methods are safe for concurrent use.
+// Limiter is a token bucket per client. Its methods are safe for concurrent use.
 type Limiter struct {
 	size  int
-	every time.Duration // a drop comes back
+	every time.Duration // until a token comes back
 
-	mu sync.Mutex
-	// full is when the bucket of a client is full again: how far the client has drawn on the
-	// time to come. Guarded by mu.
-	full *lru.Cache[netip.Prefix, time.Time]
+	mu   sync.Mutex
+	full *lru.Cache[netip.Prefix, time.Time] // when the bucket of a client is full again; guarded by mu
 }
 
-// NewLimiter returns buckets of a size that fill at a rate of so many drops in a
-// time; nil, which lets everything pass, where there is no rate.
-func NewLimiter(size, drops int, in time.Duration) *Limiter {
-	if drops <= 0 {
+// NewLimiter returns a Limiter whose buckets of a size get so many tokens in a time; nil, which
+// is no limit, for no tokens.
+func NewLimiter(size, tokens int, in time.Duration) *Limiter {
+	if tokens <= 0 {
 		return nil
 	}
 	return &Limiter{
-		size: max(size, 1), every: max(in/time.Duration(drops), 1), full: lru.New[netip.Prefix, time.Time](mostClients),
+		size: max(size, 1), every: max(in/time.Duration(tokens), 1), full: lru.New[netip.Prefix, time.Time](mostClients),
 	}
 }
 
-// Level is what is in a bucket.
+// Level is the state of a bucket.
 type Level struct {
-	Left int           // drops
-	Wait time.Duration // until there is a drop again; 0 if there is one
+	Left int           // tokens
+	Wait time.Duration // until there is a token again; 0 if there is one
 	Full time.Duration // until the bucket is full
 }
 
-// Take takes a drop, if there is one: where Wait is not 0 there was none.
+// Take takes a token. If Wait is not 0, there was none.
 func (b *Limiter) Take(client netip.Prefix, now time.Time) Level { return b.level(client, now, true) }
 
-// Look is Take without taking: Wait says whether there is a drop.
+// Look returns the Level without taking a token.
 func (b *Limiter) Look(client netip.Prefix, now time.Time) Level { return b.level(client, now, false) }
 
 func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
@@ -58,7 +55,7 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	defer b.mu.Unlock()
 	look := b.full.Peek
 	if take {
-		look = b.full.Get // keeps a client in memory, also one that has to wait
+		look = b.full.Get // marks the client as seen, even if it must wait
 	}
 	full, until := look(client), time.Duration(0)
 	if full != nil {
@@ -80,7 +77,7 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 // ErrLimit is the kind of refusals by a Limiter.
 var ErrLimit = errors.New("limit on requests")
 
-// Refusal returns the error of a Level without drops, with a message for the client.
+// Refusal returns the error of a Level without tokens, with a message for the client.
 func (l Level) Refusal(msg string) error {
 	return &rules.RetryError{Err: &rules.Error{Kind: ErrLimit, Reason: msg}, After: l.Wait}
 }
@@ -90,9 +87,8 @@ func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// Limit returns the middleware that bounds what one client asks for, or nil
-// without a limit. Every answer says how much is left, as
-// draft-ietf-httpapi-ratelimit-headers has it.
+// Limit returns middleware that limits the requests of each client, or nil without a limit.
+// Responses say how many are left, in the headers of draft-ietf-httpapi-ratelimit-headers.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil

@@ -36,7 +36,7 @@ func (s Secret) Is(given string) bool {
 // Redactor takes secrets out of what is logged. It knows those of the server.
 type Redactor []Secret
 
-// URL returns path and query as they came, without keys and bounded in length.
+// URL returns path and query without secrets, bounded in length.
 func (s Redactor) URL(path, query string) string {
 	const most = 2048
 	var b strings.Builder
@@ -59,7 +59,7 @@ func (s Redactor) URL(path, query string) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Path returns a path up to the first part of it that a key may stand in.
+// Path returns a path up to the first part that may contain a secret.
 func (s Redactor) Path(path string) string {
 	for from := 0; from < len(path); {
 		part := path[from:]
@@ -77,16 +77,16 @@ func (s Redactor) Path(path string) string {
 	return path
 }
 
-// revealing reports whether a pair of a query may give a key away: its name says so,
-// it holds another URL whose pairs do, or it holds one of the server's keys. The pair is
-// decoded as it is for the API, broken escapes included.
+// revealing reports whether a pair of a query may contain a secret: its name says so, or that of
+// a pair of another URL in it, or it contains one of the server's secrets. It decodes the pair as
+// the API does, broken escapes included.
 func (s Redactor) revealing(pair string) bool {
 	if s.Holds(pair) {
 		return true
 	}
 	plain := letters(pair)
 	if !strings.ContainsAny(pair, "%+") && !strings.Contains(plain, "key") && !meansSecret(plain) {
-		return false // nothing to decode, and no part of it is a secret's name: as most are
+		return false // nothing to decode, and no name of a secret: most pairs
 	}
 	args := fasthttp.AcquireArgs()
 	defer fasthttp.ReleaseArgs(args)
@@ -104,17 +104,16 @@ func (s Redactor) revealing(pair string) bool {
 	return false
 }
 
-// secretName reports whether a name means a key or the like, however it is spelled:
-// only its letters count.
+// secretName reports whether a name is that of a secret. Only its letters count.
 func secretName(name []byte) bool {
 	if plain, err := url.QueryUnescape(string(name)); err == nil {
-		name = []byte(plain) // encoded twice
+		name = []byte(plain) // it was encoded twice
 	}
 	plain := letters(string(name))
 	return plain == "key" || meansSecret(plain)
 }
 
-// letters returns the letters of a text alone, in small.
+// letters returns only the letters of a text, in lower case.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r |= 0x20; r < 'a' || r > 'z' {
@@ -124,12 +123,12 @@ func letters(text string) string {
 	}, text)
 }
 
-// meansSecret reports whether one of secretWords stands in a text of small letters.
+// meansSecret reports whether a text of lower-case letters contains one of secretWords.
 func meansSecret(plain string) bool {
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
 }
 
-// secretWords are those that a name of a secret holds.
+// secretWords are words in names of secrets.
 var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
 // Holds reports whether a text contains one of the server's own secrets.

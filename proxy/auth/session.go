@@ -18,23 +18,22 @@ import (
 	"vitrine/rules"
 )
 
-// SessionOptions says how a session is recognised. The zero value knows none.
+// SessionOptions configures how sessions are recognised. By the zero value there are none.
 type SessionOptions struct {
 	// Secret verifies tokens signed with HS256. If empty, none are accepted.
 	Secret []byte
 	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
 	// empty, none are accepted.
 	PublicKey []byte
-	// Endless accepts tokens that never expire. A lost one is good for ever.
+	// Endless accepts tokens without an end. Leaked ones never expire.
 	Endless bool
-	// Issuer, Audience and Type are what tokens must have as iss, aud and typ. What is
-	// empty is not required.
+	// Issuer, Audience and Type are the required iss, aud and typ of tokens; empty: any.
 	Issuer, Audience, Type string
 	// UnknownUsers lets users without a record in persons have a session, without roles.
 	UnknownUsers bool
 	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
 	Cookie string
-	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
+	// UserHeader carries the username from a proxy in TrustedProxies; empty: no header does.
 	UserHeader     string
 	TrustedProxies []netip.Prefix
 }
@@ -43,11 +42,11 @@ type SessionOptions struct {
 type sessions struct {
 	SessionOptions
 	parser *jwt.Parser
-	keys   map[string]any // by algorithm; empty: tokens are not looked at
+	keys   map[string]any // by algorithm; empty: tokens are ignored
 }
 
-// newSessions reads the keys. Each kind of key verifies its own algorithm and no
-// other: a token cannot choose how it is verified.
+// newSessions reads the keys. Each kind of key verifies only its own algorithm: a token cannot
+// choose how it is verified.
 func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	s := &sessions{SessionOptions: o, keys: map[string]any{}}
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
@@ -75,9 +74,9 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	return s, nil
 }
 
-// MintToken signs a session token for a user, good from now for the given time; for 0,
-// without end. It has the issuer, audience and type that the options require. The secret
-// is that of HS256, or an Ed25519 private key in PEM for EdDSA.
+// MintToken signs a session token for a user that is valid from now for a time; for 0, without
+// end. It has the issuer, audience and type that the options require. The secret is that of
+// HS256, or an Ed25519 private key in PEM for EdDSA.
 func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good time.Duration) (string, error) {
 	switch {
 	case len(secret) == 0:
@@ -102,7 +101,7 @@ func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good
 	}
 	token := jwt.NewWithClaims(method, claims)
 	if o.Type != "" {
-		token.Header["typ"] = o.Type // it is JWT else
+		token.Header["typ"] = o.Type // default JWT
 	}
 	return token.SignedString(key)
 }
@@ -110,7 +109,7 @@ func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good
 // maxUser is the length of the longest username in bytes.
 const maxUser = 128
 
-// validUser returns a username, or none where it is too long or no plain text.
+// validUser returns a username, or "" if it is too long or has control characters.
 func validUser(user string) string {
 	if len(user) > maxUser || !utf8.ValidString(user) || strings.ContainsFunc(user, func(r rune) bool { return r < ' ' }) {
 		return ""
@@ -118,11 +117,11 @@ func validUser(user string) string {
 	return user
 }
 
-// of returns the user of a request's session, empty where it has none. brought says that
-// the request carries something a session could come from, counted or not: such an
-// answer is the requester's alone. A user header that is given twice, once perhaps by
-// the client and once by the proxy, is rules.ErrWrongCall. It counts from a trusted peer
-// alone: a forwarded address is any client's word.
+// of returns the user of a request's session, empty if it has none. brought reports whether the
+// request carries a token, cookie or user header, valid or not: the answer is only for its sender.
+// A user header that is given twice, perhaps by the client and by the proxy, is
+// rules.ErrWrongCall. It counts only from a trusted peer, not from a forwarded address, which any
+// client can claim.
 func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	if h := s.UserHeader; h != "" {
 		if len(c.Request().Header.PeekAll(h)) > 1 {
@@ -152,17 +151,17 @@ func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	return s.verify(token), true, nil
 }
 
-// verify returns the user of a token, empty for one that is not good.
+// verify returns the user of a token, empty if the token is not valid.
 func (s *sessions) verify(token string) string {
 	claims := jwt.MapClaims{} // unlike a struct, it takes no claim in other capitals
 	_, err := s.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
 		if _, ok := t.Header["crit"]; ok {
-			return nil, errors.New("a token with extensions") // none is understood here (RFC 7515: 4.1.11)
+			return nil, errors.New("unknown extensions") // RFC 7515: 4.1.11
 		}
 		if kind, _ := t.Header["typ"].(string); s.Type != "" && !strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.Type) {
-			return nil, errors.New("a token of another type")
+			return nil, errors.New("wrong type of token")
 		}
-		return s.keys[t.Method.Alg()], nil // the parser has let through only algorithms with a key
+		return s.keys[t.Method.Alg()], nil // the parser accepts only algorithms with a key
 	})
 	if err != nil {
 		return ""
@@ -171,8 +170,8 @@ func (s *sessions) verify(token string) string {
 	return validUser(user)
 }
 
-// sameSite reports whether a browser sent the request from the institute's own
-// pages: a cookie comes along whichever page made the browser ask.
+// sameSite reports whether a browser sent the request from the institute's own pages. Browsers
+// send cookies whatever page causes a request.
 func sameSite(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "same-site"
@@ -181,8 +180,8 @@ func sameSite(c *fiber.Ctx) bool {
 	return err == nil && from.Host != "" && strings.EqualFold(from.Host, string(c.Context().Host()))
 }
 
-// allowedOrigin reports whether a page asks whose site may send cookies along
-// (cors.credentials): the middleware before has said so.
+// allowedOrigin reports whether the CORS middleware has allowed the requesting page to send
+// cookies (http.cors.credentials).
 func allowedOrigin(c *fiber.Ctx) bool {
 	return c.Get(fiber.HeaderOrigin) != "" && c.GetRespHeader(fiber.HeaderAccessControlAllowOrigin) != "" &&
 		c.GetRespHeader(fiber.HeaderAccessControlAllowCredentials) == "true"
