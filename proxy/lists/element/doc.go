@@ -1,18 +1,13 @@
 // Package element has the files that pages load. Those of other sites load the custom element
-// <vitrine-list> (list.js) and the style of its markup (list.css), which whole pages of ours use
-// as well. For these alone are page.css, the style of what is around a list, page.js, which
-// tells the page around an iframe how high ours is, and copies, and start.js, the builder of
+// <vitrine-list> (list.js) and the style of its markup (list.css), which our own pages use as
+// well. Only our pages use page.css, the style of what is around a list, page.js, which tells
+// the page around an iframe the height of ours and copies texts, and start.js, the builder of
 // the start page.
 //
-//	assets/*.js, *.css      ──embed──▶ Files ─┬▶ /lists/{name}.{hash}.js   never changes
-//	releases/list.{hash}.js ──embed──▶        └▶ /lists/list.js, list.css  change with the program
+//	assets/*.js, *.css ──embed──▶ Files ─┬▶ /lists/{name}.{hash}.js   never changes
+//	                                     └▶ /lists/list.js, list.css  change with the program
 //
-// A page that names a file by its hash, with an integrity attribute, works until that
-// path is gone, so each release keeps its files: before one,
-//
-//	go test ./proxy/lists/element -run TestReleases -update
-//
-// copies the current ones to releases/, from where later versions go on serving them.
+// A hashed path is served by the versions of the program that have the file.
 //
 // The element's fragment is HTML that the server cleaned. The script parses it in a
 // document of its own and moves over nodes without scripts, so that it needs neither

@@ -6,14 +6,13 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
-	"io/fs"
 	"path"
 	"strings"
 	"sync"
 	"time"
 )
 
-//go:embed assets releases
+//go:embed assets
 var embedded embed.FS
 
 // File is a file that pages load.
@@ -25,13 +24,15 @@ type File struct {
 	Integrity string        // the value for the integrity attribute of a link to it
 }
 
-// Current returns a file of this version by its name, such as list.js. It has its hashed path.
+// Current returns a file by its name, such as list.js. It has its hashed path.
 func Current(name string) File { return current()[name] }
 
 var current = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
-	for name, body := range read("assets/*") {
-		all[name] = newFile(hashedName(name, body), body, hashedFor)
+	files, _ := embedded.ReadDir("assets") // it is there
+	for _, file := range files {
+		body, _ := embedded.ReadFile("assets/" + file.Name())
+		all[file.Name()] = newFile(hashedName(file.Name(), body), body, hashedFor)
 	}
 	return all
 })
@@ -39,10 +40,7 @@ var current = sync.OnceValue(func() map[string]File {
 // Files returns every file that is served, by path. Callers must not change the map.
 var Files = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
-	for name, body := range read("releases/list.*") {
-		all["/lists/"+name] = newFile(name, body, hashedFor)
-	}
-	for name, f := range current() { // may be a release, too
+	for name, f := range current() {
 		all[f.Path] = f
 		if strings.HasPrefix(name, "list.") { // other sites may name it without its hash
 			all["/lists/"+name] = newFile(name, f.Body, 10*time.Minute)
@@ -50,16 +48,6 @@ var Files = sync.OnceValue(func() map[string]File {
 	}
 	return all
 })
-
-// read returns embedded files by their names.
-func read(pattern string) map[string][]byte {
-	all := map[string][]byte{}
-	files, _ := fs.Glob(embedded, pattern) // the pattern is a valid one
-	for _, file := range files {
-		all[path.Base(file)], _ = embedded.ReadFile(file) // it is there
-	}
-	return all
-}
 
 // hashedFor is how long a cache may use a copy of a file that its path names by content.
 const hashedFor = 365 * 24 * time.Hour

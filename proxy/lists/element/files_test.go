@@ -5,10 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha512"
 	"encoding/base64"
-	"flag"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,8 +13,6 @@ import (
 
 	"vitrine/proxy/lists/element"
 )
-
-var update = flag.Bool("update", false, "copy the current files to releases/")
 
 // maxScript is the limit of the script on its way, in bytes of gzip.
 const maxScript = 8192
@@ -82,39 +77,6 @@ func TestScriptSize(t *testing.T) {
 		t.Errorf("list.js has %d bytes as gzip; at most %d", small.Len(), maxScript)
 	}
 	t.Logf("list.js: %d bytes, %d as gzip", len(element.Current("list.js").Body), small.Len())
-}
-
-// TestReleases: files of earlier releases are served under the names that pages have,
-// with the content they had. With -update it keeps the current files for later releases.
-func TestReleases(t *testing.T) {
-	if *update {
-		for _, f := range []element.File{element.Current("list.js"), element.Current("list.css")} {
-			if err := os.WriteFile(filepath.Join("releases", path.Base(f.Path)), f.Body, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		t.Skip("written; build again")
-	}
-	entries, err := os.ReadDir("releases")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if entry.Name() == "README.md" {
-			continue
-		}
-		body, err := os.ReadFile(filepath.Join("releases", entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := file(t, "/lists/"+entry.Name())
-		if f.MaxAge < 24*time.Hour || !bytes.Equal(f.Body, body) {
-			t.Errorf("%s: for %v, %d bytes, want %d", f.Path, f.MaxAge, len(f.Body), len(body))
-		}
-		if got := element.HashedName("list"+path.Ext(f.Path), body); got != entry.Name() {
-			t.Errorf("releases/%s was changed: its content has the name %s", entry.Name(), got)
-		}
-	}
 }
 
 // TestFilesNameNoOther: script and style load nothing from elsewhere and hold no text
