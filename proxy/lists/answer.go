@@ -103,7 +103,6 @@ func (a *answer) name(ctx context.Context) (err error) {
 type document struct {
 	page.List
 	view       string
-	suffix     string            // of the format
 	single     bool              // it is an item
 	page       string            // the address of the list or the item, without parameters
 	feedID     string            // what the id of its feed is made from
@@ -141,7 +140,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.Words), Group: a.query.Text(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
 		},
-		view: a.def.View, suffix: a.format.suffix, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
+		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
 		self: link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation, links: a.links,
 		linkedData: a.query.Flag(params.JSONLD),
 	}

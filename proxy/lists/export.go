@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"strconv"
@@ -110,16 +111,16 @@ func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 // csvTable is a table with a header row. It begins with a byte order mark, without which
 // Excel takes UTF-8 for another encoding.
 func csvTable(_ context.Context, a *answer) (*response.Body, error) {
-	head := newCells().append([]byte("\ufeff"), []string{
+	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 	})
 	return a.export(string(head), "", "", func() func([]byte, selection.Entry) []byte {
-		it, row := &item{}, newCells()
+		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
 			a.read(it, e)
-			return row.append(dst, []string{
+			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
 				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
@@ -137,34 +138,21 @@ func names(all []cite.Person) string {
 	return strings.Join(texts, "; ")
 }
 
-// cells writes rows of CSV, all with one writer: each has a buffer of its own.
-type cells struct {
-	row []byte
-	to  *csv.Writer // writes to row
-}
-
-func newCells() *cells {
-	c := &cells{}
-	c.to = csv.NewWriter(c)
-	c.to.UseCRLF = true
-	return c
-}
-
-// Write implements io.Writer.
-func (c *cells) Write(p []byte) (int, error) {
-	c.row = append(c.row, p...)
-	return len(p), nil
-}
-
-// append appends a row. It puts an apostrophe before a cell that a spreadsheet would compute.
-func (c *cells) append(dst []byte, cells []string) []byte {
-	for i, cell := range cells {
-		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-			cells[i] = "'" + cell
+// csvRow returns what appends rows of CSV. It puts an apostrophe before a cell that a
+// spreadsheet would compute.
+func csvRow() func(dst []byte, cells []string) []byte {
+	var row bytes.Buffer
+	w := csv.NewWriter(&row)
+	w.UseCRLF = true
+	return func(dst []byte, cells []string) []byte {
+		for i, cell := range cells {
+			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+				cells[i] = "'" + cell
+			}
 		}
+		row.Reset()
+		_ = w.Write(cells) // to memory; the comma is a valid one
+		w.Flush()
+		return append(dst, row.Bytes()...)
 	}
-	c.row = dst
-	_ = c.to.Write(cells) // to memory; the comma is a valid one
-	c.to.Flush()
-	return c.row
 }

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -21,7 +22,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// feed is the newest items of a list.
+// feed is what the templates of feeds read: the newest items of a list.
 type feed struct {
 	ID, Title, Lang string
 	Page            string // the address of the list for people
@@ -30,23 +31,11 @@ type feed struct {
 	Entries         []feedEntry
 }
 
-// feedEntry is an item of a feed. Its Updated is nil for an item that was not changed.
+// feedEntry is an item of a feed. Updated is zero for an item that was not changed.
 type feedEntry struct {
-	ID      string       `json:"id"`
-	Link    string       `json:"url,omitempty"`
-	Title   string       `json:"title,omitempty"`
-	HTML    string       `json:"content_html,omitempty"`
-	Created *time.Time   `json:"date_published"`
-	Updated *time.Time   `json:"date_modified,omitempty"`
-	People  []feedPerson `json:"authors,omitempty"`
-
-	Authors []cite.Person `json:"-"`
-}
-
-// feedPerson is an author in a JSON feed.
-type feedPerson struct {
-	Name string `json:"name,omitempty"`
-	URL  string `json:"url,omitempty"`
+	ID, Link, Title, HTML string
+	Created, Updated      time.Time
+	Authors               []cite.Person
 }
 
 // urn is an identifier that stays the same whatever address the server has.
@@ -56,29 +45,25 @@ func urn(name string) string {
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// newest is the feed of a document. It is as new as the newest of its items, not as its
-// view: feed readers report a later time as news.
-func (d *document) newest() feed {
-	f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
-	for _, it := range d.items {
-		e := feedEntry{
-			ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.title(), Created: &it.created, Authors: it.Authors,
-			HTML: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(it.title())),
+// newest returns what writes the feed of a document by a template. The feed is as new as the
+// newest of its items, not as its view: feed readers report a later time as news.
+func newest(template string) func(*document) (*response.Body, error) {
+	return func(d *document) (*response.Body, error) {
+		f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
+		for _, it := range d.items {
+			f.Entries = append(f.Entries, feedEntry{
+				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.title(), Created: it.created, Updated: it.updated,
+				HTML: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(it.title())), Authors: it.Authors,
+			})
+			f.Updated = slices.MaxFunc([]time.Time{f.Updated, it.created, it.updated}, time.Time.Compare)
 		}
-		if !it.updated.IsZero() {
-			e.Updated = &it.updated
+		if len(f.Entries) == 0 {
+			f.Updated = d.AsOf.UTC().Truncate(time.Second)
 		}
-		for _, at := range []time.Time{it.created, it.updated} {
-			if at.After(f.Updated) {
-				f.Updated = at
-			}
-		}
-		f.Entries = append(f.Entries, e)
+		var b bytes.Buffer
+		err := feeds.ExecuteTemplate(&b, template, f)
+		return bodyOf(b.Bytes(), len(d.items)), err
 	}
-	if len(f.Entries) == 0 {
-		f.Updated = d.AsOf.UTC().Truncate(time.Second)
-	}
-	return f
 }
 
 // times returns when an item was entered, or else its own day, and when it was last changed,
@@ -108,9 +93,13 @@ func xmlRune(r rune) rune {
 //go:embed feeds.tmpl
 var feedTemplates string
 
-// feeds are the templates of feeds in XML, by the suffix of the format.
+// feeds are the templates of feeds.
 var feeds = template.Must(template.New("").Funcs(template.FuncMap{
-	"text": func(s string) (string, error) {
+	"json": func(s string) (string, error) {
+		text, err := encoded(s)
+		return string(text), err
+	},
+	"xml": func(s string) (string, error) {
 		var b strings.Builder
 		err := xml.EscapeText(&b, []byte(s))
 		return b.String(), err
@@ -119,31 +108,3 @@ var feeds = template.Must(template.New("").Funcs(template.FuncMap{
 		return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
 	},
 }).Parse(feedTemplates))
-
-// xmlFeed is a feed in Atom or RSS.
-func xmlFeed(d *document) (*response.Body, error) {
-	var b bytes.Buffer
-	err := feeds.ExecuteTemplate(&b, d.suffix, d.newest())
-	return bodyOf(b.Bytes(), len(d.items)), err
-}
-
-func jsonFeed(d *document) (*response.Body, error) {
-	f := d.newest()
-	author := feedPerson{Name: f.Title}
-	for i := range f.Entries {
-		for _, p := range f.Entries[i].Authors {
-			f.Entries[i].People = append(f.Entries[i].People, feedPerson{p.Inverted(), p.ORCIDPage()})
-		}
-	}
-	return jsonBody(struct {
-		Version     string       `json:"version"`
-		Title       string       `json:"title"`
-		Language    string       `json:"language"`
-		HomePage    string       `json:"home_page_url,omitempty"`
-		URL         string       `json:"feed_url"`
-		Description string       `json:"description"`
-		Author      feedPerson   `json:"author"` // of the first version of the format
-		Authors     []feedPerson `json:"authors"`
-		Items       []feedEntry  `json:"items"`
-	}{"https://jsonfeed.org/version/1.1", f.Title, f.Lang, f.Page, f.Self.Href, f.Title, author, []feedPerson{author}, append([]feedEntry{}, f.Entries...)}, len(d.items))
-}

@@ -66,10 +66,12 @@ func (f format) build() build {
 		return csvTable
 	case ".jsonld":
 		return jsonLD
-	case ".atom", ".rss":
-		return paged(xmlFeed)
+	case ".atom":
+		return paged(newest("atom"))
+	case ".rss":
+		return paged(newest("rss"))
 	case ".feed.json":
-		return paged(jsonFeed)
+		return paged(newest("json"))
 	}
 	return paged(html(page.Page, page.Single))
 }
