@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"golang.org/x/text/unicode/rangetable"
 )
 
 // Sets of characters are written as the content of a class in Go's syntax, and Go's
@@ -41,53 +39,6 @@ func (p *rewriter) known(name string) string {
 	}
 	return "[:" + name + ":]"
 }
-
-// propertySet returns the set of \p{name}: a general category, which Go's parser knows, a
-// script, a binary property or one of PCRE2's own. Case, spaces, hyphens and underscores in
-// the name do not count.
-func propertySet(name string) string {
-	if unicode.Categories[name] != nil {
-		return `\p{` + name + `}` // the usual case, without a search
-	}
-	name = strings.TrimPrefix(strings.TrimPrefix(loose(name), "script="), "sc:")
-	switch name {
-	case "l&":
-		return `\p{LC}`
-	case "xan":
-		return `\pL\pN`
-	case "xwd":
-		return unicodeClasses["w"]
-	case "xsp", "xps":
-		return unicodeClasses["s"]
-	}
-	for _, tables := range []map[string]*unicode.RangeTable{unicode.Scripts, unicode.Properties} {
-		for known, table := range tables {
-			if loose(known) == name {
-				return spelledTable(table)
-			}
-		}
-	}
-	return `\p{` + name + `}`
-}
-
-// spelledTable returns the set of a Unicode table.
-func spelledTable(table *unicode.RangeTable) string {
-	var all []rune
-	rangetable.Visit(table, func(r rune) {
-		if n := len(all); n > 0 && all[n-1] == r-1 {
-			all[n-1] = r
-		} else {
-			all = append(all, r, r)
-		}
-	})
-	return spelled(all)
-}
-
-// separators do not count in the name of a property.
-var separators = strings.NewReplacer(" ", "", "-", "", "_", "")
-
-// loose returns a property name as names are compared.
-func loose(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // ranges returns the first and the last character of each range of a class in Go's syntax.
 func (p *rewriter) ranges(class string) []rune {
@@ -157,7 +108,7 @@ func (p *rewriter) class() {
 			}
 		case !p.more():
 			p.fail("missing terminating ] for a character class")
-		case p.accept(`\E`), p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
+		case p.accept(`\E`):
 		case p.accept("-"):
 			cased += "-" // Go's parser finds the ranges
 		default:

@@ -2,6 +2,7 @@ package pcre
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,10 +11,10 @@ import (
 
 var (
 	digits         = regexp.MustCompile(`^\d+`)
-	namedReference = regexp.MustCompile(`^(?:g([+-]?\d+)|g\{([+-]?\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
+	namedReference = regexp.MustCompile(`^(?:g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
 	propertyName   = regexp.MustCompile(`^(?:\{(\^?)([^}]*)\}|(\pL))`)
-	hexadecimal    = regexp.MustCompile(`^(?:x\{\s*([[:xdigit:]]+)\s*\}|N\{U\+([[:xdigit:]]+)\}|x([[:xdigit:]]{1,2}))`)
-	octal          = regexp.MustCompile(`^(?:o\{\s*([0-7]+)\s*\}|([0-7]{1,3}))`)
+	hexadecimal    = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{1,2}))`)
+	octal          = regexp.MustCompile(`^[0-7]{1,3}`)
 )
 
 // escaped reads a backslash sequence outside a class.
@@ -69,23 +70,21 @@ func (p *rewriter) escape() (r rune, set string) {
 // character reads an escape that stands for one character.
 func (p *rewriter) character() rune {
 	if found := p.match(hexadecimal); found != nil {
-		return p.code(strings.Join(found[1:], ""), 16)
+		return p.code(found[1]+found[2], 16)
 	}
 	if found := p.match(octal); found != nil {
-		return p.code(strings.Join(found[1:], ""), 8)
+		return p.code(found[0], 8)
 	}
 	c := p.next()
 	switch i := strings.IndexRune("aefnrt", c); {
 	case i >= 0:
 		return rune("\a\x1b\f\n\r\t"[i])
-	case c == 'c' && p.peek() > ' ' && p.peek() < 0x7f:
-		return unicode.ToUpper(p.next()) ^ 0x40
-	case c == 'c':
-		p.fail("\\c must be followed by a printable ASCII character")
 	case c == 'x' && p.peek() != '{':
 		return 0
-	case c == 'x' || c == 'o' || c == 'N':
+	case c == 'x':
 		p.fail("a number in braces was expected")
+	case c == 'c' || c == 'o' || c == 'N':
+		p.unsupported(`\` + string(c))
 	case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
 		p.fail("unrecognized character follows \\")
 	}
@@ -104,7 +103,8 @@ func (p *rewriter) code(number string, base int) rune {
 // maxProperties bounds the memory that the ranges of a compiled expression take.
 const maxProperties = 64
 
-// property reads \pL, \p{Name} and \p{^Name}, and their negations, at the letter.
+// property reads \pL, \p{Name} and \p{^Name}, and their negations, at the letter: general
+// categories and scripts, which Go's parser knows.
 func (p *rewriter) property() string {
 	negate := p.next() == 'P'
 	found := p.match(propertyName)
@@ -114,7 +114,16 @@ func (p *rewriter) property() string {
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")
 	}
-	set := propertySet(found[2] + found[3])
+	name := found[2] + found[3]
+	if name == "L&" {
+		name = "LC"
+	}
+	set := `\p{` + name + `}`
+	if unicode.Categories[name] == nil {
+		if _, err := syntax.Parse(set, syntax.Perl); err != nil {
+			p.unsupported(set)
+		}
+	}
 	if negate != (found[1] != "") {
 		set = "^" + set
 	}

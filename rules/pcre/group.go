@@ -2,30 +2,15 @@ package pcre
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
 // flags are the letters of the options in force at a place of an expression: n makes
-// groups not capture, U makes quantifiers lazy, and X stands for xx, which ignores white
-// space in classes as well; u is (*UCP), classes by Unicode properties.
+// groups not capture, and u is (*UCP), classes by Unicode properties.
 type flags string
 
 // has reports whether an option is in force.
 func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }
-
-// set switches the options with the given letters.
-func (f *flags) set(letters string, on bool) {
-	for _, letter := range strings.ReplaceAll(letters, "xx", "xX") {
-		if letter == 'x' {
-			*f = flags(strings.ReplaceAll(string(*f), "X", ""))
-		}
-		*f = flags(strings.ReplaceAll(string(*f), string(letter), ""))
-		if on {
-			*f += flags(letter)
-		}
-	}
-}
 
 // name is the syntax of the name of a group.
 const name = `[\pL_][\pL\p{Nd}_]*`
@@ -34,7 +19,7 @@ var (
 	look      = regexp.MustCompile(`^\?<?[=!]`)
 	groupName = regexp.MustCompile(`^\?(?:P?<(` + name + `)>|'(` + name + `)')`)
 	sameAs    = regexp.MustCompile(`^\?P=(` + name + `)\)`)
-	settings  = regexp.MustCompile(`^\?(\^?)([imsxnU]*)(?:(-)([imsxnU]*))?([:)])`)
+	settings  = regexp.MustCompile(`^\?([imsxn]*)(?:-([imsxn]*))?([:)])`)
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
@@ -62,7 +47,7 @@ func (p *rewriter) group() {
 		return
 	}
 	if found := p.match(condition); found != nil {
-		p.enclosed("", "(?("+p.number(found[1]+found[2]+found[3])+")")
+		p.enclosed("", "(?("+found[1]+found[2]+found[3]+")")
 		p.onlyNet(mark, "(?s:.*)")
 	} else if found := p.match(groupName); found != nil {
 		p.groups++
@@ -103,9 +88,9 @@ func (p *rewriter) lookAround() {
 // reference writes a reference to a group by name or number.
 func (p *rewriter) reference(group string) {
 	if p.behinds > 0 {
-		panic(&Error{Reason: "references in look-behinds", Unsupported: true})
+		p.unsupported("references in look-behinds")
 	}
-	net := `\k<` + p.number(group) + `>`
+	net := `\k<` + group + `>`
 	if p.flags.has('i') {
 		net = `(?i:` + net + `)`
 	}
@@ -113,34 +98,18 @@ func (p *rewriter) reference(group string) {
 	p.write(`(?s:.*)`, net)
 }
 
-// number makes the number of a group that counts from the groups opened so far absolute.
-// It returns names as they are.
-func (p *rewriter) number(group string) string {
-	number, err := strconv.Atoi(group)
-	switch {
-	case err != nil:
-		return group
-	case group[0] == '-':
-		number += p.groups + 1
-	case group[0] == '+':
-		number += p.groups
-	}
-	return strconv.Itoa(number)
-}
-
 // options reads (?flags) or (?flags:…).
 func (p *rewriter) options() {
 	found := p.match(settings)
-	if found == nil || found[1] != "" && found[3] != "" {
+	if found == nil {
 		p.fail("unrecognized character after (?, or no end of the options")
 	}
 	saved := p.flags
-	if found[1] != "" {
-		p.flags.set("imsxn", false)
+	p.flags += flags(found[1])
+	for _, letter := range found[2] {
+		p.flags = flags(strings.ReplaceAll(string(p.flags), string(letter), ""))
 	}
-	p.flags.set(found[2], true)
-	p.flags.set(found[4], false)
-	if found[5] == ":" {
+	if found[3] == ":" {
 		p.enclosed("(?:", "(?:")
 		p.flags = saved
 	}

@@ -32,8 +32,7 @@ func Compile(source, options string) (*Regexp, error) {
 	if i := strings.IndexFunc(re.options, func(c rune) bool { return !strings.ContainsRune("imsux", c) }); i >= 0 {
 		return nil, fmt.Errorf("invalid flag in regular expression options: %q", re.options[i])
 	}
-	var f flags
-	f.set(strings.ReplaceAll(re.options, "u", ""), true) // PCRE's UTF mode is always on
+	f := flags(strings.ReplaceAll(re.options, "u", "")) // PCRE's UTF mode is always on
 	std, foreign, err := rewrite(source, f, false)
 	if err != nil {
 		return nil, err

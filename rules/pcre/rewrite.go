@@ -60,7 +60,7 @@ func rewrite(source string, f flags, net bool) (out string, foreign bool, err er
 	}
 	for found := p.match(leadingVerb); found != nil; found = p.match(leadingVerb) {
 		if found[1] == "UCP" {
-			p.flags.set("u", true)
+			p.flags += "u"
 		}
 	}
 	if p.alternatives(); p.more() {
@@ -92,6 +92,9 @@ func withoutDots(source string) string {
 
 // fail ends the rewriting with an error, which rewrite recovers.
 func (p *rewriter) fail(reason string) { panic(&Error{Reason: reason}) }
+
+// unsupported is fail for a feature of PCRE2 that no engine here has.
+func (p *rewriter) unsupported(feature string) { panic(&Error{Reason: feature, Unsupported: true}) }
 
 // more reports whether the end is not reached.
 func (p *rewriter) more() bool { return p.pos < len(p.src) }
@@ -181,7 +184,7 @@ func (p *rewriter) item() {
 		return
 	}
 	if feature := beyond.FindString(rest); feature != "" {
-		panic(&Error{Reason: feature, Unsupported: true})
+		p.unsupported(feature)
 	}
 	switch {
 	case strings.HasPrefix(rest, `\Q`):
@@ -201,7 +204,7 @@ func (p *rewriter) item() {
 
 // beyond is what PCRE2 has and neither engine: verbs, recursion, callouts and the like.
 var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
-	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxnUX]*J)|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{[A-TV-Z]|\\g[<']|\[\[:[<>]:\]\])`)
+	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 
 // literal writes one character, under the i option in all its cases.
 func (p *rewriter) literal(r rune) {
@@ -250,7 +253,7 @@ func (p *rewriter) simple() {
 			item = other
 		}
 	}
-	if !ok || strings.HasPrefix(rest, `\N{U+`) {
+	if !ok {
 		p.escaped()
 		return
 	}
@@ -280,7 +283,7 @@ func (p *rewriter) quantifier(ofGroup bool) bool {
 	}
 	p.skip() // allowed before the sign of laziness or possession
 	possessive := p.accept("+")
-	lazy := !possessive && p.flags.has('U') != p.accept("?")
+	lazy := !possessive && p.accept("?")
 	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is too big
 	most, _ := strconv.Atoi(cmp.Or(found[2], "0"))
 	std := found[0]
