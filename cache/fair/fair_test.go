@@ -349,6 +349,52 @@ func TestEnded(t *testing.T) {
 	})
 }
 
+// TestWaitingTurn: while a goroutine of the work waits for a turn, others wait with it or leave, and
+// the work may end.
+func TestWaitingTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(100, 100)
+		var holders []*fair.Turn
+		for range max(runtime.GOMAXPROCS(0)-1, 1) {
+			ctx, turn := begin(t, q, t.Context())
+			if err := turn.Costly(ctx); err != nil {
+				t.Fatal(err)
+			}
+			holders = append(holders, turn)
+		}
+		ctx, turn := begin(t, q, t.Context())
+		time.Sleep(time.Second)
+		leaving, leave := context.WithCancel(ctx)
+		var works sync.WaitGroup
+		for _, c := range []context.Context{ctx, ctx, leaving} {
+			works.Go(func() {
+				if err := turn.Check(c); (err != nil) != (c == leaving) {
+					t.Errorf("Check = %v", err)
+				}
+			})
+			time.Sleep(2 * time.Millisecond)
+		}
+		leave()
+		synctest.Wait()
+		if turn.Held() {
+			t.Error("the turn is held while the work waits for it")
+		}
+		turn.End()
+		for _, holder := range holders {
+			holder.End()
+		}
+		works.Wait()
+		if turn.Held() {
+			t.Error("the turn is held after its end")
+		}
+		_, next := begin(t, q, t.Context())
+		if err := next.Costly(t.Context()); err != nil {
+			t.Error(err)
+		}
+		next.End()
+	})
+}
+
 // TestWait: concurrent work waits for what another makes without its turn.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vitrine/rules/filter"
 	"vitrine/rules/pcre"
 )
 
@@ -53,19 +52,15 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
-// Bound binds a filter to the backtracking budget of the context's caller, and to the turn.
-func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
-	c := CallerOf(ctx)
-	if c.Backtracking == nil {
-		return f
-	}
-	turn := TurnOf(ctx)
-	// A match that takes long takes longer still.
-	bound := f.Within(c.Backtracking, func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) })
-	if turn != nil && bound != f {
+// Backtracking returns the budget of the context's caller for backtracking expressions, nil if
+// there is none, and what to call between two attempts at a match that takes long: such work is
+// costly. The turn's other work is limited from then on.
+func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
+	budget, turn := CallerOf(ctx).Backtracking, TurnOf(ctx)
+	if budget != nil && turn != nil {
 		turn.backtracks.Store(true)
 	}
-	return bound
+	return budget, func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) }
 }
 
 // Turn is the right to use a processor. Work without a queue has a nil Turn. Its
@@ -81,15 +76,15 @@ type Turn struct {
 	limit      time.Duration // of all ordinary time together
 	seen       atomic.Uint64 // requests that had arrived when the turn last looked
 	crowded    atomic.Bool   // a request arrived less than quiet before that
+	shared     atomic.Int32  // pieces of work under way that others wait for
 
-	mu    sync.Mutex
-	pool  *pool         // guarded by mu: owner of the turn; nil while waiting and after End
-	since time.Time     // guarded by mu: start of the time not charged yet
-	used  time.Duration // guarded by mu, and by the queue's mu while waiting: time charged so far
-	last  time.Time     // guarded by mu: when a request was last seen to have arrived
-	ended bool          // guarded by mu
-
-	shared atomic.Int32 // pieces of work under way that others wait for
+	mu        sync.Mutex    // guards the rest; no goroutine holds it while it waits
+	pool      *pool         // owner of the turn; nil while waiting and after End
+	acquiring chan struct{} // closed when the goroutine that waits for the turn goes on; nil: none waits
+	since     time.Time     // start of the time not charged yet
+	used      time.Duration // time charged so far; does not change while waiting, when the queue reads it
+	last      time.Time     // when a request was last seen to have arrived
+	ended     bool
 }
 
 // Begin waits for a turn for the work of a context. The context returned carries it;
@@ -171,25 +166,48 @@ func (t *Turn) Resume(ctx context.Context) error {
 	if t == nil {
 		return context.Cause(ctx)
 	}
+	return t.acquire(ctx, true)
+}
+
+// acquire waits for a turn of the kind that the work needs by now, unless it has one. Of several
+// goroutines of the work one waits in the queue, and the others for that one.
+func (t *Turn) acquire(ctx context.Context, resumes bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for t.acquiring != nil {
+		acquired := t.acquiring
+		t.mu.Unlock()
+		select {
+		case <-acquired:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if ctx.Err() != nil {
+			return t.endedLocked(ctx)
+		}
+	}
 	if t.pool != nil || t.ended {
 		return nil
 	}
-	return t.acquireLocked(ctx, true)
-}
-
-// acquireLocked waits for a turn of the kind that the work needs by now.
-func (t *Turn) acquireLocked(ctx context.Context, resumes bool) error {
 	pool := &t.queue.ordinary
 	if t.used >= t.limit || t.isCostly() {
 		t.costly.Store(true)
 		pool = &t.queue.costly
 	}
-	if err := t.queue.acquire(ctx, pool, t, resumes); err != nil {
+	acquired := make(chan struct{})
+	defer close(acquired)
+	t.acquiring = acquired
+	t.mu.Unlock()
+	err := t.queue.acquire(ctx, pool, t, resumes)
+	t.mu.Lock()
+	t.acquiring = nil
+	if err != nil {
 		return err
 	}
 	t.pool, t.since = pool, time.Now()
+	if t.ended { // meanwhile
+		t.pauseLocked()
+	}
 	return nil
 }
 
@@ -261,23 +279,29 @@ func (t *Turn) yield(ctx context.Context, now bool) error {
 	} else {
 		runtime.Gosched()
 	}
+	if !t.passOn(now) {
+		return nil
+	}
+	return t.acquire(ctx, false)
+}
+
+// passOn returns the turn if its time is over, or if the work is costly from now on. It reports
+// whether the work has to wait for another.
+func (t *Turn) passOn(now bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ctx.Err() != nil { // while another goroutine of the work waited for its turn
-		return t.endedLocked(ctx)
-	}
 	t.lookLocked()
 	q, took := t.queue, time.Since(t.since)
 	t.due.Store(int64(time.Since(t.start) + checkInterval))
 	switch ordinary := t.pool == &q.ordinary; {
-	case t.pool == nil || ordinary && t.used+took < t.limit && !now || !ordinary && took < quantum:
-		return nil
-	case !ordinary && !q.hasWaiters(t.pool):
-		return nil
+	case t.pool == nil:
+		return t.acquiring != nil
+	case ordinary && t.used+took < t.limit && !now || !ordinary && (took < quantum || !q.hasWaiters(t.pool)):
+		return false
 	}
 	t.costly.Store(true)
 	t.pauseLocked()
-	return t.acquireLocked(ctx, false)
+	return true
 }
 
 // lookLocked looks whether other requests arrive, or other work waits to begin.

@@ -88,7 +88,9 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 
 // selection writes a filter for the store.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
-	f = fair.Bound(ctx, f)
+	if f.Backtracks() {
+		f = f.Within(fair.Backtracking(ctx))
+	}
 	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
 		return nil, err

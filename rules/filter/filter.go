@@ -82,12 +82,15 @@ func (f *Filter) Until() time.Time { return f.until }
 // it cannot compute with; or it is that of a pause (see Within).
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, f.bounds) }
 
+// Backtracks reports whether the filter has backtracking expressions.
+func (f *Filter) Backtracks() bool { return f.backtracks }
+
 // Within returns the filter with its backtracking expressions bound to a budget.
 // Matching fails as Match says when the budget is used up. pause is called between
 // two attempts at a match that takes long; it may block, and its error ends the match.
-// A filter without such expressions is returned as it is.
+// A filter without such expressions, or without a budget, is returned as it is.
 func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
-	if !f.backtracks {
+	if b == nil || !f.backtracks {
 		return f
 	}
 	within := *f

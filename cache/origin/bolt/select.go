@@ -67,7 +67,10 @@ func (v views) selected(ctx context.Context, at origin.Meta, q origin.Query) ite
 			return
 		}
 		defer v.readers.unpin(at.View, p)
-		matches := v.matches(ctx, at.View, p, fair.Bound(ctx, f))
+		if f.Backtracks() {
+			f = f.Within(fair.Backtracking(ctx))
+		}
+		matches := v.matches(ctx, at.View, p, f)
 		if order := q.Sort; len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
 			matches(yield)
 			return
