@@ -39,10 +39,14 @@ func NewAnswer(body []byte, contentType string, count int) *Answer {
 	}
 }
 
-// in returns the plain answer in a coding, or a itself if it has the coding, is shorter than
-// least bytes or would not become smaller.
-func (a *Answer) in(c Coding, least int) (*Answer, error) {
-	if c == a.Coding || a.TooLarge || len(a.Body) < least {
+// minCompressed is the size in bytes from which a body is compressed. A smaller one fits in one
+// packet anyway.
+const minCompressed = 1024
+
+// in returns the plain answer in a coding, or a itself if it has the coding, is small or would not
+// become smaller.
+func (a *Answer) in(c Coding) (*Answer, error) {
+	if c == a.Coding || a.TooLarge || len(a.Body) < minCompressed {
 		return a, nil
 	}
 	body, err := compress(a.Body, c)

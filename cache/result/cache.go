@@ -29,23 +29,11 @@ type Options struct {
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s; if it is
 	// negative, there is no bound.
 	Timeout time.Duration
-	// MinCoded is the size in bytes from which a body is compressed. If it is 0, 1,024:
-	// a smaller body fits in one packet anyway.
-	MinCoded int
-	// Parallel is how many loads run at a time. If it is 0, two for every processor.
-	Parallel int
-	// Waiting is how many loads may wait for their turn; one more fails at once with
-	// rules.ErrUnavailable. If it is 0, 1,000.
-	Waiting int
 }
 
-func (o Options) withDefaults() Options {
-	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)
-	o.MinCoded = cmp.Or(o.MinCoded, 1024)
-	o.Parallel = cmp.Or(o.Parallel, 2*runtime.GOMAXPROCS(0))
-	o.Waiting = cmp.Or(o.Waiting, 1000)
-	return o
-}
+// maxWaiting is how many loads may wait for their turn; one more fails at once with
+// rules.ErrUnavailable.
+const maxWaiting = 1000
 
 // maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
 // which are few, stay until others take their room.
@@ -110,7 +98,7 @@ func (e entry) newer(other entry) bool {
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	options  Options                         // with defaults
+	timeout  time.Duration                   // of a load; negative: no limit
 	kept     *ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
 	large    large                           // without a budget large answers are among the others
 	places   sync.Pool                       // of *[]byte, so that a hit allocates nothing
@@ -132,8 +120,8 @@ const entryBytes = 4 << 10
 
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
-	o = o.withDefaults()
-	c := &Cache{options: o, large: large{budget: o.LargeBudget, kept: lru.New[Key, entry](0)}, turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
+	parallel := 2 * runtime.GOMAXPROCS(0)
+	c := &Cache{timeout: cmp.Or(o.Timeout, 20*time.Second), large: large{budget: o.LargeBudget, kept: lru.New[Key, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {

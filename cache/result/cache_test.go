@@ -540,27 +540,32 @@ func TestWithTimeout(t *testing.T) {
 // TestWaiting: a load that would have to wait beyond the limit fails at once, and waiting
 // ones follow each other.
 func TestWaiting(t *testing.T) {
-	c := open(t, result.Options{Parallel: 1, Waiting: 1, Timeout: -1})
-	begun, release := make(chan struct{}, 3), make(chan struct{})
+	c := open(t, result.Options{Timeout: -1})
+	const waiting = 1000
+	parallel := 2 * runtime.GOMAXPROCS(0)
+	begun, release := make(chan struct{}, parallel+waiting), make(chan struct{})
 	load := func(context.Context) (*result.Answer, error) {
 		begun <- struct{}{}
 		<-release
 		return result.NewAnswer([]byte("x"), "text/plain", 0), nil
 	}
-	errs := make(chan error, 3)
+	errs := make(chan error, parallel+waiting+1)
 	get := func(query string) {
 		_, _, err := c.Get(t.Context(), result.Key{Query: query}, load)
 		errs <- err
 	}
-	go get("first")
-	<-begun
-	go get("second")
-	go get("third") // one of the two waits, and the other fails
+	for i := range parallel {
+		go get("begins " + strconv.Itoa(i))
+		<-begun
+	}
+	for i := range waiting + 1 { // one of them fails
+		go get("waits " + strconv.Itoa(i))
+	}
 	if err := <-errs; !errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("error %v, want %v", err, rules.ErrUnavailable)
 	}
 	close(release)
-	for range 2 {
+	for range parallel + waiting {
 		if err := <-errs; err != nil {
 			t.Error(err)
 		}

@@ -73,7 +73,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.options.Timeout)
+		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.timeout)
 		go c.land(loading, f, key, load)
 	}
 	f.callers++
@@ -162,7 +162,7 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 				return nil, err
 			}
 		}
-		return plain.in(key.Coding, c.options.MinCoded)
+		return plain.in(key.Coding)
 	})
 }
 
@@ -179,14 +179,14 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 		return nil, unavailable(context.Canceled)
 	}
 	defer c.loads.Done()
-	ctx, cancel := WithTimeout(ctx, c.options.Timeout)
+	ctx, cancel := WithTimeout(ctx, c.timeout)
 	defer cancel()
 	defer context.AfterFunc(c.root, cancel)()
 	loaded, err := c.run(ctx, load)
 	if err != nil {
 		return nil, err
 	}
-	coded, err := loaded.in(key.Coding, c.options.MinCoded)
+	coded, err := loaded.in(key.Coding)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 		return a, err
 	}
 	var ended *fair.EndedError
-	if limit := c.options.Timeout; limit > 0 && errors.As(err, &ended) && ended.Used > limit/2 {
+	if limit := c.timeout; limit > 0 && errors.As(err, &ended) && ended.Used > limit/2 {
 		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf("The answer takes more than the %v that a request may take. A narrower filter or simpler expressions may take less.", limit)}
 	}
 	return nil, unavailable(ctx.Err())
