@@ -2,15 +2,15 @@
 //
 // The path of one request:
 //
-//  1. Get looks the key up; a hit is returned as it is.
-//  2. On a miss the caller joins the flight for its key, or starts it. Concurrent
+//  1. Lookup looks the key up and returns a hit as it is.
+//  2. On a miss Load joins the flight for the key, or starts it. Concurrent
 //     callers share one computation.
 //  3. The flight looks the key up once more: another flight for the same key may
 //     have ended between this caller's look-up and the start of the flight.
 //  4. The loader runs under the cache's own deadline, not the first caller's: if a
 //     client hangs up, the others still get their answer. When the last caller
-//     leaves, the load is cancelled. Options.Parallel loaders run at a time. Package
-//     fair orders them and separates those that take long.
+//     leaves, the load is cancelled. Package fair orders the loaders and separates
+//     those that take long.
 //  5. The cache stores the answer and returns it to every caller of the flight.
 //
 // A key names everything an answer depends on, including the view's generation. An
@@ -24,8 +24,8 @@
 // Ristretto may drop an entry by design. This costs one computation: the cache never
 // holds the only copy of anything.
 //
-// Large answers have a budget of their own, in which the ones used last stay: each is dear to
-// make and would have to outweigh thousands of small ones.
+// Large answers have a budget of their own and leave it least recently used first: each is
+// expensive to make and would have to outweigh thousands of small ones.
 //
 // A key with a coding names the compressed form of an answer. The cache loads it by
 // getting the plain answer, through the cache, and compressing it once.

@@ -74,7 +74,15 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.loads.Add(1)
 		var loading context.Context
 		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.timeout)
-		go c.land(loading, f, key, load)
+		go func() {
+			defer c.loads.Done()
+			defer f.cancel()
+			f.answer, f.err = c.fly(loading, key, load)
+			c.mu.Lock()
+			c.endLocked(key, f)
+			c.mu.Unlock()
+			close(f.landed)
+		}()
 	}
 	f.callers++
 	c.mu.Unlock()
@@ -90,7 +98,12 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		case <-time.After(lastWord):
 		}
 	}
-	c.leave(key, f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.callers--; f.callers == 0 {
+		f.cancel()
+		c.endLocked(key, f)
+	}
 	return nil, Shared, unavailable(context.Cause(ctx))
 }
 
@@ -98,32 +111,11 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 // look at their deadline every millisecond.
 const lastWord = time.Second
 
-// leave removes a caller from a flight and cancels the flight with the last one.
-func (c *Cache) leave(key Key, f *flight) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f.callers--; f.callers == 0 {
-		f.cancel()
-		c.endLocked(key, f)
-	}
-}
-
 // endLocked lets later callers begin a new flight.
 func (c *Cache) endLocked(key Key, f *flight) {
 	if c.flights[key] == f {
 		delete(c.flights, key)
 	}
-}
-
-// land runs the flight and wakes its callers.
-func (c *Cache) land(ctx context.Context, f *flight, key Key, load Loader) {
-	defer c.loads.Done()
-	defer f.cancel()
-	f.answer, f.err = c.fly(ctx, key, load)
-	c.mu.Lock()
-	c.endLocked(key, f)
-	c.mu.Unlock()
-	close(f.landed)
 }
 
 // fly is the flight's body. It looks the key up again: caller A may miss, be delayed and

@@ -48,19 +48,21 @@ func (f *InFlight) AcquireToMake(n int64) (release func(), err error) {
 
 // TryAcquire acquires n bytes for an answer sent as a whole, until Release; false if too
 // little is free.
-func (f *InFlight) TryAcquire(n int64) bool { return f.acquire(n, f.third) }
+func (f *InFlight) TryAcquire(n int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.acquireLocked(n, f.third)
+}
 
 // TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release; false if
 // too little is free.
-func (f *InFlight) TryAcquirePiece(n int64) bool { return f.acquire(n, 2*f.third) }
-
-// acquire acquires n bytes if no more than most are used then.
-func (f *InFlight) acquire(n, most int64) bool {
+func (f *InFlight) TryAcquirePiece(n int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.acquireLocked(n, most)
+	return f.acquireLocked(n, 2*f.third)
 }
 
+// acquireLocked acquires n bytes if no more than most are used then.
 func (f *InFlight) acquireLocked(n, most int64) bool {
 	free := f.third <= 0 || f.used+n <= most
 	if free {

@@ -7,10 +7,9 @@ import (
 )
 
 // large keeps the answers of more than LargeBytes bytes that were used last, in a budget of
-// their own. Among all others ristretto would compare such an answer with each of the
-// thousands whose room it takes, and refuse it until it has been asked for, and made, more
-// often than any of them. Here it is kept from the first request on, and large answers never
-// evict small ones.
+// their own. Ristretto would compare such an answer with each of the thousands of small ones
+// whose room it takes, and reject it until it was requested, and made, more often than any of
+// them. Here it is kept from the first request on, and large answers never evict small ones.
 type large struct {
 	budget int64 // in bytes; 0: it keeps nothing
 
