@@ -8,6 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openFiles returns how many files the process may open; 0: unknown.
+func openFiles() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return limit.Cur
+}
+
 // unsentBytes is how much of a response the system holds before it is on its way. By
 // itself it would take megabytes for each client that does not read, which the process
 // does not see, but which count as memory of its container.

@@ -4,6 +4,9 @@ package listener
 
 import "errors"
 
+// openFiles returns how many files the process may open, which is unknown on this system.
+func openFiles() uint64 { return 0 }
+
 // openSocket does nothing on this system: the Conn has no socket.
 func (c *Conn) openSocket() {}
 
