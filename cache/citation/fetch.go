@@ -9,10 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/PuerkitoBio/goquery"
-	"golang.org/x/net/html/charset"
 
 	"vitrine/rules"
 )
@@ -88,22 +86,4 @@ func (c *Client) read(response *http.Response) (*goquery.Document, error) {
 		return nil, fmt.Errorf("%w: captcha", ErrBlocked)
 	}
 	return page, nil
-}
-
-// parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads the beginning
-// only, which may be ASCII.
-func parsePage(body []byte, contentType string) (*goquery.Document, error) {
-	if !utf8.Valid(body) {
-		encoding, _, _ := charset.DetermineEncoding(body, contentType)
-		decoded, err := encoding.NewDecoder().Bytes(body)
-		if err != nil {
-			return nil, err
-		}
-		body = decoded
-	}
-	root, err := buildTree(body)
-	if err != nil {
-		return nil, err
-	}
-	return goquery.NewDocumentFromNode(root), nil
 }

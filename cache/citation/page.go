@@ -1,0 +1,125 @@
+package citation
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+const (
+	// Elements of a profile's page, even without publications, and of a document's.
+	familiarProfile  = "#gsc_rsb_st, .gsc_rsb_std, .gsc_g_t, .gsc_a_tr, #gsc_prf_in, #gsc_a_b"
+	familiarDocument = "#gsc_oci_title, .gsc_oci_title, .gsc_oci_field"
+	// captcha matches forms that ask whether the reader is a person.
+	captcha = "#gs_captcha_ccl, #gs_captcha_f, #captcha-form, #recaptcha, .g-recaptcha, form[action*=sorry]"
+)
+
+// Bounds on what is read from a page.
+const (
+	maxElements = 100 // rows, which is the page size that Profile requests, years and fields
+	maxText     = 64 << 10
+)
+
+// find returns the first elements of a page that a selector matches.
+func find(page *goquery.Document, selector string) *goquery.Selection {
+	found := page.Find(selector)
+	return found.Slice(0, min(maxElements, found.Length()))
+}
+
+// text returns the visible text of a selection's first element, up to maxText bytes. A
+// run of white space becomes one space, and a space separates lines and blocks.
+func text(s *goquery.Selection) string {
+	if s.Length() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for n := range s.Get(0).Descendants() {
+		if b.Len() >= maxText {
+			break
+		}
+		switch {
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data[:min(len(n.Data), maxText-b.Len())])
+		case n.Type == html.ElementNode && slices.Contains(breaks[:], n.DataAtom):
+			b.WriteByte(' ')
+		}
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(b.String()), " "), "")
+}
+
+// breaks are the elements that begin a new line.
+var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
+
+// parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads the beginning
+// only, which may be ASCII.
+func parsePage(body []byte, contentType string) (*goquery.Document, error) {
+	if !utf8.Valid(body) {
+		encoding, _, _ := charset.DetermineEncoding(body, contentType)
+		decoded, err := encoding.NewDecoder().Bytes(body)
+		if err != nil {
+			return nil, err
+		}
+		body = decoded
+	}
+	root, err := buildTree(body)
+	if err != nil {
+		return nil, err
+	}
+	return goquery.NewDocumentFromNode(root), nil
+}
+
+// Bounds of a page, far above those of the index's pages.
+const (
+	maxTokens     = 50_000
+	maxAttributes = 100 // of one tag
+	maxDepth      = 512
+)
+
+// buildTree builds the tree of a page from its tags, one node for each token. html.Parse
+// would repair the page as browsers do: it reopens unclosed formatting tags in each block
+// and merges the attributes of all html and body tags. A hostile page of 130 kB then takes
+// a gigabyte and minutes. The index closes its tags, so no repair is needed.
+func buildTree(body []byte) (*html.Node, error) {
+	root := &html.Node{Type: html.DocumentNode}
+	open := []*html.Node{root}
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for range maxTokens {
+		kind := z.Next()
+		token := z.Token()
+		switch kind {
+		case html.ErrorToken: // end of input: reading from memory does not fail
+			return root, nil
+		case html.TextToken:
+			open[len(open)-1].AppendChild(&html.Node{Type: html.TextNode, Data: token.Data})
+		case html.StartTagToken, html.SelfClosingTagToken:
+			n := &html.Node{Type: html.ElementNode, Data: token.Data, DataAtom: token.DataAtom, Attr: token.Attr}
+			open[len(open)-1].AppendChild(n)
+			if kind == html.StartTagToken && !slices.Contains(void[:], n.DataAtom) {
+				open = append(open, n)
+			}
+			if len(open) > maxDepth || len(n.Attr) > maxAttributes {
+				return nil, fmt.Errorf("nested deeper than %d, or more than %d attributes in a tag", maxDepth, maxAttributes)
+			}
+		case html.EndTagToken: // closes the innermost element of the name, and all in it
+			for i := len(open) - 1; i > 0; i-- {
+				if open[i].Data == token.Data {
+					open = open[:i]
+					break
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("more than %d tokens", maxTokens)
+}
+
+// void are the elements that have no end tag.
+var void = [...]atom.Atom{
+	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr,
+}
