@@ -23,10 +23,11 @@ type entry struct {
 type failure struct {
 	err   error
 	count int
-	retry time.Time // when the answer may be loaded again
+	retry time.Time // until then the page is not loaded
 }
 
-// parser makes of a page what is written as JSON; errUnfamiliar of a page of another kind.
+// parser reads a page into a value that is written as JSON. It fails with errUnfamiliar for a
+// page of another kind.
 type parser func(context.Context, *goquery.Document) (any, error)
 
 // get returns the answer for a key: a fresh kept one, one parsed from the page for a query

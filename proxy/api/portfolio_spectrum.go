@@ -19,8 +19,8 @@ import (
 // most assignments first. Which activities are recent changes at New Year, so an answer is valid
 // for the year.
 //
-// No user is linked to a summary. For callers without the permission the list is
-// therefore restricted to nothing (API.md: Authentication, 6).
+// Summaries do not name users, so callers without the permission get an empty list (API.md:
+// Authentication, 6).
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {

@@ -71,7 +71,7 @@ func (by aggregation) plan(list listing) response.Plan {
 	})
 }
 
-// valueGroup is the rows that have a value, and the numbers found in them.
+// valueGroup is a group of rows with equal values, and the numbers in them.
 type valueGroup struct {
 	index.Group
 	tally                // empty for count

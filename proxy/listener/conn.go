@@ -134,9 +134,12 @@ func (c *Conn) gather() {
 			c.end = len(c.head)
 			return
 		default:
-			if !begun && len(c.head) > 0 && string(c.head) != "\r" {
-				c.begin()
-				begun = true
+			if !begun && len(c.head) > 0 && string(c.head) != "\r" { // from here the client has Options.Read to finish the header
+				begun, c.readBy = true, after(time.Now(), c.listener.options.Read)
+				if c.head[0] <= ' ' || c.head[0] >= 0x7f {
+					c.failed = errNoHTTP
+					continue
+				}
 			}
 			searched = max(len(c.head)-3, 0)
 			c.more()
@@ -147,15 +150,6 @@ func (c *Conn) gather() {
 
 // errNoHTTP is returned for other protocols, such as the greeting of TLS.
 var errNoHTTP = errors.New("not HTTP")
-
-// begin is called when a part of a header has arrived. From then on the client has Options.Read
-// to finish the header.
-func (c *Conn) begin() {
-	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
-		c.failed = errNoHTTP
-	}
-	c.readBy = after(time.Now(), c.listener.options.Read)
-}
 
 // rewind drops what the server has read, and frees the memory of a long header.
 func (c *Conn) rewind() {
@@ -170,9 +164,6 @@ func (c *Conn) rewind() {
 
 // more reads once.
 func (c *Conn) more() {
-	if c.failed != nil {
-		return
-	}
 	if cap(c.head) == len(c.head) {
 		size := min(max(2*cap(c.head), headBytes), max(c.listener.options.HeaderBytes, headBytes))
 		c.head = append(make([]byte, 0, size), c.head...)
