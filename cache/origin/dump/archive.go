@@ -30,12 +30,6 @@ const archiveVersion = "0.1"
 // namespace is a collection of one of an archive's databases.
 type namespace struct{ database, collection string }
 
-// isServerDatabase reports whether a database belongs to the server: its own
-// three, and the empty name under which an archive keeps the oplog.
-func isServerDatabase(name string) bool {
-	return name == "" || name == "admin" || name == "config" || name == "local"
-}
-
 // readPrelude reads an archive up to its first block, and returns the collections whose
 // documents must follow.
 func readPrelude(in *stream) (promised []namespace, err error) {
@@ -76,16 +70,15 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	}
 }
 
-// derived reports whether a collection has no documents of its own in an
-// archive: a view, or a time series, whose documents come as system.buckets.
-// In archives of older tools only its options show that it is a view.
+// derived reports whether an archive has no documents of a collection: of a view, or of a
+// time series, whose documents come as system.buckets. In archives of older tools only the
+// options show that a collection is a view.
 func derived(kind, metadata string) bool {
 	return kind == "view" || kind == "timeseries" || strings.Contains(metadata, `"viewOn"`)
 }
 
-// decode reads one of the archive's own documents, of which there must be another, into v.
-// The end of the file and a terminator are errors that wrap io.ErrUnexpectedEOF and
-// errTerminator.
+// decode reads the next of the archive's own documents into v. At the end of the file the error
+// wraps io.ErrUnexpectedEOF, at a terminator errTerminator.
 func (s *stream) decode(v any) error {
 	doc, place, err := s.frame()
 	if err == nil {
@@ -100,17 +93,17 @@ func (s *stream) decode(v any) error {
 	return broken(place, err)
 }
 
-// crcTable is of the polynomial that mongodump uses.
+// crcTable has the polynomial that mongodump uses.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// checksum is a namespace's running CRC-64 and whether its end has come.
+// checksum is a namespace's running CRC-64 and whether we have read its last block.
 type checksum struct {
 	sum   uint64
 	ended bool
 }
 
-// readArchive reads the documents of one of an archive's databases. Those of others and
-// of reserved collections count towards the checksums and are passed over.
+// readArchive reads the documents of one of an archive's databases. It skips those of other
+// databases and of reserved collections, but checks their checksums.
 func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
 	sums := map[namespace]*checksum{}
@@ -130,7 +123,7 @@ func (s *Source) readArchive(in *stream, take takeFunc) error {
 	return err
 }
 
-// readHeader reads the header of a block and returns whose it is.
+// readHeader reads the header of a block and returns the block's namespace.
 func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err error) {
 	place := in.place()
 	var header struct {
@@ -187,7 +180,7 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 	}
 }
 
-// wholeArchive returns an error if the archive was cut off between two blocks.
+// wholeArchive returns an error if the file was cut off between two blocks.
 func wholeArchive(end Place, sums map[namespace]*checksum) error {
 	var missing []string
 	for ns, sum := range sums {

@@ -10,13 +10,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length of a document, in bytes; a greater one is damage. A
-// server's own collections exceed raw.MaxDocument by what an oplog entry wraps around a
-// document.
+// maxFrame is the greatest length of a document, in bytes; a greater one is damage. In a
+// server's own collections, an oplog entry wraps a document and so exceeds raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
-// errTerminator marks four bytes of 0xff where a document could begin, which is
-// how an archive ends a block.
+// errTerminator reports four bytes of 0xff in place of a document: the end of a block in an
+// archive.
 var errTerminator = errors.New("terminator")
 
 // frame returns the next BSON document, by its length alone, and the place where it
@@ -56,8 +55,8 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	return doc, place, nil
 }
 
-// trusted is how many bytes are allocated on the word of a length alone; beyond,
-// memory follows what is really there.
+// trusted is how many bytes frame allocates for a length that may be wrong; beyond, it
+// allocates only what it reads.
 const trusted = 256 << 10
 
 // readBSON reads a BSON file: documents, one behind the other.
@@ -78,7 +77,7 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 	}
 }
 
-// wellFormed returns a document if its BSON is, else what is wrong with it.
+// wellFormed returns a document, or a *BadDocument if its BSON is malformed.
 func wellFormed(d Document) (Document, error) {
 	if err := raw.Check(d.Raw); err != nil {
 		return Document{}, d.bad(err)
@@ -86,5 +85,5 @@ func wellFormed(d Document) (Document, error) {
 	return d, nil
 }
 
-// errNotDocument reports a length that no document can have.
+// errNotDocument reports an impossible length.
 var errNotDocument = errors.New("no BSON document begins here")

@@ -5,28 +5,29 @@
 //
 //	paths ──Open──▶ Dump: one Source per file ──Documents──▶ collection, document, place
 //	                                                             │
-//	Load:  first reading   every document checked, nothing written, last place of each _id noted
-//	       second reading  the last document of each _id upserted in batches
-//	       with Drop       what the dump does not hold is deleted, last
+//	Load:  first reading   check every document, write nothing, note the last place of each _id
+//	       second reading  upsert the last document of each _id in batches
+//	       with Drop       at last, delete the documents that the dump does not hold
 //
 // The formats are lines of Extended JSON (.jsonl, .ndjson, .json, also one JSON
 // array), BSON files and folders as mongodump writes them, and mongodump's
-// --archive files, each with or without gzip. Archives and gzip are recognised by
-// their first bytes, whatever the file is called; the rest by the file's name
-// and, where that says nothing, by content.
+// --archive files, each with or without gzip. Open recognises archives and gzip by
+// their first bytes, other formats by the file's name or, if that does not tell, by
+// content.
 //
 // # Promises
 //
 // A dump with one malformed document changes nothing: Load reads everything
-// before it writes anything. Damage that hides what follows (a cut-off file, a
-// broken gzip stream, a wrong checksum) always stops; a single bad document can
-// be passed over with SkipBad. Memory is bounded by the largest document, one
-// batch and some 50 bytes for each _id. What never brings a document ends: a file, which
-// is a regular one, by the bytes behind its last document, standard input by all its bytes.
+// before it writes anything. Damage that hides the rest of a file (a cut-off file, a
+// broken gzip stream, a wrong checksum) always stops; SkipBad skips single bad
+// documents. Memory is bounded by the largest document, one batch and some 50 bytes
+// for each _id. Reading ends even if no document comes: a file, which must be a
+// regular one, has a limit on the bytes after its last document, standard input on
+// all its bytes.
 //
-// An import that was interrupted, by whatever, is repaired by running it again:
-// a document's _id is the same each time, also where the dump has none (see
-// Load), and nothing is deleted before everything is stored.
+// To repair an interrupted import, run it again: a document's _id is the same each
+// time, even if the dump has none (see Load), and Load deletes nothing before it has
+// stored everything.
 //
 // A Dump is used by one goroutine at a time.
 package dump

@@ -36,8 +36,8 @@ func (d *Dump) addFolder(folder string) error {
 	return nil
 }
 
-// listFolder returns the names of a folder's data files and of the folders in it
-// that hold BSON files, and notes what else there is. Hidden entries are passed over.
+// listFolder returns the names of a folder's data files and of the folders in it that hold
+// BSON files, and notes all other entries. It skips hidden ones.
 func (d *Dump) listFolder(folder string) (files, databases []string, err error) {
 	entries, err := fs.ReadDir(d.files, folder)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxText is how long the Extended JSON of one document may be, in bytes. The
-// canonical form of a document takes several times the room of its BSON.
+// maxText is the limit on the Extended JSON of one document, in bytes. The canonical form is
+// several times as long as the BSON.
 const maxText = 4 * raw.MaxDocument
 
-// maxGap is how many bytes may follow each other without the end of a document: what never
-// brings one, such as a device, must not keep an import busy for ever.
+// maxGap is how many bytes may come without the end of a document: a file that never has one
+// must not keep an import busy for ever.
 const maxGap = 4 * maxText
 
-// errGap reports that more bytes than maxGap are no document.
+// errGap reports more than maxGap bytes without the end of a document.
 var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
 
 // errTextTooLong reports a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
-// byteOrderMark is what some editors put in front of UTF-8.
+// byteOrderMark begins UTF-8 of some editors.
 var byteOrderMark = []byte("\ufeff")
 
 // readJSON reads documents in lines, or, if the first character is a bracket, in one array.
@@ -39,8 +39,8 @@ func (s *Source) readJSON(in *stream, take takeFunc) error {
 	return t.readLines(take)
 }
 
-// firstCharacter returns the first byte that is no white space, as far as the
-// buffer reaches, without reading it; 0 if there is none.
+// firstCharacter peeks for the first byte in the buffer that is not white space; 0 if there is
+// none.
 func firstCharacter(in *bufio.Reader) byte {
 	in.Peek(1) // fills the buffer; an error shows when the file is read
 	head, _ := in.Peek(in.Buffered())
@@ -50,13 +50,12 @@ func firstCharacter(in *bufio.Reader) byte {
 	return 0
 }
 
-// text is a file of JSON. It is read up to where each document ends, and the rest is left
-// to the parser.
+// text is a file of JSON. It finds the end of each document and gives its text to the parser.
 type text struct {
 	*stream
 	collection string
 	line       int    // of the next byte
-	since      int64  // where the document before ended
+	since      int64  // where the previous document ended
 	buf        []byte // of the document being read; reused
 }
 
@@ -67,7 +66,7 @@ func (t *text) place() Place {
 	return place
 }
 
-// readLines reads one document a line; empty lines are passed over.
+// readLines reads one document a line and skips empty lines.
 func (t *text) readLines(take takeFunc) error {
 	for {
 		place := t.place()
@@ -86,8 +85,8 @@ func (t *text) readLines(take takeFunc) error {
 	}
 }
 
-// lineEnd finds the end of a line, with the empty lines behind it: where it is, or how far src
-// reaches.
+// lineEnd returns the position after a line and the empty lines that follow it, or the length
+// of src if the line does not end in it.
 func lineEnd(src []byte) (n int, end bool) {
 	if i := bytes.IndexByte(src, '\n'); i >= 0 {
 		for ; i < len(src) && src[i] == '\n'; i++ {
@@ -130,7 +129,7 @@ func (t *text) readArray(take takeFunc) error {
 	return broken(t.place(), err)
 }
 
-// token returns the next byte that is no white space.
+// token returns the next byte that is not white space.
 func (t *text) token() (byte, error) {
 	for {
 		c, err := t.ReadByte()
@@ -159,13 +158,13 @@ func (t *text) finish() error {
 	return broken(place, err)
 }
 
-// nesting is where in a document's text a reader is.
+// nesting is the state of a reader within a document's text.
 type nesting struct {
 	depth           int // of objects and arrays
 	quoted, escaped bool
 }
 
-// follow finds the end of the outermost object as lineEnd does that of a line.
+// follow finds the end of the outermost object; see lineEnd.
 func (n *nesting) follow(src []byte) (int, bool) {
 	for i, c := range src {
 		switch {
@@ -187,8 +186,8 @@ func (n *nesting) follow(src []byte) (int, bool) {
 	return len(src), false
 }
 
-// gather reads a document's text into buf, up to the end that find finds. Of one longer
-// than maxText nothing is kept, and reading goes on behind it.
+// gather reads a document's text into buf, up to the end that find finds. If the text is longer
+// than maxText, it keeps nothing and reads to the end.
 func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 	t.buf = t.buf[:0]
 	tooLong := false

@@ -18,10 +18,10 @@ import (
 // LoadOptions say how a dump is loaded. The zero value works.
 type LoadOptions struct {
 	// Drop deletes, once everything is stored, the documents of the imported
-	// collections that the dump does not hold. A collection of which bad documents
-	// were passed over keeps them: one of them may be what could not be read.
+	// collections that the dump does not hold. It deletes none from a collection with
+	// skipped bad documents, because they may be the same.
 	Drop bool
-	// SkipBad passes over bad documents and counts them, instead of stopping.
+	// SkipBad skips bad documents and counts them instead of stopping.
 	SkipBad bool
 	// BatchDocs is how many documents at most are stored at once. If zero, 1000 is used.
 	BatchDocs int
@@ -33,21 +33,19 @@ type LoadOptions struct {
 // ErrChanged is returned if the dump's files were written to during the import.
 var ErrChanged = errors.New("the dump changed while it was read")
 
-// maxHeld is how many bytes of documents are held before they are stored.
+// maxHeld is how many bytes of documents Load collects before it stores them.
 const maxHeld = 8 << 20
 
 // Load stores a dump's documents by their _id and replaces what is there.
 //
-// It reads the dump twice. In the first reading nothing is written: a bad
-// document or a broken file stops it with a *BadDocument or *BrokenFile and
-// leaves every collection as it was. In the second the documents are stored in
-// batches. Of documents with the same _id the last one of the dump is stored, the
-// others are counted. A document without _id gets an ObjectID made from its
+// It reads the dump twice. The first time it writes nothing: a bad document or a broken file
+// stops it with a *BadDocument or *BrokenFile and leaves every collection as it was. The second
+// time it stores the documents in batches. Of documents with the same _id it stores the last
+// one and counts the others. It gives a document without _id an ObjectID made from its
 // collection and content, so that the same dump always gives the same documents.
 //
-// With Drop, deleting comes last. A collection is never empty in between, and an
-// import killed at any moment leaves a mixture of old and new documents at
-// worst, which the next one completes.
+// With Drop, it deletes at the end. A collection is never empty in between. An import that is
+// killed leaves a mixture of old and new documents at worst, which the next one completes.
 //
 // If ctx ends, Load stops between two batches. The report says what was done,
 // also beside an error.
@@ -80,10 +78,10 @@ type loader struct {
 	collections map[string]*collection
 	bad         []*BadDocument // the first of them
 	badTotal    int
-	held        int // bytes in all batches
+	held        int // bytes of all batches
 }
 
-// collection is what a run knows of one collection.
+// collection is the state of one collection.
 type collection struct {
 	tally Tally
 	last  map[keyHash]int  // position of the last document with that _id
@@ -92,7 +90,7 @@ type collection struct {
 	batch []bson.Raw
 }
 
-// collection returns what is known of a collection, now at least that it exists.
+// collection returns the state of a collection, which it creates if necessary.
 func (l *loader) collection(name string) *collection {
 	c := l.collections[name]
 	if c == nil {
@@ -102,9 +100,9 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
-// derive returns the _id given to a document that has none: made from the collection,
-// the document and how many equal ones came before it, so that the next import of the
-// same dump finds the same documents instead of adding them again.
+// derive returns the _id for a document that has none. It depends on the collection, the
+// document and the number of equal ones before it, so that the next import of the same dump
+// replaces the documents instead of adding them again.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	content := sha256.Sum256(doc)
 	before := binary.BigEndian.AppendUint64(nil, uint64(c.equal[content]))
@@ -113,8 +111,8 @@ func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	return bson.ObjectID(sum[:12])
 }
 
-// read reads the whole dump once and hands every good document, complete with
-// _id, to take.
+// read reads the whole dump once and calls take with every good document, which has an _id
+// then.
 func (l *loader) read(ctx context.Context, take func(context.Context, *collection, Document, keyHash) error) error {
 	for i := range l.dump.Sources {
 		for doc, err := range l.dump.Sources[i].Documents(ctx, l.opts.Progress) {
@@ -123,7 +121,7 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 				doc.Raw, key, err = l.identify(doc)
 			}
 			if err != nil {
-				if err := l.passOver(err); err != nil {
+				if err := l.skip(err); err != nil {
 					return err
 				}
 				continue
@@ -136,7 +134,8 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 	return nil
 }
 
-// identify returns a document with its _id, found or derived, or what is bad about it.
+// identify returns a document with its _id, its own or a derived one. The error is a
+// *BadDocument.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	id, err := raw.CheckStorable(doc.Raw)
 	stored := doc.Raw
@@ -157,8 +156,8 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	return stored, key, nil
 }
 
-// passOver counts a bad document, or returns the error that ends the reading.
-func (l *loader) passOver(err error) error {
+// skip counts a bad document, or returns the error that ends the reading.
+func (l *loader) skip(err error) error {
 	bad, ok := errors.AsType[*BadDocument](err)
 	if !l.opts.SkipBad || !ok {
 		return err
@@ -178,7 +177,7 @@ func (l *loader) check(_ context.Context, c *collection, _ Document, key keyHash
 	return nil
 }
 
-// rewind prepares for the second reading, which counts anew what is bad.
+// rewind prepares for the second reading, which counts bad documents anew.
 func (l *loader) rewind() {
 	l.bad, l.badTotal = nil, 0
 	for _, c := range l.collections {
@@ -262,7 +261,7 @@ func (l *loader) drop(ctx context.Context) error {
 		removed, err := l.store.Retain(ctx, c.tally.Collection, func(id bson.RawValue) bool {
 			key, err := hashID(id)
 			_, held := c.last[key]
-			return held || err != nil // what cannot be read cannot be judged
+			return held || err != nil // keeps malformed ids
 		})
 		c.tally.Removed = removed
 		if err != nil {
@@ -272,12 +271,12 @@ func (l *loader) drop(ctx context.Context) error {
 	return nil
 }
 
-// keyHash stands for an _id in memory: of 128 bits, so that long _id cost no
-// more than short ones and no two ever meet. _id that MongoDB holds to be the
-// same, such as 1 and 1.0, have the same.
+// keyHash stands for an _id in memory. It has 128 bits, so that long ids cost no more than short
+// ones and collisions do not happen. Ids that MongoDB takes for equal, such as 1 and 1.0, have
+// the same hash.
 type keyHash [16]byte
 
-// maxID is how long an _id may be, in bytes: what every store takes.
+// maxID is the greatest length of an _id that every store takes, in bytes.
 const maxID = 32000
 
 // hashID returns the hash of an _id.

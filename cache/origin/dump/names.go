@@ -32,9 +32,9 @@ func formatOf(name string) format {
 	return unknownFormat
 }
 
-// collectionOf derives a collection's name from that of its file: for BSON all
-// of it but the ending, with mongodump's percent escapes undone ("fs.files" is a
-// usual name); for others what stands before the first dot.
+// collectionOf derives a collection's name from that of its file: for BSON the name without
+// its ending and without mongodump's percent escapes ("fs.files" is a usual name), for other
+// formats the part before the first dot.
 func collectionOf(name string, f format) string {
 	if f != bsonFormat {
 		name, _, _ = strings.Cut(name, ".")
@@ -47,8 +47,8 @@ func collectionOf(name string, f format) string {
 	return name
 }
 
-// besides reports whether a file of a mongodump folder is there beside the
-// collections: their metadata, the dump's own, the log of operations.
+// besides reports whether a file of a mongodump folder is not a collection: metadata of a
+// collection or of the dump, the log of operations.
 func besides(name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)

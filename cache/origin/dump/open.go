@@ -20,16 +20,16 @@ import (
 
 // Options say how paths become sources. The zero value works.
 type Options struct {
-	// Collection, for files that hold one collection, replaces the name derived
-	// from the file's; of an archive or folder it is the only one taken.
+	// Collection names the collection of a file that holds one, in place of the file's
+	// name. Of an archive or folder it selects the only one to import.
 	Collection string
-	// Database is the one to take where a path holds several; it may be empty
-	// where there is one.
+	// Database selects the database of a path that holds several. It may be empty if
+	// there is only one.
 	Database string
-	// Stdin is read, once and into a temporary file, for the path "-"; if nil,
-	// that path is refused.
+	// Stdin is copied to a temporary file for the path "-". If nil, that path is an
+	// error.
 	Stdin io.Reader
-	// StdinBytes is how many bytes of it are read at most: more is an error. If zero,
+	// StdinBytes is the limit on the bytes of Stdin: more is an error. If zero,
 	// DefaultStdinBytes is used.
 	StdinBytes int64
 	// Progress, if not nil, is called with the number of bytes read of Stdin.
@@ -39,18 +39,18 @@ type Options struct {
 // DefaultStdinBytes is the default of Options.StdinBytes.
 const DefaultStdinBytes = 4 << 30
 
-// Dump is everything that one import reads.
+// Dump is the input of one import.
 type Dump struct {
 	Sources []Source
-	// Notes say, a sentence each, what was passed over and why.
+	// Notes say, a sentence each, which files Open skipped and why.
 	Notes []string
 
 	opts  Options
 	files fs.FS
-	spool string // the temporary file with standard input; "" if none
+	spool string // the temporary file with standard input, "" if there is none
 }
 
-// disk has files by the names that users give them.
+// disk opens files by the names that users give.
 type disk struct{}
 
 // Open implements fs.FS.
@@ -97,7 +97,7 @@ func (d *Dump) Size() int64 {
 	return n
 }
 
-// Close removes what Open stored aside.
+// Close removes the temporary file with standard input.
 func (d *Dump) Close() error {
 	if d.spool == "" {
 		return nil
@@ -123,12 +123,12 @@ func (d *Dump) add(ctx context.Context, name string) error {
 	return d.addFile(name, name, false)
 }
 
-// addFile adds a file, given by its name for people and its name in files, after a look
-// at its beginning. Of files in a folder, Options.Collection chooses one; a file named for
-// itself it renames.
+// addFile adds a file, given by its name for people and its name in d.files, after it has read
+// the beginning. Of files in a folder, Options.Collection selects one; for a file that the
+// caller named, it is the name of the collection.
 func (d *Dump) addFile(name, file string, inFolder bool) error {
 	s := Source{Name: name, files: d.files, file: file}
-	// Others may never end, or never begin. Links to regular files are followed.
+	// Devices and pipes may never end, or never begin. Links to regular files are fine.
 	if info, err := fs.Stat(d.files, file); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file (%s): as standard input it is read, import … - <%[1]s", name, info.Mode())
 	}
@@ -171,7 +171,7 @@ func (d *Dump) addFile(name, file string, inFolder bool) error {
 	return nil
 }
 
-// addArchive adds an archive, with the collections its prelude announces.
+// addArchive adds an archive with the collections that its prelude lists.
 func (d *Dump) addArchive(s Source, in *stream) error {
 	promised, err := readPrelude(in)
 	if err != nil {
@@ -192,7 +192,7 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 		switch why, err := reserved(ns.collection), origin.CheckCollection(ns.collection); {
 		case why != "":
 			d.note("%s: %s: ignored: %s", s.Name, ns.collection, why)
-		case err != nil: // it cannot be renamed, as a file can, and should not keep the others out
+		case err != nil: // users cannot rename it, as they can a file, and want the others
 			d.note("%s: ignored: %v", s.Name, err)
 		default:
 			s.Collections = append(s.Collections, ns.collection)
@@ -205,11 +205,13 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import. The server's own are
-// imported only if Options.Database names them.
+// chooseDatabase decides which of a path's databases to import. The server's own, and the empty
+// name under which an archive has the oplog, are imported only if Options.Database names them.
 func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	slices.Sort(databases)
-	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), isServerDatabase)
+	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), func(name string) bool {
+		return slices.Contains([]string{"", "admin", "config", "local"}, name)
+	})
 	switch want := d.opts.Database; {
 	case want != "" && slices.Contains(databases, want):
 		return want, nil
@@ -223,15 +225,15 @@ func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
 }
 
-// note records something passed over.
+// note adds a note.
 func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff finds a file's format: an archive by its magic number, others by name
-// and, where it says nothing, by the first bytes.
+// sniff finds a file's format: that of an archive by its magic number, others by the name or,
+// if that does not tell, by the first bytes.
 func sniff(in *bufio.Reader, name string) format {
-	head, _ := in.Peek(raw.MinDocument) // what cannot be read here, fails when it is read
+	head, _ := in.Peek(raw.MinDocument) // an error comes again when the file is read
 	if bytes.HasPrefix(head, archiveMagic) {
 		return archiveFormat
 	}
@@ -247,7 +249,7 @@ func sniff(in *bufio.Reader, name string) format {
 	return unknownFormat
 }
 
-// spoolStdin copies standard input to a temporary file: it is read twice.
+// spoolStdin copies standard input to a temporary file, because Load reads twice.
 func (d *Dump) spoolStdin(ctx context.Context) error {
 	switch {
 	case d.opts.Stdin == nil:

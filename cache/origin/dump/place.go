@@ -15,7 +15,7 @@ type Document struct {
 	Place      Place
 }
 
-// bad returns the error for the document.
+// bad returns a *BadDocument.
 func (d Document) bad(err error) error {
 	return &BadDocument{d.Collection, fault{d.Place, err}}
 }
@@ -23,7 +23,7 @@ func (d Document) bad(err error) error {
 // Place is where in a dump a document begins.
 type Place struct {
 	File   string // as the caller named it
-	Line   int    // from 1; 0 where a file has no lines
+	Line   int    // from 1; 0 if the file has no lines
 	Offset int64  // in bytes from the beginning, after decompression
 }
 
@@ -35,20 +35,20 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s: byte %d", p.File, p.Offset)
 }
 
-// fault is something wrong at a place.
+// fault is an error at a place.
 type fault struct {
 	Place Place
 	Err   error
 }
 
-// Error returns the place and what is wrong there.
+// Error returns the place and the error.
 func (f *fault) Error() string { return f.Place.String() + ": " + f.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error.
 func (f *fault) Unwrap() error { return f.Err }
 
-// BadDocument is the error for one document that cannot be stored. What follows
-// it in the file can still be read.
+// BadDocument is the error for one document that cannot be stored. The rest of the file can
+// still be read.
 type BadDocument struct {
 	Collection string
 	fault
@@ -57,8 +57,8 @@ type BadDocument struct {
 // BrokenFile is the error for damage that makes the rest of a file unreadable.
 type BrokenFile struct{ fault }
 
-// broken wraps what a reader met at a place, with a plain word for a file that
-// ends too early.
+// broken returns the error of a reader at a place. For a file that ends too early it says that
+// the file is cut off.
 func broken(p Place, err error) *BrokenFile {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)

@@ -9,14 +9,13 @@ import (
 // maxBadListed is how many bad documents a report lists.
 const maxBadListed = 20
 
-// Report is what Load did.
+// Report is the result of Load.
 type Report struct {
-	// Collections are those of the dump, sorted by name, also those it holds no
-	// documents of.
+	// Collections are those of the dump, sorted by name, including empty ones.
 	Collections []Tally
-	// Bad are the first 20 bad documents that were passed over.
+	// Bad are the first 20 bad documents that Load skipped.
 	Bad []*BadDocument
-	// BadTotal is how many were passed over.
+	// BadTotal is how many bad documents Load skipped.
 	BadTotal int
 }
 
@@ -29,22 +28,22 @@ func (r Report) Stored() int {
 	return n
 }
 
-// Tally counts what was done with one collection.
+// Tally counts the documents of one collection.
 type Tally struct {
 	Collection string
 	Documents  int // good documents in the dump
-	Duplicates int // of these, not stored, because a later one of the dump has the same _id
-	Skipped    int // bad documents passed over; not among Documents
-	Inserted   int // stored, and new
-	Replaced   int // stored in place of one with the same _id
+	Duplicates int // of Documents, those not stored because a later one has the same _id
+	Skipped    int // bad documents; not among Documents
+	Inserted   int
+	Replaced   int
 	Removed    int // deleted, because the dump does not hold them
 	// Superseded is where the first of Duplicates is.
 	Superseded Place
-	// Kept says that nothing was deleted although asked for, because of Skipped.
+	// Kept says that LoadOptions.Drop deleted nothing here, because of Skipped.
 	Kept bool
 }
 
-// report sums up the run.
+// report returns the report of the run.
 func (l *loader) report() Report {
 	r := Report{Bad: l.bad, BadTotal: l.badTotal}
 	for _, c := range l.sorted() {

@@ -13,21 +13,21 @@ type Source struct {
 	Name string
 	// Size is that of the file in bytes, as it is on disk.
 	Size int64
-	// Collections are those the file is known to hold before its documents are
-	// read: a file's one, or all that an archive announces.
+	// Collections are the file's one collection, or all that an archive lists in its
+	// prelude.
 	Collections []string
 
 	files    fs.FS
 	file     string // its name in files
 	format   format
 	database string // of an archive
-	only     string // the one collection to take of an archive; all if empty
+	only     string // the collection to read of an archive; if empty, all
 }
 
-// takeFunc takes a document, or a *BadDocument. Its own error ends the reading.
+// takeFunc receives a document or a *BadDocument. If it returns an error, reading ends.
 type takeFunc func(Document, error) error
 
-// errStopped ends a reading of which no more is wanted.
+// errStopped ends a reading when the caller leaves the loop.
 var errStopped = errors.New("stopped")
 
 // Documents reads the file from its beginning and yields each document with its

@@ -22,9 +22,8 @@ type stream struct {
 	content *counting // what Reader reads: the file, or what is decompressed of it
 }
 
-// open opens the file and looks at its first bytes for gzip. count, if not
-// nil, is called with the number of bytes read from the file, before decompression. If ctx
-// ends, reading fails.
+// open opens the file and detects gzip by the first bytes. count, if not nil, is called with
+// the number of bytes read from the file, before decompression. If ctx ends, reading fails.
 func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	file, err := s.files.Open(s.file)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	return in, nil
 }
 
-// read lets the stream continue with another content.
+// read replaces the content of the stream.
 func (s *stream) read(content *counting) {
 	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
 }
@@ -61,17 +60,16 @@ func (s *stream) place() Place {
 // counting counts the bytes that are read.
 type counting struct {
 	io.Reader
-	ended func() error // why reading ends before the content does; nil: it goes on
+	ended func() error // returns why reading must end early
 	n     int64        // bytes read so far
 	each  func(n int)  // called with the number of bytes of each read; may be nil
 	gzip  bool         // errors arose in decompression
 }
 
-// Read reads and counts. It says of an error, except a clean end, if it arose in
-// decompression: flate's own texts, such as "corrupt input before offset 5", speak of
-// another offset than ours.
+// Read reads and counts. It marks errors of decompression, because the offset in flate's own
+// texts, such as "corrupt input before offset 5", is not ours.
 func (c *counting) Read(p []byte) (int, error) {
-	if err := c.ended(); err != nil { // in a file without documents nothing else asks
+	if err := c.ended(); err != nil { // a file without documents has no other check
 		return 0, err
 	}
 	n, err := c.Reader.Read(p)
