@@ -8,15 +8,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DamagedError reports a record that the store no longer has as it was written, and
-// whose content it therefore does not hand on.
+// DamagedError reports a damaged record, whose content the store does not return.
 type DamagedError struct {
 	Store      string
 	Collection string
 	ID         bson.RawValue // zero if that is lost, too
 }
 
-// Error names the record as far as it is known.
+// Error names the record if its _id is known.
 func (e *DamagedError) Error() string {
 	id := "a record"
 	if !e.ID.IsZero() {
@@ -28,14 +27,13 @@ func (e *DamagedError) Error() string {
 // Unwrap returns ErrDamagedRecord.
 func (e *DamagedError) Unwrap() error { return ErrDamagedRecord }
 
-// Skip is a record of which no row could be made.
+// Skip is a record that gave no row because of an error.
 type Skip struct {
 	ID     string `bson:"id"` // its _id as people read it; empty if it has none
 	Reason string `bson:"reason"`
 }
 
-// What a Health keeps of records left out, so that a meta stays small and can be
-// stored whatever the source holds.
+// Limits on Health.Skips, so that a meta stays small.
 const (
 	MaxSkips    = 20  // records
 	MaxSkipText = 300 // bytes of each text
@@ -51,20 +49,20 @@ func SkipText(s string) string {
 	return s
 }
 
-// day is how long the most that was counted stays what a run is compared with.
+// day is how long Most remembers a count.
 const day = 24 * time.Hour
 
-// Count is how many rows a view has, or how many records there are in a collection that
-// its rows are made from: as its last run found it, and what the next is compared with.
+// Count is the number of a view's rows, or of the records of a collection behind it. The next run
+// compares its own counts with it.
 type Count struct {
 	Collection string `bson:"collection"`      // empty: the view's own rows
-	Records    int    `bson:"records"`         // as the last run found them, whether or not it published them
-	Peaks      []Peak `bson:"peaks,omitempty"` // of the runs that were not held, fewer with each; the last is never dropped
+	Records    int    `bson:"records"`         // in the last run, whether or not it published
+	Peaks      []Peak `bson:"peaks,omitempty"` // of runs that published, in descending order; the last is never dropped
 }
 
-// Peak is the most that was counted in an hour.
+// Peak is the highest count of an hour.
 type Peak struct {
-	Hour    time.Time `bson:"hour"` // in which it was counted, by the clock of the instance that counted
+	Hour    time.Time `bson:"hour"` // by the clock of the instance that counted
 	Records int       `bson:"records"`
 }
 
@@ -80,8 +78,8 @@ func (c Count) Most(now time.Time) int {
 	return most
 }
 
-// Published returns the count after a run that published so many at now. A forced run
-// forgets what was before. Hours that a clock has not come to count as this one.
+// Published returns the count after a run that published so many records at now. A forced run
+// forgets earlier peaks. Hours in the future, by this clock, count as the current one.
 func (c Count) Published(records int, now time.Time, forced bool) Count {
 	c.Records = records
 	hour := now.Truncate(time.Hour).UTC()

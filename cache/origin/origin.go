@@ -1,22 +1,21 @@
-// Package origin is the store behind everything: the institute's source
-// collections, which Vitrine only ever reads, and the side collections
-// (view_*), which the materializer publishes and every front end loads.
+// Package origin is the store: the institute's source collections, which Vitrine
+// reads and only imports write, and the side collections (view_*), which the
+// materializer publishes and every front end loads.
 //
-// There are two implementations with one behaviour, proven by one conformance
+// It has two implementations that behave the same, proven by one conformance
 // suite (TestConformance): package mongo for MongoDB 6 to 8, and package bolt for an
 // embedded, crash-safe store in one file. Documents cross the interface as
 // bson.Raw and belong to the receiver: the store never reuses or unmaps them.
 //
 // # How a view is published
 //
-// Readers must see a view as it was at one generation or at the next, never a
-// mixture, whatever is killed and whenever. A publication therefore has three
-// phases: prepare writes new row versions where no reader looks; commit advances
-// the view's Meta in one atomic, fenced step, and that is the moment readers
-// change over; settle folds the new versions in and drops what they replace.
-// Killed before commit, the view is whole at generation g and the leftovers are
-// discarded by the next Begin; killed after, it is whole at g+1 and the next
-// Begin finishes settling.
+// Readers must see a view at one generation or at the next, never a mixture, whatever
+// process is killed at any moment. A publication therefore has three phases: prepare
+// writes new row versions where no reader looks; commit advances the view's Meta in one
+// atomic, fenced step, and from then on readers see the new generation; settle folds the
+// new versions in and deletes the replaced ones. Killed before commit, the view is whole
+// at generation g, and the next Begin discards the leftovers; killed after it, the view is
+// whole at g+1, and the next Begin finishes settling.
 package origin
 
 import (
@@ -38,22 +37,22 @@ var (
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
-	// ErrStale: changes since the asked generation are no longer known (tombstones
-	// were pruned, or the view was created anew); drop what was read and load from
+	// ErrStale: changes since the given generation are no longer known (tombstones
+	// were pruned, or the view was created anew); the reader must load from
 	// generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
-	// ErrDamaged: the store, or a collection or view in it, is not what was written.
+	// ErrDamaged: the store, or a collection or view in it, is damaged.
 	ErrDamaged = errors.New("store is damaged")
-	// ErrDamagedRecord: one record is not what was written. See DamagedError.
+	// ErrDamagedRecord: one record is damaged. See DamagedError.
 	ErrDamagedRecord = errors.New("record is damaged")
 	// ErrUnsupported: this store cannot do that (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
 )
 
-// Store is everything a store offers. Methods are safe for concurrent use.
-// Consumers should ask for the smaller interface that they need.
+// Store is the interface of a store. Methods are safe for concurrent use. Consumers should
+// take the smaller interface that they need.
 type Store interface {
 	Source
 	Views
@@ -63,18 +62,18 @@ type Store interface {
 	Watcher
 	Indexer
 
-	// Name describes the store for people, without secrets ("bolt://data/vitrine.db").
+	// Name is the store's name for people, without secrets ("bolt://data/vitrine.db").
 	Name() string
-	// Ping reports whether the store answers. It passes no gate.
+	// Ping reports whether the store answers. It does not pass the gate.
 	Ping(ctx context.Context) error
-	// Guard lets all requests from now on pass a gate. No other method may run meanwhile.
+	// Guard makes all later requests pass a gate. No other method may run meanwhile.
 	Guard(Gate)
 	// Close releases the store; no method may be called afterwards.
 	Close() error
 }
 
-// Gate lets a request to a store pass, or returns why it does not. It may end the request's
-// context before the caller's ends. Package circuit has one.
+// Gate calls request, or returns why it does not. It may end the request's context before the
+// caller's ends. Package circuit has one.
 type Gate func(ctx context.Context, request func(context.Context) error) error
 
 // NoGate lets every request pass.
@@ -82,16 +81,16 @@ func NoGate(ctx context.Context, request func(context.Context) error) error { re
 
 // Source reads the institute's collections.
 type Source interface {
-	// Scan yields every document of a collection once, in no promised order. A
-	// missing collection is an empty one. It is safe to call other methods of the
-	// store, writes included, from the loop body. After an error nothing follows, unless
-	// it is ErrDamagedRecord: one comes for each record that is left out.
+	// Scan yields every document of a collection once, in any order. A missing
+	// collection is an empty one. The loop body may call other methods of the store,
+	// writes included. An error ends the loop, unless it is ErrDamagedRecord: Scan
+	// yields one in place of each damaged record.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
-	// Sift is a Scan that yields only what want asks for. want sees every document as
-	// the store has it in memory, to copy none in vain: it may neither keep nor change
-	// it, nor call the store. It is called ahead of the loop body, in the same order.
+	// Sift is a Scan that yields only the documents that want accepts, and copies only
+	// those. want gets the store's own memory: it may neither keep nor change a document,
+	// nor call the store. It runs ahead of the loop body, in the same order.
 	Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error]
-	// Find yields the documents that answer a query, in its order.
+	// Find yields the documents that match a query, in its order.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
 	// Collections lists the source collections by name, sorted.
 	Collections(ctx context.Context) ([]string, error)
@@ -101,13 +100,13 @@ type Source interface {
 type Query struct {
 	Filter     bson.Raw // nil matches everything
 	Sort       raw.Sort // nil leaves the order open
-	Projection []string // top-level fields to keep beside _id, others may stay; nil keeps all
+	Projection []string // needed top-level fields beside _id; others may come, too; nil: all
 	Skip       int64
 	Limit      int64 // 0 is no limit
 }
 
-// Row is one row of a view. Doc is the row as handlers and filters see it: the
-// store keeps generation and hash beside it, not in it.
+// Row is one row of a view. Doc is the row as handlers and filters see it, without generation
+// and hash.
 type Row struct {
 	ID         bson.RawValue // the record's own _id
 	Generation uint64        // the generation that brought this version
@@ -115,31 +114,31 @@ type Row struct {
 	Doc        bson.Raw      // with ID as its _id; nil: a tombstone, the row is gone
 }
 
-// Meta describes a published view; there is one per view. It is stored as it is here, as
-// one document. Times have a millisecond's precision, as BSON has.
+// Meta describes a published view. Stores keep it in this form, one document for each view.
+// Times have a millisecond's precision, as in BSON.
 type Meta struct {
 	View       string    `bson:"_id"`
-	Epoch      string    `bson:"epoch"`     // changes when the view is created anew, so that generations of two lives are never compared
+	Epoch      string    `bson:"epoch"`     // changes when the view is created anew; generations of two epochs are not comparable
 	Generation uint64    `bson:"gen"`       // 0: never published
 	Rows       int       `bson:"rows"`      // live rows
-	Rules      string    `bson:"rules"`     // fingerprint of the rules the rows were made by
+	Rules      string    `bson:"rules"`     // fingerprint of the rules that made the rows
 	Published  time.Time `bson:"published"` // when Generation was committed; in a later second than the one before
 	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
 	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
 	Health     Health    `bson:"health"`
-	// Forced is when a forced run last ended well: what front ends hold, they show then.
+	// Forced is when a forced run last ended well. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Past is when the last generations were published, Generation's last. Earlier versions
-	// leave it empty.
+	// Past is when the last generations were published, ending with Generation. Earlier
+	// versions of the program leave it empty.
 	Past []time.Time `bson:"past,omitempty"`
 }
 
 // MaxPast bounds Meta.Past.
 const MaxPast = 64
 
-// Follows reports whether publications alone lead from another Meta to this one. A store
-// that was restored from a backup has generations a second time, and loses an epoch or goes
-// back. It is not sure if Past does not reach back that far.
+// Follows reports whether only publications lie between another Meta and this one. A store that
+// was restored from a backup has another epoch, goes back, or has generations a second time.
+// The answer is not sure if Past does not reach back that far.
 func (m Meta) Follows(from Meta) (follows, sure bool) {
 	if m.Epoch != from.Epoch || m.Generation < from.Generation {
 		return false, true
@@ -170,11 +169,11 @@ func (m Meta) Reaches(since uint64) error {
 // The values of Health.Status; it is empty before the first run.
 const (
 	HealthOK    = "ok"
-	HealthHeld  = "held" // not published: the view, or what its rows are made from, would shrink too much, or a record of that is damaged
+	HealthHeld  = "held" // not published: the view or a collection behind it would shrink too much, or a record is damaged
 	HealthError = "error"
 )
 
-// Health is how the last run of a view's job went.
+// Health is the outcome of the last run of a view's job.
 type Health struct {
 	Status  string        `bson:"status"`           // HealthOK, HealthHeld or HealthError
 	Error   string        `bson:"error"`            // why, for "held" and "error"
@@ -183,10 +182,10 @@ type Health struct {
 	Took    time.Duration `bson:"took"`             // of the last run; stored as nanoseconds
 	Scanned int           `bson:"scanned"`          // source records read
 	Changed int           `bson:"changed"`          // rows published
-	Removed int           `bson:"removed"`          // rows taken away
-	Skipped int           `bson:"skipped"`          // records left out because no row could be made of them
+	Removed int           `bson:"removed"`          // rows deleted
+	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
 	Skips   []Skip        `bson:"skips,omitempty"`  // the first of those, at most MaxSkips
-	Counts  []Count       `bson:"counts,omitempty"` // of the view's rows and of the collections that they are made from
+	Counts  []Count       `bson:"counts,omitempty"` // of the view's rows and of the collections behind them
 }
 
 // Views reads and publishes side collections.
@@ -195,57 +194,56 @@ type Views interface {
 	Meta(ctx context.Context, view string) (Meta, error)
 	// Metas returns every known view's meta, sorted by name.
 	Metas(ctx context.Context) ([]Meta, error)
-	// Rows calls fn for the rows that bring a reader from generation since to the
+	// Rows calls fn for the rows that take a reader from generation since to the
 	// returned Meta's generation: with since 0 every live row, otherwise the rows
-	// changed after since, tombstones included. The rows together are exactly the
-	// view at that generation, even if publications go on meanwhile; an id may
-	// come more than once, then the one with the highest generation counts, and
-	// that one comes last. So with since 0 a tombstone may follow a row that was
-	// taken away during the call. ErrStale asks the caller to start from 0, anew if
-	// it did already. fn may keep the row and may call the store.
+	// changed after since, tombstones included. Together the rows are exactly the
+	// view at that generation, even if publications go on meanwhile. An id may come
+	// more than once; its last row has the highest generation and is the valid one.
+	// So with since 0 a tombstone may follow a row that was deleted during the call.
+	// On ErrStale the caller must start from 0, even if it did. fn may keep the row
+	// and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is
-	// for publishers, behind Begin: should another one begin meanwhile, what it says is
-	// worth as little as their Commit.
+	// for publishers, after Begin: if another one begins meanwhile, the hashes may be wrong,
+	// and Commit fails.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows that the store has of the current generation, and reads
-	// none of them. It is exact behind Begin, like Hashes, and where Settled holds.
+	// RowCount counts the live rows of the current generation without reading them. It is
+	// exact after Begin, like Hashes, and when the view is Settled.
 	RowCount(ctx context.Context, view string) (int, error)
-	// Begin starts a publication under a lease, after repairing what an interrupted
-	// one left. One publication of a view at a time: the lease guarantees it, hence
-	// a view is always published under leases of one name. ErrFenced if the lease is
-	// no longer the newest; a Begin fences off every publication begun earlier.
+	// Begin repairs the leftovers of an interrupted publication and starts one under a
+	// lease. The lease guarantees one publication of a view at a time, so a view is
+	// always published under leases of one name. It returns ErrFenced if the lease is no
+	// longer the newest. It fences off all earlier publications.
 	Begin(ctx context.Context, view string, lease Lease) (Publication, error)
-	// SetHealth records how a run went, fenced by the lease. It never touches rows or generation.
+	// SetHealth records the outcome of a run, fenced by the lease. Rows and generation stay.
 	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
 }
 
-// Publication collects the changes that make up a view's next generation. It is
-// used by one goroutine. Until Commit returns nil no reader sees anything of it.
+// Publication collects the changes of a view's next generation. It is for one goroutine. Before
+// Commit no reader sees any of them.
 type Publication interface {
-	// Put stages new versions of rows of the next generation; Row.Generation is ignored, a nil Doc takes the
-	// row away. An id is put once.
+	// Put stages new versions of rows. It ignores Row.Generation; a nil Doc deletes the
+	// row. An id may be put only once.
 	Put(ctx context.Context, rows []Row) error
-	// Commit publishes everything put so far and returns the new meta. ErrFenced if
-	// the lease is no longer the newest. rows is the number of live rows afterwards,
-	// rules the fingerprint to record.
+	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the
+	// lease is no longer the newest. rows is the number of live rows afterwards, rules
+	// the fingerprint to record.
 	Commit(ctx context.Context, rows int, rules string) (Meta, error)
-	// Abort discards what was put. After Commit it does nothing.
+	// Abort discards the staged rows. After Commit it does nothing.
 	Abort(ctx context.Context) error
 }
 
-// Queries runs queries on views in the store, for readers that do not hold them in
-// memory. Every method takes the generation of the view from its Meta, and answers from
-// exactly that generation or fails with ErrStale: the view was published again, and the
-// caller should start over with the new Meta. If a generation is published but not yet
-// settled, the method waits for it.
+// Queries runs queries on views in the store, for readers that do not hold them in memory.
+// Every method takes the view's Meta and answers from exactly its generation. ErrStale means
+// that the view was published again, and the caller should start over with the new Meta. The
+// methods wait until a published generation is settled.
 type Queries interface {
-	// Select yields the rows that answer a query, in its order, ties by _id. It holds
-	// no more than a batch of rows, except that a store without an index for the
-	// order may hold the sort keys of all rows before the query's end. After an error
-	// nothing follows; ErrStale may come after rows, which then are to be discarded.
+	// Select yields the rows that match a query, in its order, ties by _id. It holds no
+	// more than a batch of rows, except that a store without an index for the order may
+	// hold the sort keys of all rows up to the end of the page. An error ends the loop;
+	// after ErrStale the caller must discard the rows that it has.
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
-	// Count returns the number of rows that a filter matches; nil matches all.
+	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
 	// Settled reports whether queries need not wait.
 	Settled(ctx context.Context, at Meta) (bool, error)
@@ -253,8 +251,8 @@ type Queries interface {
 
 // Indexer makes indexes for queries on views.
 type Indexer interface {
-	// Index makes sure that a view has an index for each of the given orders, if the store
-	// has indexes. What is there already costs nothing.
+	// Index creates the missing indexes of a view for the given orders, if the store has
+	// indexes.
 	Index(ctx context.Context, view string, orders []raw.Sort) error
 }
 
@@ -267,10 +265,9 @@ type Lease struct {
 	Expires time.Time `bson:"expires"` // by the holder's clock: for people alone, nothing is decided by it
 }
 
-// Leases hands out leases. A lease has run out when the store that is asked for it has
-// seen it unchanged for its whole term, by the monotonic clock of this process: what the
-// clocks of hosts show is never compared. So the first Acquire for another holder begins
-// the wait and fails, and asking again often finds the end early.
+// Leases grants leases. A lease has run out when this Leases has seen it unchanged for its whole
+// term, by the monotonic clock of this process: it never compares clocks of hosts. So the first
+// Acquire for another holder starts the wait and fails, and frequent calls find the end early.
 type Leases interface {
 	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names
 	// the holder. Taking it again as the same holder renews it.
@@ -280,8 +277,8 @@ type Leases interface {
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release gives the lease back; releasing a lost lease is no error.
 	Release(ctx context.Context, l Lease) error
-	// Holder returns the holder that took the lease last and did not give it back; it may
-	// have died since. If the lease is free, it is empty. Holder only reads.
+	// Holder returns the current holder, which may have died, or "" if the lease is free.
+	// It only reads.
 	Holder(ctx context.Context, name string) (string, error)
 }
 

@@ -1,10 +1,10 @@
-// Package batch parts what is written into commands and transactions of bounded size.
+// Package batch splits writes into commands and transactions of bounded size.
 package batch
 
 import "iter"
 
-// Of yields items in parts of at most so many items, and so many bytes unless a single
-// item is larger. size returns the bytes of an item.
+// Of yields items in parts of at most so many items and bytes; a single item may have more bytes.
+// size returns the bytes of an item.
 func Of[T any](items []T, most, bytes int, size func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		first, total := 0, 0

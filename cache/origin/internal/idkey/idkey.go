@@ -1,13 +1,13 @@
 // Package idkey turns a document's _id into bytes that compare like the ids
 // themselves do in MongoDB: by type class first (null, numbers, strings,
-// documents, …), within a class by value. Two ids that MongoDB takes for the same
+// documents, …), within a class by value. Two ids that MongoDB takes for equal
 // (1, NumberLong(1) and 1.0; a string and a symbol) have the same key.
 //
-// A key is prefix-free: no key is the beginning of another, so that more bytes
-// (a generation) may follow one without harming order or meaning. A key cannot be
-// turned back into the id; a caller that needs the id keeps it beside the key.
+// No key is the beginning of another, so that more bytes (a generation) may follow one
+// without changing order or meaning. The id cannot be computed from a key; a caller that
+// needs the id keeps it beside the key.
 //
-// Stores keep these bytes: what a value's key is must never change.
+// Stores keep these bytes: the key of a value must never change.
 package idkey
 
 import (
@@ -23,7 +23,7 @@ import (
 // endOfList ends the elements of a document or an array. No class is zero.
 const endOfList = 0x00
 
-// Of returns the key of an id. The error is that the value is not valid BSON.
+// Of returns the key of an id, or an error if the value is malformed BSON.
 func Of(id bson.RawValue) ([]byte, error) { return Append(make([]byte, 0, 1+len(id.Value)+4), id) }
 
 // Append appends the key of an id to dst, see Of.
@@ -75,11 +75,10 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, 0x00, 0x01)
 }
 
-// appendElements appends class, name (for documents) and payload of every element of a
-// document or an array: the order in which MongoDB compares them.
+// appendElements appends class, name (for documents) and payload of every element of a document
+// or an array, in the order in which MongoDB compares them.
 func appendElements(dst []byte, v bson.RawValue) []byte {
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range raw.All(v.Value) {
 		dst = append(dst, class(e.Type))
 		if v.Type == bson.TypeEmbeddedDocument {
 			dst = appendText(dst, string(e.Key))
@@ -89,9 +88,8 @@ func appendElements(dst []byte, v bson.RawValue) []byte {
 	return append(dst, endOfList)
 }
 
-// appendNumber appends a number's kind and, unless that says all, its biased exponent and
-// its digits, so that bytes compare like the numbers. Of a negative number everything
-// after the kind is inverted.
+// appendNumber appends a number's kind and, if it has any, its biased exponent and its digits, so
+// that bytes compare like the numbers. For a negative number it inverts all bytes after the kind.
 func appendNumber(dst []byte, n raw.Number) []byte {
 	dst = append(dst, byte(n.Kind))
 	if len(n.Digits) == 0 {

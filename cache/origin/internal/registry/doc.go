@@ -1,21 +1,21 @@
-// Package registry is what both stores have in common in what they record about views and
-// leases: the documents, and the rules by which they change. A store offers a Table for
-// each, in which single documents change atomically, and the functions that move Rows.
+// Package registry has the documents about views and leases that both stores keep, and the rules
+// by which they change. A store provides a Table for each, in which single documents change
+// atomically, and the functions that move Rows.
 package registry
 
 import "context"
 
 // Table keeps a document for each name.
 type Table[D any] interface {
-	// Read returns the document of a name, the zero one if there is none.
+	// Read returns the document of a name, or the zero document.
 	Read(ctx context.Context, name string) (D, error)
-	// Update stores what change makes of the document in one atomic step, and returns it.
-	// It stores nothing if change returns an error. Where another update comes first,
-	// change is called again.
+	// Update changes the document in one atomic step and returns it. It stores nothing if
+	// change returns an error. If another update comes first, it calls change again.
 	Update(ctx context.Context, name string, change func(*D) error) (D, error)
 }
 
-// Revised counts the updates of a document. Those of earlier versions were not counted.
+// Revised counts the updates of a document, for tables that compare it before they write.
+// Earlier versions of the program did not count.
 type Revised struct {
 	Revision uint64 `bson:"rev"`
 }

@@ -12,15 +12,15 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Lease is a lease as stored. It outlives its holders, because the next one's token counts
-// on from it; a free lease has no holder.
+// Lease is a stored lease. A free one has no holder, and stays because the next holder's token
+// must be greater.
 type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revised      `bson:",inline"`
-	Term         time.Duration `bson:"term"` // nanoseconds; 0: written by a version that had none
+	Term         time.Duration `bson:"term"` // nanoseconds; 0: written by an earlier version of the program
 }
 
-// take returns the lease as it is once holder has taken or renewed it at now.
+// take returns the lease after holder has taken or renewed it at now.
 func (d Lease) take(holder string, now time.Time, term time.Duration) Lease {
 	if d.Holder != holder {
 		d.Holder, d.Token = holder, d.Token+1
@@ -29,8 +29,8 @@ func (d Lease) take(holder string, now time.Time, term time.Duration) Lease {
 	return d
 }
 
-// is returns origin.ErrFenced unless l is this lease. One that has run out stays valid until
-// another holder takes it: until then there is no conflict.
+// is returns origin.ErrFenced unless l is this lease. A lease that has run out stays valid until
+// another holder takes it.
 func (d Lease) is(l origin.Lease) error {
 	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
 		return origin.ErrFenced
@@ -40,12 +40,11 @@ func (d Lease) is(l origin.Lease) error {
 
 // Leases implements origin.Leases on a table.
 //
-// Clocks of hosts may differ by hours and may be set at any time, so no instance compares
-// its clock with a time that another one wrote. A holder changes the lease at every
-// renewal. An instance that wants the lease remembers what it last read; the lease has run
-// out when it has stayed the same for its whole term by the monotonic clock of the instance
-// that waits. The holder counts the same term from before it asked for the renewal, so it
-// always gives up before another instance takes the lease.
+// Clocks of hosts may differ by hours and may be set at any time, so no instance compares its
+// clock with a time that another one wrote. A holder changes the lease at every renewal. An
+// instance that wants the lease remembers it; the lease has run out when it has not changed for
+// its whole term by the monotonic clock of that instance. The holder counts the same term from
+// before its renewal, so it always stops before another instance takes the lease.
 type Leases struct {
 	table   Table[Lease]
 	now     func() time.Time
@@ -55,7 +54,7 @@ type Leases struct {
 	seen map[string]sighting
 }
 
-// sighting is a lease and when it was first read so.
+// sighting is a lease and when it was first read in this state.
 type sighting struct {
 	Lease
 	at time.Duration
@@ -91,8 +90,8 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	return d.Lease, err
 }
 
-// free returns nil if holder may take the lease that d was just read of, and an
-// origin.ErrLeaseHeld otherwise. A lease written without a term has the one given.
+// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise. term is
+// for leases that have none.
 func (s *Leases) free(d Lease, holder string, term time.Duration) error {
 	if d.Holder == "" || d.Holder == holder {
 		return nil
@@ -144,9 +143,9 @@ func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) 
 	return d.Holder, err
 }
 
-// Check returns origin.ErrFenced unless l is the newest of its name. It can be lost the
-// moment after: what must not happen then is prevented by conditions on the view's meta,
-// this only stops a writer early.
+// Check returns origin.ErrFenced unless l is the newest of its name. It only stops a writer
+// early: the lease can be lost a moment later, and then conditions on the view's meta protect the
+// view.
 func (s *Leases) Check(ctx context.Context, l origin.Lease) error {
 	d, err := s.table.Read(ctx, l.Name)
 	if err != nil {

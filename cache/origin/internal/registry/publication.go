@@ -13,8 +13,8 @@ import (
 type publication struct {
 	views *Views
 	lease origin.Lease
-	begun View // as of Begin; Attempt is ours
-	put   bool // there are rows
+	begun View // as of Begin, with our Attempt
+	put   bool // Put got rows
 	done  bool // committed or aborted
 }
 
@@ -44,9 +44,8 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
 
-// Commit implements origin.Publication. Once the meta is moved on the generation is
-// published, so that trouble with settling afterwards, or ctx ending there, is no error of
-// Commit: the next Begin settles it.
+// Commit implements origin.Publication. The change of the meta publishes the generation, so
+// Commit ignores errors of settling afterwards: the next Begin settles it.
 func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "commit view %s", p.begun.View)
 	if p.done {
@@ -82,17 +81,16 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	return d.Meta, nil
 }
 
-// committed reads the meta and reports whether a commit went through of which the answer
-// was lost.
+// committed reads the meta and reports whether a commit succeeded although its answer was lost.
 func (p *publication) committed(ctx context.Context, d *View) bool {
 	stored, err := p.views.Read(ctx, p.begun.View)
 	*d = stored
 	return err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.begun.Next()
 }
 
-// Abort implements origin.Publication. Before anything is deleted the attempt is counted
-// up: a commit of ours that is still on its way, its answer lost, then comes too late. If
-// it came before, the rows are published and stay.
+// Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a
+// commit of ours that is still under way, its answer lost, fails. If the commit came first, the
+// rows are published and stay.
 func (p *publication) Abort(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "abort publication of view %s", p.begun.View)
 	if p.done {
@@ -106,7 +104,7 @@ func (p *publication) Abort(ctx context.Context) (err error) {
 	if err == nil {
 		err = p.views.rows.Discard(ctx, d)
 	}
-	if errors.Is(err, origin.ErrFenced) { // a newer publication has cleared up already
+	if errors.Is(err, origin.ErrFenced) { // a newer publication has deleted the rows
 		err = nil
 	}
 	p.done = err == nil

@@ -8,35 +8,34 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// View is a view's meta as stored, with what only stores need to know.
+// View is a stored meta with the fields that only stores need.
 type View struct {
 	origin.Meta `bson:",inline"`
 	Revised     `bson:",inline"`
-	Token       uint64 `bson:"token"`   // the newest lease token seen; older ones are fenced off
-	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest can be committed
-	Staged      uint64 `bson:"staged"`  // the attempt that Generation is of, while its rows are yet to be folded in; 0: settled
-	Settled     uint64 `bson:"settled"` // versions superseded up to this generation are pruned
+	Token       uint64 `bson:"token"`   // the newest lease token so far; older ones are fenced off
+	Attempt     uint64 `bson:"attempt"` // counts publications; only the latest can be committed
+	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0: settled
+	Settled     uint64 `bson:"settled"` // versions replaced up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 }
 
-// Next is the generation that a publication begun now prepares.
+// Next is the generation that the next publication prepares.
 func (d View) Next() uint64 { return d.Generation + 1 }
 
-// Rows are the functions by which a store moves the rows of its views. Each of them but
-// Put may be killed and repeated anywhere. Settle and then Discard come before each
-// publication.
+// Rows are the functions by which a store moves the rows of its views. All but Put may be killed
+// and repeated anywhere. Settle and then Discard run before each publication.
 type Rows struct {
 	// Put writes rows of d.Next() under d.Attempt, where no reader looks.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
-	// Settle folds the rows of the committed generation in, and deletes what no reader can
-	// ask for any more.
+	// Settle folds the rows of the committed generation in, and deletes versions that no
+	// reader can request any more.
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
-	// Discard deletes what attempts before d.Attempt have not committed: where nothing was
-	// ever published, everything.
+	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if
+	// nothing was ever published.
 	Discard func(ctx context.Context, d View) error
 }
 
-// Views implements the part of origin.Views that is about metas.
+// Views implements the methods of origin.Views that concern metas.
 type Views struct {
 	table  Table[View]
 	leases *Leases
@@ -50,7 +49,7 @@ func NewViews(table Table[View], leases *Leases, rows Rows) *Views {
 	return &Views{table, leases, rows, leases.now}
 }
 
-// Read returns a view's meta; a view that is not there has only a name.
+// Read returns a view's meta; that of an unknown view has only a name.
 func (v *Views) Read(ctx context.Context, view string) (View, error) {
 	d, err := v.table.Read(ctx, view)
 	d.View = view
@@ -79,8 +78,8 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 	return err
 }
 
-// fence changes a view's meta unless a newer lease was seen, and leaves the token of this
-// one, so that older ones are fenced off from now on.
+// fence changes a view's meta unless it has a newer token than the lease, and writes the lease's
+// token, which fences off older leases.
 func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
@@ -97,8 +96,7 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 	})
 }
 
-// Begin implements origin.Views. It fences off earlier publications and repairs what they
-// left.
+// Begin implements origin.Views.
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
 	defer wrap.Error(&err, "begin publication of view %s", view)
 	d, err := v.fence(ctx, view, lease, func(d *View) error {

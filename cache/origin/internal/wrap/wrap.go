@@ -1,4 +1,4 @@
-// Package wrap adds to errors what a store was asked for.
+// Package wrap adds the request to errors of a store.
 package wrap
 
 import (
@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// Error puts a formatted text before *err, unless that is nil. Deferred as the first
-// statement of a method, it makes every error of the method name call and arguments.
+// Error puts a formatted text before *err, unless that is nil. A method that defers it first
+// names call and arguments in all its errors.
 func Error(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
