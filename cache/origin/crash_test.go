@@ -29,14 +29,14 @@ import (
 const envChild = "VITRINE_TEST_STORE_CHILD"
 
 // childOptions keep so few deltas that pruning goes on all the time.
-var childOptions = open.Options{
-	Bolt:  bolt.Options{KeepDeltas: 2},
-	Mongo: mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5},
-}
+var (
+	childBolt  = bolt.Options{KeepDeltas: 2}
+	childMongo = mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5}
+)
 
 func TestMain(m *testing.M) {
 	if uri := os.Getenv(envChild); uri != "" {
-		s, err := open.Store(context.Background(), uri, childOptions)
+		s, err := open.Store(context.Background(), uri, childBolt, childMongo)
 		if err == nil {
 			err = labour(context.Background(), s, os.Stdout)
 		}
@@ -152,7 +152,7 @@ type crashTest struct {
 // open opens the store as a reader does.
 func (c crashTest) open(t *testing.T) origin.Store {
 	t.Helper()
-	return must(open.Store(t.Context(), c.uri, open.Options{Mongo: mongo.Options{BatchSize: mongotest.BatchSize}}))(t)
+	return must(open.Store(t.Context(), c.uri, bolt.Options{}, mongo.Options{BatchSize: mongotest.BatchSize}))(t)
 }
 
 // run runs the test: after each kill the view is whole, no generation and no

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cache/citation"
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/open"
@@ -30,7 +31,7 @@ func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	if path := embeddedPath(cfg); path != "" {
 		uri = "bolt://" + path // named in full: from elsewhere the same words may mean another file
 	}
-	return open.Store(ctx, uri, open.Options{Mongo: mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch}})
+	return open.Store(ctx, uri, bolt.Options{}, mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch})
 }
 
 // openExisting is openStore for all other commands: a mistyped path is an error and

@@ -14,6 +14,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/open"
 )
@@ -77,7 +79,7 @@ func callEverything(t *testing.T, dir string) {
 // sources are sums of a store's source collections.
 func sources(t *testing.T, uri string) map[string]string {
 	t.Helper()
-	store, err := open.Store(t.Context(), uri, open.Options{})
+	store, err := open.Store(t.Context(), uri, bolt.Options{}, mongo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

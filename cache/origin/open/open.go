@@ -12,13 +12,7 @@ import (
 	"vitrine/cache/origin/mongo"
 )
 
-// Options are those of the stores; only the chosen one's count.
-type Options struct {
-	Bolt  bolt.Options
-	Mongo mongo.Options
-}
-
-// Store opens the store at a URI:
+// Store opens the store at a URI, with the options for its kind:
 //
 //	bolt://data/vitrine.db            the embedded store, path relative to the working directory
 //	bolt:///var/lib/vitrine.db        the same with an absolute path
@@ -26,21 +20,21 @@ type Options struct {
 //	mongodb+srv://name/database       the same, hosts and options from DNS
 //
 // Errors name the store but never its password.
-func Store(ctx context.Context, uri string, o Options) (origin.Store, error) {
+func Store(ctx context.Context, uri string, b bolt.Options, m mongo.Options) (origin.Store, error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok {
 		return nil, errors.New("the store must be given as bolt://PATH or mongodb://HOST/DATABASE")
 	}
 	switch scheme {
 	case "bolt":
-		return opened(bolt.Open(rest, o.Bolt))
+		return opened(bolt.Open(rest, b))
 	case "mongodb", "mongodb+srv":
-		return opened(mongo.Open(ctx, uri, o.Mongo))
+		return opened(mongo.Open(ctx, uri, m))
 	}
 	return nil, fmt.Errorf("store %s://…: unknown kind of store; known are bolt, mongodb and mongodb+srv", scheme)
 }
 
-// opened returns a store as an interface, which is nil beside an error.
+// opened returns a store as an interface that is nil if there is an error.
 func opened[S origin.Store](s S, err error) (origin.Store, error) {
 	if err != nil {
 		return nil, err

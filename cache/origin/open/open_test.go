@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/open"
 )
 
@@ -19,7 +21,7 @@ func TestStore(t *testing.T) {
 		{"mongodb://user:secret@localhost:1/osiris", "mongodb://localhost:1/osiris"},
 	} {
 		t.Run(tc.uri, func(t *testing.T) {
-			s, err := open.Store(t.Context(), tc.uri, open.Options{})
+			s, err := open.Store(t.Context(), tc.uri, bolt.Options{}, mongo.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +37,7 @@ func TestStore(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	held := "bolt://" + filepath.Join(t.TempDir(), "held.db")
-	s, err := open.Store(t.Context(), held, open.Options{})
+	s, err := open.Store(t.Context(), held, bolt.Options{}, mongo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestErrors(t *testing.T) {
 		{"in use", held, held, origin.ErrLocked},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s, err := open.Store(t.Context(), tc.uri, open.Options{})
+			s, err := open.Store(t.Context(), tc.uri, bolt.Options{}, mongo.Options{})
 			if err == nil || !strings.Contains(err.Error(), tc.want) || s != nil {
 				t.Fatalf("Store = %v, %v; want an error with %q", s, err, tc.want)
 			}
