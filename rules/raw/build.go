@@ -14,7 +14,7 @@ type Builder struct {
 	n   int // elements pushed
 }
 
-// Grow makes room for a document of n bytes. It is called before all other methods.
+// Grow allocates room for a document of n bytes. It must be the first call.
 func (b *Builder) Grow(n int) { b.buf = make([]byte, 4, max(n, 4)) }
 
 // Push adds an element to an array.
@@ -38,8 +38,8 @@ func (b *Builder) AddString(name, s string) {
 	b.buf = bsoncore.AppendString(b.buf, s)
 }
 
-// Copy adds the elements of a document whose names keep accepts. The error is that the
-// document cannot be read to its end.
+// Copy adds the elements of a document whose names keep accepts. It returns an error if the
+// document is malformed.
 func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {
 	r := Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
@@ -53,8 +53,7 @@ func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {
 	return nil
 }
 
-// Finish closes the document and returns it as a value of type t, which is document or
-// array.
+// Finish closes the document and returns it as a value of type t: document or array.
 func (b *Builder) Finish(t bson.Type) bson.RawValue {
 	if b.buf == nil {
 		b.buf = make([]byte, 4)
@@ -73,7 +72,7 @@ func NewString(s string) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeString, Value: append(append(b, s...), 0)}
 }
 
-// NewBool returns a boolean as a value, whose bytes are shared and not to be changed.
+// NewBool returns a boolean as a value, whose bytes are shared and must not be changed.
 func NewBool(b bool) bson.RawValue {
 	if b {
 		return trueValue

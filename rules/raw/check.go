@@ -34,28 +34,26 @@ func (f *flaw) Error() string {
 	return fmt.Sprintf("field %q: %s", path, f.reason)
 }
 
-// maxPath is how much of a path an error shows: enough to find the place, and the reason
-// behind it is not lost where texts are cut.
+// maxPath bounds the path in an error, so that texts that are cut still contain the reason.
 const maxPath = 100
 
-// within returns a flaw as seen from the document that holds it under name.
+// within puts name before the path of a flaw.
 func within(name []byte, err error) error {
-	f := err.(*flaw)
+	f, _ := errors.AsType[*flaw](err)
 	if f.path == "" {
 		return &flaw{string(name), f.reason}
 	}
 	return &flaw{string(name) + "." + f.path, f.reason}
 }
 
-// Check returns an error unless doc is one well-formed BSON document all the way down,
-// and no deeper than MaxDepth. bson.Raw.Validate would not do: it looks at the top level
-// only.
+// Check returns an error unless doc is one BSON document that is well-formed on all levels
+// and no deeper than MaxDepth. bson.Raw.Validate checks only the top level.
 func Check(doc []byte) error { return check(doc, MaxDepth) }
 
-// CheckDepth reports whether Check finds no fault, and no more levels than depth.
+// CheckDepth reports whether doc is well-formed and has at most depth levels.
 func CheckDepth(doc []byte, depth int) bool { return check(doc, depth) == nil }
 
-// CheckValue returns an error unless v is one well-formed value all the way down.
+// CheckValue returns an error unless v is one value that is well-formed on all levels.
 func CheckValue(v bson.RawValue) error {
 	if Size(v.Type, v.Value) != len(v.Value) {
 		return errors.New("malformed value")
@@ -63,8 +61,8 @@ func CheckValue(v bson.RawValue) error {
 	return checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1)
 }
 
-// check checks a document or array and what it holds, so many levels deep. The depth is
-// bounded, so that no input can exhaust the stack. The error is a *flaw.
+// check checks a document or array of at most depth levels, so that no input can exhaust the
+// stack. The error is a *flaw.
 func check(doc []byte, depth int) error {
 	switch {
 	case depth <= 0:
@@ -86,7 +84,7 @@ func check(doc []byte, depth int) error {
 	return nil
 }
 
-// checkValue is check of an element's value, of what its size does not say.
+// checkValue checks an element's value, whose size Read has checked.
 func checkValue(e Element, depth int) error {
 	switch e.Type {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
@@ -107,7 +105,7 @@ func checkValue(e Element, depth int) error {
 	return nil
 }
 
-// faultOf says what is wrong with the element that b begins with.
+// faultOf returns the flaw of the malformed element at the start of b.
 func faultOf(b []byte) error {
 	name, _, ok := bytes.Cut(b[1:], []byte{0})
 	if !ok {
@@ -123,10 +121,9 @@ func faultOf(b []byte) error {
 // Length reads the length at the beginning of b.
 func Length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
 
-// CheckStorable checks what a store asks of a well-formed document, so that no write
-// fails half-way for a reason that could have been found before: the size, an _id of a
-// type that MongoDB accepts, and no operator where a field should be. It returns the _id,
-// a zero value if there is none.
+// CheckStorable checks whether stores accept a well-formed document, so that no write fails
+// half-way: its size, the type of its _id, and that no top-level field is an operator. It
+// returns the _id, a zero value if there is none.
 func CheckStorable(doc bson.Raw) (id bson.RawValue, err error) {
 	if len(doc) > MaxDocument {
 		return id, TooLarge(int64(len(doc)))

@@ -8,12 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Bracket is a class of types that compare with each other; brackets sort in the order
-// of their numbers, as MongoDB sorts its canonical types. Stores write them into keys, so
-// that their values must not change.
+// A Bracket is a class of types that compare with each other; brackets sort by their numbers,
+// as MongoDB sorts its canonical types. Stores write them into keys, so their values must not
+// change.
 type Bracket uint8
 
-// The brackets. None is zero: that stands for no value in the keys of stores.
+// The brackets. None is zero, because keys of stores use zero as an end.
 const (
 	BracketMinKey  Bracket = iota + 1
 	BracketMissing         // missing and undefined
@@ -92,7 +92,7 @@ func compareDepth(a, b bson.RawValue, depth int) int {
 // the value, then by field name, then by value. A document that is a prefix of
 // the other comes first. Arrays compare the same way; their names never differ.
 func compareDocuments(a, b []byte, depth int) int {
-	if depth > MaxDepth { // only crafted documents are deeper
+	if depth > MaxDepth { // only hostile documents are deeper
 		return bytes.Compare(a, b)
 	}
 	ra, rb := Read(a), Read(b)

@@ -9,11 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// NumberKind is what numbers are ordered by first.
+// NumberKind is the class of a number; Number.Compare compares it first.
 type NumberKind uint8
 
-// The kinds of numbers, in MongoDB's order. Stores write them into keys, so that their
-// values must not change.
+// The kinds of numbers, in MongoDB's order. Stores write them into keys, so their values must
+// not change.
 const (
 	NumberNaN NumberKind = iota
 	NumberNegInf
@@ -23,17 +23,17 @@ const (
 	NumberPosInf
 )
 
-// Number is ±0.Digits × 10^Exp, or what Kind says. Every BSON number is one exactly, a
-// double included, which is why numbers of all types share one order. Numbers that compare
-// equal are identical.
+// Number is ±0.Digits × 10^Exp, unless Kind says otherwise. It holds every BSON number exactly,
+// doubles included, so numbers of all types share one order. Numbers that compare equal are
+// identical.
 type Number struct {
 	Kind   NumberKind
 	Digits []byte // '0' to '9', without zeros on either side; empty unless finite and not zero
 	Exp    int    // 0 where Digits is empty
 }
 
-// maxDoubleDigits is how many significant digits the longest exact decimal expansion of a
-// double has, less the one before the point.
+// maxDoubleDigits is the number of digits behind the point in the longest exact decimal
+// expansion of a double in scientific notation.
 const maxDoubleDigits = 766
 
 // NumberOf returns the exact value of a number of any type.
@@ -84,7 +84,7 @@ func (n Number) Compare(m Number) int {
 	return cmp.Or(cmp.Compare(n.Kind, m.Kind), size)
 }
 
-// truncate is Truncate of a Number.
+// truncate is Truncate for a Number.
 func (n Number) truncate() (whole int64, integral, ok bool) {
 	switch {
 	case n.Kind == NumberZero:
@@ -115,9 +115,9 @@ const (
 	decimalMaxLow  = 0x378d8e63ffffffff
 )
 
-// decimalOf returns a decimal128, NaN if b is too short. A coefficient of more than 34 digits
-// is not canonical and means zero, as the driver sees only of those that begin with 11 after
-// the sign.
+// decimalOf returns a decimal128, NaN if b is too short. A coefficient of more than 34 digits is
+// not canonical and means zero; the driver knows that only for those that begin with 11 after the
+// sign.
 func decimalOf(b []byte) bson.Decimal128 {
 	if len(b) < 16 {
 		return bson.NewDecimal128(0x1f<<58, 0)
@@ -130,6 +130,6 @@ func decimalOf(b []byte) bson.Decimal128 {
 	return bson.NewDecimal128(hi, lo)
 }
 
-// AppendDecimal appends a decimal128 as its standard's "scientific string", the form that
-// keeps the digits and the exponent of each of several equal numbers.
+// AppendDecimal appends a decimal128 as its standard's "scientific string", which preserves digits
+// and exponent.
 func AppendDecimal(dst, b []byte) []byte { return append(dst, decimalOf(b).String()...) }

@@ -1,9 +1,8 @@
-// Package raw gives encoded BSON its meaning, for every package that reads documents
-// without decoding them: how to step through elements, what a dotted path leads to for a
-// filter (Walk), an aggregation expression (Field) and a sort (SortField.Key), how two
-// values compare, and what a number of any type is.
+// Package raw reads encoded BSON without decoding it: the elements of documents, the values at
+// a dotted path for a filter (Walk), an aggregation expression (Field) and a sort
+// (SortField.Key), the order of values, and numbers of any type.
 //
-// Functions read documents in place: values that they return point into the document.
-// Input that is malformed ends early and never panics; Check reports whether a document
-// is well-formed. All functions may be called concurrently.
+// The values that functions return point into the document. Reading malformed input ends
+// early and never panics; Check reports whether a document is well-formed. All functions are
+// safe for concurrent use.
 package raw

@@ -9,10 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ErrNoID marks a document without _id.
+// ErrNoID reports a document without _id.
 var ErrNoID = errors.New("document has no _id")
 
-// errMalformed marks a document that cannot be read to its end.
+// errMalformed reports a malformed document.
 var errMalformed = errors.New("malformed document")
 
 // ID returns a document's _id, which shares the document's memory.
@@ -33,8 +33,7 @@ func ValidID(doc bson.Raw) (bson.RawValue, error) {
 	return id, cmp.Or(err, checkID(id))
 }
 
-// PutID returns a copy of the document with the given _id before all other fields, in
-// place of the one that it has.
+// PutID returns a copy of the document with the given _id as first field, in place of its own.
 func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
 	var b Builder
 	b.Grow(len(doc) + len("_id") + len(id.Value) + 2)
@@ -43,8 +42,8 @@ func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// checkID refuses the types that MongoDB refuses for an _id: equality with one of
-// them would mean more than that one document.
+// checkID refuses the types that MongoDB refuses for an _id: equality with one of them would match
+// other documents, too.
 func checkID(id bson.RawValue) error {
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
@@ -62,9 +61,8 @@ func Project(doc bson.Raw, fields []string) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// SetField returns a copy of the document in which a top-level field has the given value:
-// in the place of an earlier value, so that the order of fields stays as stored, or at
-// the end.
+// SetField returns a copy of the document in which a top-level field has the given value. The field
+// keeps its position; a new field comes last.
 func SetField(doc bson.Raw, name string, v bson.RawValue) (bson.Raw, error) {
 	var b Builder
 	b.Grow(len(doc) + len(name) + len(v.Value) + 2)

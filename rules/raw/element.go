@@ -19,8 +19,8 @@ type Element struct {
 // Value returns the element's value.
 func (e Element) Value() bson.RawValue { return bson.RawValue{Type: e.Type, Value: e.Data} }
 
-// Reader iterates over the elements of a document or array. Malformed input ends
-// the iteration, so whatever follows the fault counts as missing.
+// Reader iterates over the elements of a document or array. A malformed element ends the iteration,
+// so all that follows it counts as missing.
 type Reader struct{ rest []byte }
 
 // Read starts reading the elements of an encoded document or array.
@@ -36,8 +36,8 @@ func Body(doc []byte) []byte {
 	return doc[4 : n-1]
 }
 
-// Next returns the next element; false at the end or at a fault. If the fault is in a
-// value, the element has the name of that value and nothing else.
+// Next returns the next element; false at the end or at a malformed element, of which it returns the
+// name if that is readable.
 func (r *Reader) Next() (Element, bool) {
 	b := r.rest
 	if len(b) < 2 {
@@ -56,7 +56,7 @@ func (r *Reader) Next() (Element, bool) {
 	return Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}, true
 }
 
-// Faulty reports whether next ended at a fault rather than at the document's end.
+// Faulty reports whether Next ended before the document's end.
 func (r *Reader) Faulty() bool { return len(r.rest) > 0 }
 
 // All yields the elements of an encoded document or array, as a Reader does.
@@ -68,8 +68,8 @@ func All(doc []byte) iter.Seq[Element] {
 	}
 }
 
-// Lookup returns the first element with the given name in a document. With Reader.Next
-// instead, a filter takes a third longer (BenchmarkMatch).
+// Lookup returns the first element with the given name in a document. It does not use Reader.Next,
+// because a filter would take a third longer (BenchmarkMatch).
 func Lookup(doc []byte, name string) (Element, bool) {
 	for b := Body(doc); len(b) >= 2; {
 		var end int
@@ -92,9 +92,8 @@ func Lookup(doc []byte, name string) (Element, bool) {
 	return Element{}, false
 }
 
-// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a
-// length does not fit what it encloses, or the type is unknown. What lies inside documents
-// is not looked at.
+// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a length is
+// wrong, or the type is unknown. It does not check the elements of documents.
 func Size(t bson.Type, b []byte) int {
 	n := -1
 	switch t {
@@ -135,8 +134,7 @@ func Size(t bson.Type, b []byte) int {
 	return n
 }
 
-// terminated returns n if a zero byte is the last of the first n bytes of b, else -1. n is
-// what prefixed returns.
+// terminated returns n, a result of prefixed, if b[n-1] is a zero byte, else -1.
 func terminated(b []byte, n int) int {
 	if n < 1 || b[n-1] != 0 {
 		return -1
@@ -174,7 +172,7 @@ func prefixed(b []byte, extra, least int) int {
 // is valid as long as the value is. A malformed value is empty.
 func Text(v bson.RawValue) string {
 	b := textBytes(v.Value)
-	return unsafe.String(unsafe.SliceData(b), len(b)) // matching never writes to documents
+	return unsafe.String(unsafe.SliceData(b), len(b)) // documents are never written to
 }
 
 // textBytes returns the content of a length-prefixed, zero-terminated string.

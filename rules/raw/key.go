@@ -8,13 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AppendKey appends a value's type and bytes, which differ from those of all values that are
-// stored differently. Values of different types may still compare equal: see JoinEqual.
+// AppendKey appends a value's type and bytes. Values with different keys may still compare equal,
+// such as 1 and 1.0: see JoinEqual.
 func AppendKey(dst []byte, v bson.RawValue) []byte {
 	return append(append(dst, byte(v.Type)), v.Value...)
 }
 
-// Key returns what AppendKey appends, as the key of a map.
+// Key returns a value's type and bytes, as the key of a map.
 func Key(v bson.RawValue) string { return string(AppendKey(nil, v)) }
 
 // KeyValue is the inverse of Key.
@@ -22,8 +22,8 @@ func KeyValue(key string) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
 }
 
-// JoinEqual sorts items by a value of theirs and joins those whose values compare equal,
-// such as 1 and 1.0. The item that stays is the first by type and bytes.
+// JoinEqual sorts items by their values and joins those whose values compare equal, such as 1 and
+// 1.0, into the first by type and bytes.
 func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T, from T)) []T {
 	slices.SortFunc(items, func(a, b T) int {
 		va, vb := value(a), value(b)
@@ -40,14 +40,14 @@ func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T,
 	return joined
 }
 
-// Groups has a T for each of some values that are stored differently.
+// Groups has a T for each distinct value, compared by type and bytes.
 type Groups[T any] struct {
-	All    []T // in the order in which their values were first met
+	All    []T // in the order of the first At
 	places map[string]int
 	key    []byte
 }
 
-// At returns the T of a value, and whether it is new. It holds until the next call.
+// At returns the T of a value, and whether it is new. The pointer is valid until the next call.
 func (g *Groups[T]) At(v bson.RawValue) (group *T, fresh bool) {
 	g.key = AppendKey(g.key[:0], v)
 	at, known := g.places[string(g.key)]

@@ -64,7 +64,7 @@ func compareNumbers(a, b bson.RawValue) int {
 
 // compareIntDouble orders an integer and a double without rounding the integer.
 func compareIntDouble(i int64, d float64) int {
-	c := cmp.Compare(float64(i), d) // rounding never turns the order round, but may make equal
+	c := cmp.Compare(float64(i), d) // rounding may make them equal, but never reverses the order
 	if c != 0 {
 		return c
 	}
@@ -74,9 +74,8 @@ func compareIntDouble(i int64, d float64) int {
 	return cmp.Compare(i, int64(d))
 }
 
-// Truncate returns a number's integral part as an int64, and whether the number
-// was integral. ok is false where there is none: NaN, infinities and what exceeds
-// 64 bits.
+// Truncate returns a number's integral part as an int64, and whether the number is integral. ok is
+// false for NaN, infinities and numbers that exceed 64 bits.
 func Truncate(v bson.RawValue) (n int64, integral, ok bool) {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64:

@@ -11,8 +11,8 @@ import (
 // maxPathParts bounds the length of a path, as MongoDB bounds nesting.
 const maxPathParts = 200
 
-// Path is a parsed dotted path such as "authors.0.user". The zero Path has no
-// parts; the leaves of a value-form $elemMatch carry it and test the element itself.
+// Path is a parsed dotted path such as "authors.0.user". The zero Path has no parts and leads to the
+// value itself.
 type Path struct {
 	text  string
 	parts []part
@@ -24,8 +24,8 @@ type part struct {
 	index int // as an array index; -1 if the name is not a plain number
 }
 
-// ParsePath splits a dotted path. It refuses what cannot name a stored field: a
-// zero byte, positional operators ("$", "$[]", "$[x]") and endless paths.
+// ParsePath splits a dotted path. It refuses paths that no stored field has: with a zero byte, with
+// positional operators ("$", "$[]", "$[x]") or too many parts.
 func ParsePath(s string) (Path, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return Path{}, rules.Wrongf("", "", "a field name may not contain a zero byte")
@@ -42,7 +42,7 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-// PathOf splits what is known to be a path: a constant, or the text of a Path.
+// PathOf splits a path that is known to be valid.
 func PathOf(s string) Path {
 	names := strings.Split(s, ".")
 	p := Path{text: s, parts: make([]part, len(names))}
@@ -85,9 +85,8 @@ func (p Path) First(n int) Path {
 // Nowhere is a name that no field has.
 const Nowhere = "\x00"
 
-// Absent returns the path to a field that no document has, after the path's first n
-// parts. Every path that leads on from there to nothing any document has is seen by
-// matching as this one.
+// Absent returns the path's first n parts followed by a field that no document has. Matching treats
+// all paths with these n parts and an unknown field alike.
 func (p Path) Absent(n int) Path {
 	return PathOf(strings.Join(append(p.Parts()[:n], Nowhere), "."))
 }

@@ -6,9 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Sort is an order of documents, by one field after the other. Documents are compared by
-// their keys, which are taken from each of them once: a comparison then costs nanoseconds
-// instead of a walk.
+// Sort is an order of documents, by one field after the other. Callers read the keys of each document
+// once and compare only those, which takes nanoseconds.
 type Sort []SortField
 
 // SortField is one field of a Sort.
@@ -37,8 +36,8 @@ func (s Sort) ReadKeys(keys []bson.RawValue, doc bson.Raw) {
 	}
 }
 
-// CompareKeys orders two documents as MongoDB sorts them, by their keys: -1, 0 or 1. Where
-// several fields lead into the same array, each takes its own best element.
+// CompareKeys compares two documents by their keys, as MongoDB sorts them: -1, 0 or 1. If several
+// fields lead into the same array, each uses its own best element.
 func (s Sort) CompareKeys(a, b []bson.RawValue) int {
 	for i, f := range s {
 		if c := f.compare(a[i], b[i]); c != 0 {
@@ -56,7 +55,7 @@ func (f SortField) compare(a, b bson.RawValue) int {
 	return Compare(a, b)
 }
 
-// Documents sorts documents. Equal ones stay in their order.
+// Documents sorts documents and keeps the order of equal ones.
 func (s Sort) Documents(docs []bson.Raw) {
 	type keyed struct {
 		doc  bson.Raw
@@ -86,9 +85,9 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	return key
 }
 
-// sortValue yields the values that sorting sees at the rest of a path below a value: like
-// an index, it opens the arrays on the way and one at the end, but no arrays in arrays, and
-// takes null where nothing is.
+// sortValue yields the values that count for sorting at the rest of a path below a value. Like an
+// index, it opens the arrays on the way and one at the end, but no arrays in arrays, and yields null
+// for a missing value.
 func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
 	case open && v.Type == bson.TypeArray:
@@ -102,8 +101,8 @@ func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue
 	}
 }
 
-// sortArray yields the values below an array. A position in the path picks one element if
-// there is such.
+// sortArray yields the values below an array. A position in the path selects one element if the array
+// has it.
 func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	if len(rest) > 0 && rest[0].index >= 0 {
 		if v := At(array, rest[0].index); v.Type != 0 {

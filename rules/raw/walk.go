@@ -6,27 +6,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Value is what matching sees at the end of a path.
+// Value is a value at the end of a path.
 type Value struct {
 	// Raw is the value; it points into the document. Zero when Missing.
 	Raw bson.RawValue
-	// Elem says that Raw is an element of the array the path ends at, reached by
-	// stepping into it; the array itself is yielded too, without Elem.
+	// Elem says that Raw is an element of the array that the path ends at. Walk yields
+	// the array itself, too, without Elem.
 	Elem bool
 	// Missing says that the path leads nowhere.
 	Missing bool
 }
 
-// Walk yields everything that MongoDB's matching sees at a path of a document, in
-// its order, until yield returns false; it returns false if it was stopped. It
-// does not allocate. Values are not made unique, and a path may yield nothing at
-// all: "a.b" does in {a: [1, 2]}. The zero Path is the document itself.
+// Walk yields the values at a path of a document that MongoDB compares with a condition, in its
+// order, until yield returns false; then it returns false. It does not allocate. A value may come
+// twice, and there may be none: "a.b" in {a: [1, 2]}. The zero Path is the document itself.
 func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, true, yield)
 }
 
-// WalkWhole is Walk without stepping into the array at the path's end: what
-// operators that ask about arrays ($size, $elemMatch) look at.
+// WalkWhole is Walk for operators on arrays ($size, $elemMatch): it does not yield the elements of
+// the array at the path's end.
 func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, false, yield)
 }
@@ -60,9 +59,8 @@ func walkLeafArray(array Element, yield func(Value) bool) bool {
 	return yield(Value{Raw: array.Value()})
 }
 
-// walkArray continues a path inside an array: through each sub-document, and, if
-// the next part is a number, through the element at that index, whose own
-// sub-documents may have that number as a field name as well.
+// walkArray continues a path inside an array: through each document in it, and, if the next part is
+// a number, through the element at that index. Both may apply to one element.
 func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) bool {
 	index, rest := parts[0].index, parts[1:]
 	r := Read(array)
@@ -73,7 +71,7 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 			more = walkField(e, parts, spread, yield)
 		}
 		if more && i == index && (len(rest) == 0 || e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray) {
-			more = walkField(e, rest, spread && len(rest) > 0, yield) // an array that an index ends at is not opened
+			more = walkField(e, rest, spread && len(rest) > 0, yield) // does not open an array at a final index
 		}
 		if !more {
 			return false
@@ -83,9 +81,9 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 	return true
 }
 
-// Below calls field with the name of each field that documents at a path have, and
-// array with how many elements arrays there have, those inside of others marked as nested:
-// where neither leads on, a longer path leads nowhere. Names hold until field returns.
+// Below calls field with the name of each field of the documents at a path, and array with the number
+// of elements of each array there and whether it is nested in another. No longer path leads anywhere
+// else. Names are valid until field returns.
 func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nested bool)) {
 	Walk(doc, p, func(v Value) bool {
 		switch v.Raw.Type {
@@ -100,10 +98,10 @@ func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nest
 	})
 }
 
-// Field returns what an aggregation expression sees at a path below a value: "$a.b"
-// is Field of a's value and [b]. It knows no array positions. Inside an array it
-// collects what the elements that are documents have there; other elements, arrays
-// among them, are skipped. The zero RawValue is a missing value.
+// Field returns the value of an aggregation expression's path below a value: "$a.b" is Field of a's
+// value and [b]. There are no array positions. For an array it returns the values in the elements that
+// are documents, and skips other elements, nested arrays included. The zero RawValue is a missing
+// value.
 func Field(v bson.RawValue, names []string) bson.RawValue {
 	if len(names) == 0 {
 		return v
@@ -131,8 +129,10 @@ func Elements(v bson.RawValue) iter.Seq[bson.RawValue] {
 		if v.Type != bson.TypeArray {
 			return
 		}
-		r := Read(v.Value)
-		for e, ok := r.Next(); ok && yield(e.Value()); e, ok = r.Next() {
+		for e := range All(v.Value) {
+			if !yield(e.Value()) {
+				return
+			}
 		}
 	}
 }
@@ -145,8 +145,8 @@ func Count(array bson.RawValue) (n int) {
 	return n
 }
 
-// At returns the element at a position of an array, which counts from the end if negative;
-// the zero RawValue beyond the array.
+// At returns the element at a position of an array, counted from the end if negative. If there is
+// none, it returns the zero RawValue.
 func At(array bson.RawValue, at int) bson.RawValue {
 	if at < 0 {
 		at += Count(array)
