@@ -45,9 +45,8 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 					}}
 				}
 				wire.Set(fault)
-				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
-					ServerSelectionTimeout: time.Second, Timeout: 5 * time.Second,
-				})
+				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+
+					"?serverSelectionTimeoutMS=1000&connectTimeoutMS=1000&timeoutMS=5000", mongo.Options{})
 				before := wholeGeneration(t, direct)
 				err := publish(t, victim, "victim", before+1)
 				after := wholeGeneration(t, direct)

@@ -31,9 +31,8 @@ func TestGarbledReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
-	s := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
-		ServerSelectionTimeout: 100 * time.Millisecond, Timeout: 5 * time.Second,
-	})
+	s := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+
+		"?serverSelectionTimeoutMS=100&connectTimeoutMS=100&timeoutMS=5000", mongo.Options{})
 	faults := map[string]mongotest.Fault{"operationTime": {Reply: extended(t, bson.D{{Key: "operationTime", Value: int64(1)}})}}
 	for _, word := range []string{"cursor", "firstBatch", "id\x00", "ns\x00", "ok\x00", "n\x00", "value", "lastErrorObject", "upserted", "_id", "gen"} {
 		faults[strings.TrimSuffix(word, "\x00")] = mongotest.Fault{Reply: garbled(word)}

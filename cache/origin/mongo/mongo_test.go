@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -92,7 +91,7 @@ func TestName(t *testing.T) {
 
 // TestUnreachable asks a server that is not there.
 func TestUnreachable(t *testing.T) {
-	s := openAt(t, "mongodb://127.0.0.1:1/db", mongo.Options{ServerSelectionTimeout: time.Millisecond})
+	s := openAt(t, "mongodb://127.0.0.1:1/db?serverSelectionTimeoutMS=1&connectTimeoutMS=1", mongo.Options{})
 	if err := s.Ping(t.Context()); !errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("Ping = %v, want rules.ErrUnavailable", err)
 	}

@@ -69,12 +69,6 @@ type Options struct {
 	// ViewsDatabase holds the side collections. If empty, it is the database with the
 	// source collections, which the URI's path names.
 	ViewsDatabase string
-	// Timeout bounds each operation whose context has no deadline, each batch of a
-	// cursor included. If zero, 30 s.
-	Timeout time.Duration
-	// ServerSelectionTimeout is how long an operation waits for a server that can
-	// take it, and for a connection. If zero, 10 s.
-	ServerSelectionTimeout time.Duration
 	// BatchSize is how many statements one write command carries. If zero, 1000.
 	BatchSize int
 	// KeepDeltas is how many generations back a reader can be and still be brought
@@ -88,30 +82,26 @@ type Options struct {
 	Elapsed func() time.Duration
 }
 
-// withDefaults fills in what is zero.
-func (o Options) withDefaults() Options {
-	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
-	o.ServerSelectionTimeout = cmp.Or(o.ServerSelectionTimeout, 10*time.Second)
-	o.KeepDeltas = cmp.Or(o.KeepDeltas, 1000)
-	if o.BatchSize <= 0 {
-		o.BatchSize = 1000
-	}
-	return o
-}
+// Defaults of options in the URI.
+const (
+	// timeout bounds each operation whose context has no deadline, and each batch of a cursor.
+	timeout = 30 * time.Second
+	// connectTimeout is how long an operation waits for a server, and for a connection.
+	connectTimeout = 10 * time.Second
+)
 
 // Store is the MongoDB origin.Store.
 type Store struct {
 	*registry.Leases
 	*registry.Views
 
-	name    string // the URI without user, password and options
-	client  *driver.Client
-	source  *driver.Database // with the institute's collections
-	own     *driver.Database // with the side collections
-	timeout time.Duration    // of an operation
-	batch   int              // statements that one write command may carry
-	gate    origin.Gate      // which all requests but Ping pass
-	broken  atomic.Bool      // the last change stream ended or was refused
+	name   string // the URI without user, password and options
+	client *driver.Client
+	source *driver.Database // with the institute's collections
+	own    *driver.Database // with the side collections
+	batch  int              // statements that one write command may carry
+	gate   origin.Gate      // which all requests but Ping pass
+	broken atomic.Bool      // the last change stream ended or was refused
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -130,34 +120,26 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if database == "" {
 		return nil, fmt.Errorf("store %s: no database given: write it behind the host, as in mongodb://host/osiris", server)
 	}
-	o = o.withDefaults()
-	o.ViewsDatabase = cmp.Or(o.ViewsDatabase, database)
-	s := &Store{
-		name: server + "/" + database, timeout: o.Timeout, batch: o.BatchSize, gate: origin.NoGate,
+	s := &Store{name: server + "/" + database, batch: cmp.Or(o.BatchSize, 1000), gate: origin.NoGate}
+	own := cmp.Or(o.ViewsDatabase, database)
+	if own != database {
+		s.name += " (views in " + own + ")"
 	}
-	if o.ViewsDatabase != database {
-		s.name += " (views in " + o.ViewsDatabase + ")"
-	}
-	s.client, err = driver.Connect(o.clientOptions(uri))
+	s.client, err = driver.Connect(options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
+		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri))
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
 	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable())) // read where the URI says
-	// Readers of views see only what a majority has, or a failover could take back a
-	// generation that they have read, and give its number to another.
-	s.own = s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
+	// Readers of views see only what a majority has. Otherwise a failover could revoke a
+	// generation that they have read, and another one could get its number.
+	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
 	metas := table[registry.View, *registry.View]{s.side("meta")}
 	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{s.side("lease")}, o.Now, o.Elapsed)
-	p := publisher{s, metas, o.KeepDeltas}
+	p := publisher{s, metas, cmp.Or(o.KeepDeltas, 1000)}
 	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard})
 	return s, nil
-}
-
-// clientOptions are the client's: ours first, so that the URI's win.
-func (o Options) clientOptions(uri string) *options.ClientOptions {
-	return options.Client().SetAppName("vitrine").SetTimeout(o.Timeout).SetMaxPoolSize(50).
-		SetServerSelectionTimeout(o.ServerSelectionTimeout).SetConnectTimeout(o.ServerSelectionTimeout).ApplyURI(uri)
 }
 
 // durable acknowledges a write once it is in the journals of a majority.
@@ -183,7 +165,7 @@ func (s *Store) Ping(ctx context.Context) (err error) {
 func (s *Store) Close() (err error) {
 	defer wrap.Error(&err, "close %s", s.name)
 	defer answered(&err, asIs)
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return s.client.Disconnect(ctx)
 }
