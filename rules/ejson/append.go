@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Append writes a value as relaxed Extended JSON v2; one that cannot be read is
-// written as null.
+// Append writes a value as relaxed Extended JSON v2, a malformed one as null.
 func Append(dst []byte, v bson.RawValue) []byte {
 	n := raw.Size(v.Type, v.Value)
 	if n < 0 {
@@ -21,14 +20,13 @@ func Append(dst []byte, v bson.RawValue) []byte {
 	return appendValue(dst, v.Type, v.Value[:n], 1)
 }
 
-// AppendDocument writes a document as relaxed Extended JSON v2. A document without
-// a right length is written as null, a value that cannot be read as null and as the
-// last of its document.
+// AppendDocument writes a document as relaxed Extended JSON v2. It writes null for a document
+// with a wrong length, and for a malformed value, which ends its document.
 func AppendDocument(dst []byte, doc bson.Raw) []byte {
 	return Append(dst, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }
 
-// appendValue writes the value b of type t, of which raw.Size has found that it is whole.
+// appendValue writes the value b of type t, whose size raw.Size has checked.
 func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	switch t {
 	case bson.TypeString:
@@ -79,13 +77,12 @@ func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	return append(dst, "null"...)
 }
 
-// textOf returns the text of a whole string, symbol or code: without the length before it
-// and the zero behind it.
+// textOf returns the text of a well-formed string, symbol or code, without its length and its
+// final zero.
 func textOf(b []byte) []byte { return b[4 : len(b)-1] }
 
-// appendElements writes a document or an array. What lies deeper than raw.MaxDepth becomes
-// null: MongoDB stores less than that, so only broken or hostile bytes come here, and the
-// stack stays small.
+// appendElements writes a document or an array, and null below raw.MaxDepth, so that the stack
+// stays small. MongoDB stores no such depth, only malformed or hostile bytes have it.
 func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	if depth > raw.MaxDepth {
 		return append(dst, "null"...)
@@ -107,7 +104,7 @@ func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 		if closing == '}' {
 			dst = append(AppendString(dst, e.Key), ':')
 		}
-		if !ok { // the value cannot be read, nor what follows it
+		if !ok { // the value is malformed, and the next one cannot be found
 			return append(dst, "null"+string(closing)...)
 		}
 		dst = appendValue(dst, e.Type, e.Data, depth+1)
@@ -140,8 +137,8 @@ func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }
 
-// appendBinary writes the bytes of a binary value: length, subtype, data. Data of the old
-// subtype begin with a length of their own, which is not written.
+// appendBinary writes a binary value: length, subtype, data. It leaves out the second length that
+// data of the old subtype begin with.
 func appendBinary(dst, b []byte) []byte {
 	data := b[5:]
 	if b[4] == bson.TypeBinaryBinaryOld && len(data) >= 4 && int(raw.Length(data)) == len(data)-4 {

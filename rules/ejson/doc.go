@@ -21,27 +21,25 @@
 //     is an error, not infinity.
 //   - An object with a wrapper's keys and others beside them is a plain document;
 //     one with exactly a wrapper's keys and a malformed value is an error.
-//   - The outermost object given to Parse is always a document.
+//   - The outermost object of Parse is always a document.
 //   - {"$regex": …, "$options": …} is an operator document, unless
 //     Options.RegexValues says that documents are read, not filters.
 //   - The options of a regular expression are put in alphabetical order, as
 //     MongoDB stores them.
 //   - A date may be a day alone ("2024-01-31", midnight UTC), leave out the seconds,
-//     and write its zone as Z, ±hh:mm, ±hhmm or ±hh; what is below the millisecond
-//     is cut off.
+//     and write its zone as Z, ±hh:mm, ±hhmm or ±hh; Parse cuts it to milliseconds.
 //
 // # Writing
 //
-// Append and AppendDocument write relaxed Extended JSON onto a buffer and allocate
-// nothing else, but for decimals. Their output is valid JSON whatever bytes they are given: a value
-// that cannot be read is written as null and ends the document it stands in,
-// bytes that are no UTF-8 become U+FFFD, and nesting beyond 200 levels, which
-// MongoDB does not store, becomes null.
+// Append and AppendDocument write relaxed Extended JSON to a buffer and allocate
+// nothing else, but for decimals. Their output is always valid JSON: a malformed value
+// becomes null and ends its document, bytes that are not UTF-8 become U+FFFD, and
+// nesting beyond 200 levels, which MongoDB does not store, becomes null.
 //
-// Writing and reading again gives the same BSON, except for what relaxed Extended
-// JSON does not express: an int64 that fits an int32 comes back as one, every NaN as the
-// same NaN, the keys of array elements as "0", "1", …, and a document that looks
-// like a wrapper as what the wrapper stands for.
+// Writing and reading again gives the same BSON, except for details that relaxed
+// Extended JSON does not express: an int64 that fits an int32 becomes one, every NaN
+// the same NaN, the keys of array elements "0", "1", …, and a document that looks
+// like a wrapper the wrapper's value.
 //
 // All functions are safe for concurrent use.
 package ejson

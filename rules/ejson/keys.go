@@ -13,7 +13,7 @@ type keyRef struct {
 	src uint32 // where it starts in the text
 }
 
-// key reads the key at pos and the colon behind it, ends the key as BSON does and notes it.
+// key reads the key at pos and its colon, and appends the key with a final zero.
 func (p *parser) key() error {
 	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
 		return p.unexpected("a key in double quotes")
@@ -39,8 +39,8 @@ func (p *parser) key() error {
 	return nil
 }
 
-// unique reports a key that occurs twice among those of one object, which it
-// reorders. The cost stays n·log n however many keys a hostile text brings.
+// unique reports a key that occurs twice among those of one object. It sorts the keys, so that the
+// cost stays n·log n for hostile texts.
 func (p *parser) unique(keys []keyRef) error {
 	compare := func(a, b keyRef) int {
 		if a.sum != b.sum {
@@ -57,7 +57,7 @@ func (p *parser) unique(keys []keyRef) error {
 	return nil
 }
 
-// keyBytes is the key without the NUL that ends it.
+// keyBytes returns the key without its final zero.
 func (p *parser) keyBytes(k keyRef) []byte {
 	rest := p.buf[k.buf:]
 	return rest[:bytes.IndexByte(rest, 0)]

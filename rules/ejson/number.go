@@ -56,7 +56,7 @@ func scanNumber(b []byte) (n int, integer, ok bool) {
 		return n > start
 	}
 	skip("-")
-	if !skip("0") && !digits() { // what follows a leading zero is not part of the number
+	if !skip("0") && !digits() { // a leading zero ends the integral part
 		return n, false, false
 	}
 	integer = true

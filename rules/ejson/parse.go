@@ -2,6 +2,7 @@ package ejson
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -21,36 +22,29 @@ const (
 	maxSource = 1 << 28
 )
 
-// Options says how a text is to be read. The zero value reads a filter that came
-// in no parameter.
+// Options says how to read a text. The zero value reads a filter that is not a parameter.
 type Options struct {
-	// Param is the request parameter the text came in, for errors to name.
+	// Param is the request parameter with the text, for errors.
 	Param string
-	// MaxBytes is the longest text taken; 0 leaves only the hard limit of 256 MiB.
+	// MaxBytes is the limit on the text's length; 0 means the hard limit of 256 MiB.
 	MaxBytes int
-	// MaxDepth is how many objects and arrays may be open at once, wrappers
-	// included; 0 or less is 100.
+	// MaxDepth is the limit on nested objects and arrays, wrappers included; 0 means 100.
 	MaxDepth int
-	// RegexValues takes {"$regex": "…"} and {"$regex": "…", "$options": "…"} for
-	// regular expression values, as old versions of mongoexport write them. In a
-	// filter these are operators, so leave it false there.
+	// RegexValues reads {"$regex": "…"} and {"$regex": "…", "$options": "…"} as
+	// regular expression values, as old versions of mongoexport write them. It must be
+	// false for filters, where these are operators.
 	RegexValues bool
 }
 
 // Parse reads a text that is one JSON object. The document keeps the order of keys
 // and shares no memory with src. Errors are *rules.Error of kind ErrWrongCall.
 func Parse(src []byte, o Options) (bson.Raw, error) {
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = defaultDepth
-	}
-	limit := maxSource
-	if o.MaxBytes > 0 {
-		limit = min(limit, o.MaxBytes)
-	}
+	o.MaxDepth = cmp.Or(o.MaxDepth, defaultDepth)
+	limit := min(cmp.Or(o.MaxBytes, maxSource), maxSource)
 	if len(src) > limit {
 		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
 	}
-	// Records come out about as long as they were, filters a little longer.
+	// Records have about the same length in BSON, filters are a little longer.
 	p := &parser{src: src, opts: o, buf: make([]byte, 0, len(src)+len(src)/4+64)}
 	p.keys = p.firstKeys[:0]
 	switch {
@@ -79,8 +73,8 @@ type parser struct {
 	firstKeys [48]keyRef // where keys begins: enough for most documents
 }
 
-// token skips white space and gives the byte that follows, without taking it; 0 at
-// the end of the text.
+// token skips white space and returns the next byte without consuming it; 0 at the end of the
+// text.
 func (p *parser) token() byte {
 	for ; p.pos < len(p.src); p.pos++ {
 		switch c := p.src[p.pos]; c {
@@ -92,7 +86,7 @@ func (p *parser) token() byte {
 	return 0
 }
 
-// value reads any value and appends it without its type, which it returns.
+// value reads a value, appends it without its type, and returns the type.
 func (p *parser) value(depth int) (bson.Type, error) {
 	switch c := p.token(); {
 	case c == '"':
@@ -116,7 +110,7 @@ func (p *parser) value(depth int) (bson.Type, error) {
 	return 0, p.unexpected("a value")
 }
 
-// literal takes the word if it is next.
+// literal consumes the word if it comes next.
 func (p *parser) literal(word string) bool {
 	found := bytes.HasPrefix(p.src[p.pos:], []byte(word))
 	if found {
@@ -125,8 +119,8 @@ func (p *parser) literal(word string) bool {
 	return found
 }
 
-// elements reads the object or array at pos as a document, whatever its keys are, and
-// returns how many elements there are.
+// elements reads the object or array at pos as a document, even if it has the keys of a wrapper, and
+// returns the number of elements.
 func (p *parser) elements(depth int) (n int, err error) {
 	if depth > p.opts.MaxDepth {
 		return 0, p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
@@ -170,12 +164,12 @@ func (p *parser) elements(depth int) (n int, err error) {
 	return n, p.unique(own)
 }
 
-// fail is the error of the text at an offset.
+// fail returns the error for an offset.
 func (p *parser) fail(at int, format string, args ...any) error {
 	return rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...)
 }
 
-// unexpected is the error for finding something else than wanted at pos.
+// unexpected returns the error that pos has something else than want.
 func (p *parser) unexpected(want string) error {
 	if p.pos >= len(p.src) {
 		return p.fail(p.pos, "ends where %s should be", want)

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendString writes s as a JSON string. Only quotes, backslashes and control
-// characters are escaped; each byte that is not UTF-8 becomes U+FFFD. HTML and the
-// line separators U+2028 and U+2029 stay as they are: the output is JSON, not
-// script.
+// AppendString writes s as a JSON string. It escapes only quotes, backslashes and control
+// characters; each byte that is not UTF-8 becomes U+FFFD. HTML and the line separators U+2028 and
+// U+2029 stay: the output is JSON, not script.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	for {
@@ -40,13 +39,13 @@ func AppendKey[S string | []byte](dst []byte, key S) []byte {
 	return append(AppendString(dst, key), ':')
 }
 
-// The letters of JSON's short escapes, and the bytes that they stand for.
+// The letters of JSON's short escapes, and their bytes.
 const (
 	escapeLetters = `"\/bfnrt`
 	escapedBytes  = "\"\\/\b\f\n\r\t"
 )
 
-// appendEscape writes a byte that may not stand in a string as it is.
+// appendEscape writes a byte that must be escaped.
 func appendEscape(dst []byte, c byte) []byte {
 	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
 		return append(dst, '\\', escapeLetters[i])

@@ -20,7 +20,7 @@ func (p *parser) stringValue() error {
 	return nil
 }
 
-// text takes the string at pos, quotes included, and appends what it says.
+// text consumes the string at pos, quotes included, and appends its content.
 func (p *parser) text() error {
 	opening := p.pos
 	p.pos++
@@ -49,7 +49,7 @@ func (p *parser) text() error {
 	}
 }
 
-// invalidAt returns the offset of the first byte that is not UTF-8, len(b) if all is.
+// invalidAt returns the offset of the first byte that is not UTF-8. There must be one.
 func invalidAt(b []byte) int {
 	for i := 0; ; {
 		r, size := utf8.DecodeRune(b[i:])
@@ -60,7 +60,7 @@ func invalidAt(b []byte) int {
 	}
 }
 
-// escape takes the escape sequence at pos.
+// escape consumes the escape sequence at pos.
 func (p *parser) escape() error {
 	if p.pos+1 == len(p.src) {
 		return p.fail(p.pos, "the string does not end")
@@ -78,7 +78,7 @@ func (p *parser) escape() error {
 	return nil
 }
 
-// unicodeEscape takes a \uHHHH, or the two that make up a surrogate pair.
+// unicodeEscape consumes a \uHHHH, or both of a surrogate pair.
 func (p *parser) unicodeEscape() error {
 	r := codeUnit(p.src[p.pos:])
 	if r < 0 {

@@ -15,12 +15,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends the value that a wrapper stands for, given what stands under the
-// wrapper's keys: w is the zero value if it has one. Its error says what should stand there.
+// A writer appends the value of a wrapper, given the values under its keys; w is the zero value if it
+// has one key. The error says what these values should be.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
-// wrappers are the objects that stand for a value, by their key or, with a zero byte in
-// between, their two keys.
+// wrappers are the objects that stand for a value, by their key, or their two keys with a zero byte in
+// between.
 var wrappers = map[string]struct {
 	t     bson.Type
 	write writer
@@ -47,9 +47,9 @@ var wrappers = map[string]struct {
 	"$regex\x00$options": {bson.TypeRegex, writeRegex},
 }
 
-// object reads the object at pos, as the value it stands for if it is a wrapper. That value
-// is written behind the document first, so that it may be made from the document's bytes,
-// and then moved to its place.
+// object reads the object at pos, or its value if it is a wrapper. It first appends that value after
+// the document, because the value is made from the document's bytes, and then moves it to the
+// document's place.
 func (p *parser) object(depth int) (bson.Type, error) {
 	at, start := p.pos, len(p.buf)
 	n, err := p.elements(depth)
@@ -86,7 +86,7 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	return wrapper.t, nil
 }
 
-// fromText returns the writer of what read makes of a string.
+// fromText returns the writer that applies read to a string.
 func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	refused := errors.New("wants " + wants)
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
@@ -101,7 +101,7 @@ func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	}
 }
 
-// errRefused is the error of a reader for fromText, which says what it wants instead.
+// errRefused is the error of the functions for fromText, which replaces it.
 var errRefused = errors.New("refused")
 
 func readObjectID(dst, s []byte) ([]byte, error) {
@@ -132,8 +132,8 @@ func readDouble(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendDouble(dst, f), err
 }
 
-// maxDecimalText bounds what is given to the conversion of decimals, whose time
-// grows with the square of it. A decimal has 34 digits.
+// maxDecimalText bounds the text of a decimal, because the driver's conversion takes quadratic time. A
+// decimal has 34 digits.
 const maxDecimalText = 128
 
 func readDecimal(dst, s []byte) ([]byte, error) {
@@ -185,8 +185,7 @@ func writeTrue(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	return dst, nil
 }
 
-// fromPair returns the writer of what write makes of the values under the two keys that a
-// document consists of.
+// fromPair returns the writer that applies write to the values of a document with exactly two keys.
 func fromPair(key1, key2 string, write writer) writer {
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if v.Type == bson.TypeEmbeddedDocument {
@@ -241,7 +240,7 @@ func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendTimestamp(dst, seconds, ordinal), nil
 }
 
-// unsigned32 returns the value of an integer that fits.
+// unsigned32 returns an integer if it fits.
 func unsigned32(v bson.RawValue) (uint32, bool) {
 	n := raw.Int(v)
 	return uint32(n), (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64) && 0 <= n && n <= math.MaxUint32

@@ -1,4 +1,4 @@
-// Package lru keeps values by key and knows which of them were used last.
+// Package lru is a cache that drops the entry whose last use is the oldest.
 package lru
 
 import (
@@ -11,7 +11,7 @@ import (
 type Cache[K comparable, V any] struct {
 	max     int // 0: any number
 	entries map[K]*list.Element
-	order   list.List // of *entry[K, V]: in front the one used last, at the back the one to drop first
+	order   list.List // of *entry[K, V], the most recently used in front
 }
 
 // entry is a key with its value.
@@ -36,7 +36,7 @@ func (c *Cache[K, V]) Peek(key K) *V {
 	return nil
 }
 
-// Get is Peek, and marks the entry as used last.
+// Get is Peek, and marks the entry as most recently used.
 func (c *Cache[K, V]) Get(key K) *V {
 	if e := c.entries[key]; e != nil {
 		c.order.MoveToFront(e)
@@ -44,8 +44,8 @@ func (c *Cache[K, V]) Get(key K) *V {
 	return c.Peek(key)
 }
 
-// Put sets the value of a key, which is used last then, and returns it. If there are too
-// many entries, the one not used for longest is dropped.
+// Put sets the value of a key, marks it as most recently used, and returns the value. If there
+// are too many entries, it drops the least recently used one.
 func (c *Cache[K, V]) Put(key K, value V) *V {
 	c.Remove(key)
 	if c.max > 0 && len(c.entries) >= c.max {
@@ -64,7 +64,7 @@ func (c *Cache[K, V]) Remove(key K) {
 	}
 }
 
-// All yields the entries, the one used last first. The one just yielded may be removed.
+// All yields the entries, the most recently used first. The loop body may remove the current one.
 func (c *Cache[K, V]) All() iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		for e := c.order.Front(); e != nil; {
@@ -77,7 +77,7 @@ func (c *Cache[K, V]) All() iter.Seq2[K, *V] {
 	}
 }
 
-// Oldest returns the entry to be dropped first, nil if there is none.
+// Oldest returns the least recently used entry, nil if there is none.
 func (c *Cache[K, V]) Oldest() (key K, value *V) {
 	if e := c.order.Back(); e != nil {
 		at := e.Value.(*entry[K, V])

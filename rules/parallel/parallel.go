@@ -1,6 +1,6 @@
-// Package parallel runs parts of one task on several goroutines. A panic in one of them
-// continues in the goroutine that waits for them, where the task's own recover sees it.
-// Otherwise it would end the process.
+// Package parallel runs parts of one task on several goroutines. It repeats a panic of one of them in
+// the goroutine that waits, where the task's own recover catches it. Otherwise it would end the
+// process.
 package parallel
 
 import (
@@ -39,9 +39,9 @@ func (g *Group) Wait() {
 	}
 }
 
-// Map yields what work makes of each input, in their order. Meanwhile it has work make up to
-// ahead more, each on a goroutine of its own. It ends with the first error, be it of an input or of
-// work, and returns when all goroutines have ended.
+// Map yields the results of work for the inputs, in their order. It computes up to ahead results in
+// advance, each in its own goroutine. It ends with the first error, of an input or of work, and returns
+// when all goroutines have ended.
 func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out, error)) iter.Seq2[Out, error] {
 	type outcome struct {
 		out Out
@@ -77,8 +77,8 @@ func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out
 	}
 }
 
-// Split divides [0, n) into a stretch for each of some workers, and runs work for all of
-// them on goroutines of their own, or for a single one on the caller's. It waits for them.
+// Split divides [0, n) into a range for each worker and runs work for each range in its own goroutine,
+// or in the caller's if there is only one. It waits for them.
 func Split(n, workers int, work func(worker, from, to int)) {
 	if workers <= 1 {
 		work(0, 0, n)

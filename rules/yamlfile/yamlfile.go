@@ -1,4 +1,4 @@
-// Package yamlfile reads files of rules: mappings in YAML whose mistakes a person has to find.
+// Package yamlfile reads files of rules in YAML and reports mistakes so that people find them.
 //
 // A Reader collects all mistakes of a file instead of ending at the first. Each error begins
 // with the file's name, the line and the path of the key.
