@@ -41,11 +41,6 @@ func (n Name) in(lang string) string {
 	return cmp.Or(n.EN, n.DE)
 }
 
-// over returns n with its empty names taken from below.
-func (n Name) over(below Name) Name {
-	return Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE)}
-}
-
 // Sets are label sets by name, and the labels in them by code. They do not change once made.
 // Nil Sets know no label.
 type Sets map[string]map[string]Name
@@ -60,7 +55,8 @@ func (s Sets) With(other Sets) Sets {
 				joined[name] = make(map[string]Name, len(set))
 			}
 			for code, n := range set {
-				joined[name][code] = n.over(joined[name][code])
+				below := joined[name][code]
+				joined[name][code] = Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE)}
 			}
 		}
 	}

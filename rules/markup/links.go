@@ -50,8 +50,13 @@ func LinkBases(path string) (activity, person string, err error) {
 // be a result of Clean.
 func RewriteLinks(html, activityBase, personBase string) string {
 	return editLinks(html, func(address string) (size int, to string, keep bool) {
-		size, base := linkTarget(address, activityBase, personBase)
-		return size, Escape(base), true
+		for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
+			rest, ok := strings.CutPrefix(address, l.from)
+			if ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
+				return len(l.from), Escape(l.to), true
+			}
+		}
+		return 0, "", true
 	})
 }
 
@@ -117,18 +122,6 @@ func hrefOf(tag string) int {
 		}
 	}
 	return 0
-}
-
-// linkTarget returns the length of the prefix of an href's value to replace, and the base
-// that replaces it.
-func linkTarget(value, activityBase, personBase string) (int, string) {
-	for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
-		rest, ok := strings.CutPrefix(value, l.from)
-		if ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
-			return len(l.from), l.to
-		}
-	}
-	return 0, ""
 }
 
 // IsLink reports whether an address may be that of a link: http, https, or a path from the root

@@ -88,7 +88,9 @@ func (p *page) person(doc []byte) names.Person {
 				who.Last = text(v)
 			}
 		case "user":
-			who.User = stringOf(v)
+			if v.Type == bson.TypeString {
+				who.User = raw.Text(v) // as it is stored
+			}
 		case "position":
 			who.Position = text(v)
 		}

@@ -81,14 +81,6 @@ func text(v bson.RawValue) string {
 	return ""
 }
 
-// stringOf returns a string as it is stored, "" for every other value.
-func stringOf(v bson.RawValue) string {
-	if v.Type != bson.TypeString {
-		return ""
-	}
-	return raw.Text(v)
-}
-
 // texts yields the text of a scalar, or the texts of an array's elements, without empty ones.
 func texts(v bson.RawValue) iter.Seq[string] {
 	return func(yield func(string) bool) {

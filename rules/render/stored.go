@@ -16,9 +16,10 @@ type stored []byte
 // text returns the string under key, without one or with an empty one what render returns.
 // Plain text is text, of which markup is removed; all others are HTML after the allow-list.
 func (s stored) text(key string, render func() string) string {
-	str := stringOf(raw.Get(s, key))
+	v := raw.Get(s, key)
+	str := raw.Text(v) // not a copy
 	switch {
-	case strings.TrimSpace(str) == "":
+	case v.Type != bson.TypeString || strings.TrimSpace(str) == "":
 		return render()
 	case key != outputNames[outPlain]:
 		return markup.Clean(str)

@@ -67,23 +67,20 @@ func (c *compiler) tagValue(p *part, before string) (value tagPart, example stri
 	case attribute[2]+attribute[3] != "":
 		value.value, value.required = func(page *page) string { return markup.PathSegment(first(page)) }, true
 	default:
-		value.value, value.required = func(page *page) string { return firstAddress(page, p.fields) }, true
+		value.required, value.value = true, func(page *page) string {
+			for _, f := range p.fields {
+				if url := f.address(page); url != "" {
+					return url
+				}
+			}
+			return ""
+		}
 		if slices.ContainsFunc(p.fields, func(f *field) bool { return f.address == nil }) {
 			c.fail(p.at, "a link can begin only with a url or doi field")
 		}
 		return value, "https://example.org/"
 	}
 	return value, "x"
-}
-
-// firstAddress returns the first URL that is not empty.
-func firstAddress(p *page, fields []*field) string {
-	for _, f := range fields {
-		if url := f.address(p); url != "" {
-			return url
-		}
-	}
-	return ""
 }
 
 // word is a run of letters, digits and _ at the beginning.
