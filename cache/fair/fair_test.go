@@ -17,7 +17,7 @@ import (
 
 // from returns a context for work of a client.
 func from(ctx context.Context, client string) context.Context {
-	return fair.With(ctx, fair.Caller{Client: netip.MustParsePrefix(client)})
+	return fair.With(ctx, fair.Account{Client: netip.MustParsePrefix(client)})
 }
 
 // begin waits for a turn.
@@ -255,7 +255,7 @@ func TestMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
 		use := func(client netip.Addr, d time.Duration) int {
-			ctx, turn := begin(t, q, fair.With(t.Context(), fair.Caller{Client: netip.PrefixFrom(client, 32)}))
+			ctx, turn := begin(t, q, fair.With(t.Context(), fair.Account{Client: netip.PrefixFrom(client, 32)}))
 			defer turn.End()
 			time.Sleep(d)
 			return fair.Workers(ctx)
@@ -281,10 +281,10 @@ func TestMany(t *testing.T) {
 
 // TestCallers: a context says whom work is charged to.
 func TestCallers(t *testing.T) {
-	if got := fair.CallerOf(t.Context()); got.Client.IsValid() || got.Backtracking != nil {
+	if got := fair.AccountOf(t.Context()); got.Client.IsValid() || got.Backtracking != nil {
 		t.Errorf("a caller without any: %+v", got)
 	}
-	if got := fair.CallerOf(from(t.Context(), "192.0.2.1/32")).Client.String(); got != "192.0.2.1/32" {
+	if got := fair.AccountOf(from(t.Context(), "192.0.2.1/32")).Client.String(); got != "192.0.2.1/32" {
 		t.Errorf("caller %s", got)
 	}
 	if fair.TurnOf(t.Context()) != nil || fair.Workers(t.Context()) != runtime.GOMAXPROCS(0) {

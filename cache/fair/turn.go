@@ -28,9 +28,9 @@ const (
 	quiet = 10 * time.Millisecond
 )
 
-// Caller is the client behind a piece of work.
-type Caller struct {
-	// Client is charged for the time. The zero Client is the program itself, which
+// Account is what work is charged to.
+type Account struct {
+	// Client is charged for the time of processors. The zero Client is the program itself, which
 	// always goes first.
 	Client netip.Prefix
 	// Backtracking is the budget of the request's filters for backtracking
@@ -38,25 +38,25 @@ type Caller struct {
 	Backtracking *pcre.Budget
 }
 
-type callerKey struct{}
+type accountKey struct{}
 type turnKey struct{}
 
-// With returns a context for work of a caller.
-func With(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+// With returns a context for work that is charged to an account.
+func With(ctx context.Context, a Account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// CallerOf returns the caller that a context carries, the zero Caller if it carries none.
-func CallerOf(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
+// AccountOf returns the account that a context carries, the zero Account if it carries none.
+func AccountOf(ctx context.Context) Account {
+	a, _ := ctx.Value(accountKey{}).(Account)
+	return a
 }
 
-// Backtracking returns the budget of the context's caller for backtracking expressions, nil if
+// Backtracking returns the budget of the context's account for backtracking expressions, nil if
 // there is none, and what to call between two attempts at a match that takes long: such work is
 // costly. The turn's other work is limited from then on.
 func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
-	budget, turn := CallerOf(ctx).Backtracking, TurnOf(ctx)
+	budget, turn := AccountOf(ctx).Backtracking, TurnOf(ctx)
 	if budget != nil && turn != nil {
 		turn.backtracks.Store(true)
 	}
@@ -90,7 +90,7 @@ type Turn struct {
 // Begin waits for a turn for the work of a context. The context returned carries it;
 // End gives it back. Errors are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
-	t := &Turn{queue: q, client: CallerOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
+	t := &Turn{queue: q, client: AccountOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
 	if err := q.acquire(ctx, t.pool, t, false); err != nil {
 		return nil, nil, err
 	}

@@ -73,7 +73,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.timeout)
+		loading, f.cancel = WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), c.timeout)
 		go func() {
 			defer c.loads.Done()
 			defer f.cancel()

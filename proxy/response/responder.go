@@ -186,7 +186,7 @@ func (r *request) answer(known *result.Answer) error {
 	case known.TooLarge && known.ETag == "" && !known.Incompressible && r.key.Coding != result.Identity:
 		r.Popular.note(r.plan, r.key.Coding, true)
 		again := &request{Responder: r.Responder, plan: r.plan, snapshot: r.snapshot, key: r.key}
-		r.compressLater(fair.With(context.Background(), fair.CallerOf(ctx)), again)
+		r.compressLater(fair.With(context.Background(), fair.AccountOf(ctx)), again)
 	}
 	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
 	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
@@ -257,7 +257,7 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 // after a time, if that is not negative, and, where the system can tell, when the client closes its
 // connection, also if it closes only the direction it sends in: the two look the same.
 func (r *Responder) context(c *fiber.Ctx, client netip.Prefix, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx := fair.With(c.UserContext(), fair.Caller{Client: client, Backtracking: pcre.NewBudget(r.RegexTimeout)})
+	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(r.RegexTimeout)})
 	ctx, cancel := result.WithTimeout(ctx, limit)
 	conn := connOf(c)
 	if conn == nil {
