@@ -13,10 +13,9 @@ import (
 
 // Activities makes the activities view: each stored record with its rendered
 // representation filled in (API.md: Activity). render returns the whole "rendered"
-// document of a record, what the record already carries kept, and everything in it
-// passed through the allow-list of HTML; it is called from several goroutines at once.
-// fingerprint stands for everything else that its outcome depends on: rules,
-// language, time zone.
+// document of a record. It keeps what the record already carries, and passes everything
+// through the allow-list of HTML; several goroutines call it at once. fingerprint changes with
+// everything else that render depends on: rules, language, time zone.
 func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
 		View:        rules.ViewActivities,
@@ -26,9 +25,9 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	}
 }
 
-// ActivitiesBy makes the same view where the rules of rendering are themselves in
-// collections: rules makes of their documents what Activities is given. It is called
-// twice in a run, so it must not depend on anything else.
+// ActivitiesBy makes the same view from rules of rendering that are in collections: rules
+// returns the arguments of Activities for their documents. It is called twice in a run, so it
+// must not depend on anything else.
 func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
 	job := Activities(nil, "")
 	job.Deps = collections
@@ -58,11 +57,11 @@ func withRendered(render RenderFunc) RowFunc {
 }
 
 // Filled makes a job see every record as fill returns it, which adds what a record lacks.
-// fill is pure, and is called from several goroutines at once; fingerprint stands for what
-// its outcome depends on beside the record.
+// fill is pure, and several goroutines call it at once; fingerprint changes with everything that
+// it depends on beside the record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
-	seen := job.seen // by the job as it was given
+	seen := job.seen // without fill
 	job.fill = func(record bson.Raw) bson.Raw { return seen(fill(record)) }
 	return job
 }
@@ -77,8 +76,8 @@ var related = map[string][]string{
 
 // Marked makes a job write a mark into the rows of public records (package rules/mark). It
 // returns jobs of views without marks as they are. options is called in each run. A row
-// is stale when its own mark would be another one, by whatever cause: the record, a person,
-// a unit or a project that it refers to, the options, or the day.
+// is stale when its mark would be another one, because of the record, a person, a unit or a
+// project that it refers to, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = related[job.View]; job.Related == nil {
 		return job

@@ -10,8 +10,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// finishTime is how long a run that was stopped may take to clean up behind itself
-// in the store.
+// finishTime is how long a stopped run may take to clean up in the store.
 const finishTime = 5 * time.Second
 
 // build is one run of one job under a lease.
@@ -64,8 +63,8 @@ func (b *build) run(ctx context.Context) Outcome {
 	return *out
 }
 
-// report stores the health that a run leaves, unless it was stopped: then a run that
-// lost its lease must not write, and one that was cancelled has no result.
+// report stores the view's health after a run, unless the run was stopped: a run that lost its
+// lease must not write, and one that was cancelled has no result.
 func (b *build) report(ctx context.Context, out *Outcome) {
 	if out.Result == Stopped {
 		return
@@ -92,7 +91,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 }
 
-// make takes the view from what is published to what the source says now.
+// make brings the view from the published generation to the source's state.
 func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
 	view := b.job.View
 	pub, err := b.Store.Begin(ctx, view, b.lease)
@@ -101,8 +100,8 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	committing := false
 	defer func() {
-		// A commit that failed may have reached the store all the same, and then
-		// nothing must be discarded; the next Begin finds out.
+		// A commit that failed may have reached the store. Then nothing must be discarded;
+		// the next Begin finds out.
 		if !committing {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 			defer cancel()

@@ -14,14 +14,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hasher hashes records under one seed, which stands for all that rows of a run
+// hasher hashes records under one seed, which is made from all that rows of a run
 // have in common: fingerprint and dependencies. It is used by one goroutine.
 type hasher struct {
 	seed   uint64
 	seen   func(record bson.Raw) bson.Raw // see Job.seen
 	digest *xxhash.Digest
 	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil: rows get no marks
-	marks  uint64                                  // seed of plain hashes: stands for what marks depend on besides the record, too
+	marks  uint64                                  // seed of plain hashes: made from what marks depend on besides the record, too
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
@@ -44,8 +44,8 @@ func (h *hasher) plain(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record and of its mark under the seed, and the mark. An error is
-// that of Job.Mark, and the hash is good all the same.
+// sum returns the hash of a record and of its mark under the seed, and the mark. The hash
+// is valid even with an error, which is that of Job.Mark.
 func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(record)

@@ -25,15 +25,15 @@ type Job struct {
 	// change in one of them makes every row stale. They are held in memory
 	// during a run: name small ones.
 	Deps []string
-	// Fingerprint stands for the rules that rows are made by: a row made under
-	// another fingerprint is stale. It must change whenever the same record would
-	// give another row, be it by configuration or by the program.
+	// Fingerprint identifies the rules that rows are made by: a row made under
+	// another fingerprint is stale. It must change whenever the configuration or the
+	// program would make another row of the same record.
 	Fingerprint string
 	// Optional says that the source may be empty. If false, a run that finds no records
 	// in it logs a warning.
 	Optional bool
-	// Digest stands for what rows take from Deps, where that is little of them: other
-	// changes in them leave rows as they are. If nil, rows take everything.
+	// Digest returns a digest of what rows take from Deps, so that other changes in them leave
+	// rows as they are. If nil, rows take everything.
 	Digest func(Deps) string
 	// Related are collections of which each mark has a few documents. They are among the Deps
 	// of the functions below, and held in memory during a run.
@@ -42,8 +42,8 @@ type Job struct {
 	// none; if nil, rows get no marks. A row is stale when its mark changes. An error is
 	// listed in the view's health, and the record has its row without a mark. The function is
 	// called by one goroutine, and not for a record that was the same in the last run under the
-	// same digest, unless it returned an error. So digest stands for all that marks depend on
-	// besides the record and Fingerprint: what they have of Related, options, the day.
+	// same digest, unless it returned an error. So digest changes with all that marks depend
+	// on besides the record and Fingerprint: documents of Related, options, the day.
 	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
 
 	// Rows makes the function that renders rows. It is called once per run, the
@@ -88,7 +88,7 @@ type Input struct {
 }
 
 // Jobs returns the jobs of all views, in the order of rules.Views. Those of activities
-// and of the spectrum are given, since they depend on settings. The sources of the
+// and of the spectrum are parameters, since they depend on settings. The sources of the
 // optional views may be empty.
 func Jobs(activities, spectrum Job, optional []string) []Job {
 	given := map[string]Job{activities.View: activities, spectrum.View: spectrum}

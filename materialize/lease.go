@@ -16,12 +16,12 @@ const leaseName = "materialize"
 // forever is the patience of acquire that only ends with its context.
 const forever time.Duration = -1
 
-// term is a lease as its holder has it.
+// term is a lease with the end of its term.
 type term struct {
 	origin.Lease // as it was acquired: renewing it changes nothing that writes depend on
-	// until is when the holder must take the lease for lost: a whole term after it asked
-	// for it, so before any other instance takes it. It has a monotonic reading, as clocks may
-	// be set.
+	// until is when the holder must assume that the lease is lost: a whole term after it
+	// requested it, so before any other instance acquires it. It has a monotonic reading, as
+	// clocks may be set.
 	until time.Time
 }
 
@@ -60,8 +60,8 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// hold does work under a lease, which is renewed meanwhile and given back in the end.
-// Should the lease be lost, the context given to work ends, with ErrFenced as cause.
+// hold does work under a lease, which it renews meanwhile and releases in the end.
+// If the lease is lost, the context of work ends with ErrFenced as its cause.
 // hold returns when work has returned and nothing renews the lease any more.
 func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)

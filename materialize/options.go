@@ -31,23 +31,23 @@ type Options struct {
 	Jobs []Job
 	// Schedule gives a view's cron spec. A view without one, or with an empty one,
 	// is made at the start, on Trigger and by full runs only. Views without a job
-	// are passed over, so that one configuration serves every set of jobs.
+	// are ignored, so that one configuration serves every set of jobs.
 	Schedule map[string]string
 	// FullSchedule is the cron spec of the full run of all jobs. If empty, there is none.
 	FullSchedule string
 	// Now is the clock that schedules go by, which may be set at any time. If nil,
 	// time.Now is used.
 	Now func() time.Time
-	// Location is where the clock of the schedules hangs. If nil, UTC is used.
+	// Location is the time zone of the schedules. If nil, UTC is used.
 	Location *time.Location
-	// MaxShrink is the share of a view's rows, 0 to 1, that may go without a run being
-	// forced: with one run, or within a day; and likewise of the records of a collection
-	// that rows are made from. If 0, any may go.
+	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all runs of a day, may
+	// remove without being forced. It also bounds how many records of a collection that rows
+	// are made from may be gone. If 0, there is no bound.
 	MaxShrink float64
 	// Holder names this instance as the holder of the lease; no two instances at
 	// work may have the same. If empty, host, process id and a random part are used.
-	// For a store that only one process can open a fixed name is right: who comes
-	// after a killed process then need not wait for its lease to run out.
+	// For a store that only one process can open a fixed name is right: the process that
+	// follows a killed one then need not wait for its lease to run out.
 	Holder string
 	// LeaseTTL is after how long a lease that is not renewed runs out, and with it
 	// how long a killed instance keeps the others from working. If 0, 30 s are used.
@@ -82,11 +82,11 @@ type Observer struct {
 	// Due is called with the time until the next run of a view with a schedule, whenever
 	// that changes while this Runner holds the lease.
 	Due func(view string, in time.Duration)
-	// Leading is called when the lease was acquired (true) or given up (false).
+	// Leading is called when the lease was acquired (true) or released (false).
 	Leading func(bool)
 }
 
-// defaults fills in what is zero.
+// defaults returns the options with defaults for zero fields.
 func (o Options) defaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now

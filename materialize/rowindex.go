@@ -36,9 +36,9 @@ type published struct {
 	first int64  // what mark.EnteredOf returns of the row; 0: not known, or nothing
 }
 
-// orLoad returns the index if it is of the generation of meta, and the store still has as many
-// rows, else a new one from the store: to read that much again for a few changes would cost
-// more than to look for them. A full run believes the store alone.
+// orLoad returns the index if it is of the generation of meta and the store still has as many
+// rows, or else a new one from the store. To load one takes longer than to scan for a few
+// changes. A full run always loads it.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*rowIndex, error) {
 	if k != nil && !full && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published) {
 		if stored, err := views.RowCount(ctx, meta.View); err != nil {

@@ -30,7 +30,7 @@ type Runner struct {
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
-	requests map[string]runRequest // by view: those that no run has taken up yet
+	requests map[string]runRequest // by view: those that no run answers yet
 }
 
 // New checks options and returns a Runner that is not at work yet.
@@ -61,7 +61,7 @@ func New(o Options) (*Runner, error) {
 
 // Run waits for the lease, runs every job once and then on its schedule, and goes
 // back to waiting should the lease be lost. It returns nil when ctx ends, after
-// everything it started has ended and the lease is given back.
+// everything it started has ended and the lease is released.
 func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)

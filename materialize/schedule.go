@@ -20,8 +20,8 @@ import (
 //   - an interval ("@every 2m") knows no clock and is not concerned.
 type Schedule struct {
 	interval  cron.Schedule      // set for "@every"
-	clock     *cron.SpecSchedule // set otherwise; evaluated on a clock face that never changes
-	location  *time.Location     // where that clock hangs
+	clock     *cron.SpecSchedule // set otherwise; evaluated as if local times were UTC
+	location  *time.Location     // of the local times
 	everyHour bool
 }
 
@@ -110,8 +110,8 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// anew returns when a schedule is due after the clock was set to now, if it was due at
-// the given time before; a time that the clock has passed over is due at once.
+// anew returns when a schedule is due after the clock was set to now. due is when it was due
+// before; if the clock skipped that time, it is due at once.
 func (s *Schedule) anew(due, now time.Time) time.Time {
 	if due.IsZero() {
 		return due
@@ -126,11 +126,11 @@ func (s *Schedule) anew(due, now time.Time) time.Time {
 // looks, before it counts as set: more than what adjusting it gradually makes of it.
 const tolerance = 2 * time.Second
 
-// wallClock finds out when the clock on the wall is set. A machine that was suspended
+// wallClock finds out when the wall clock is set. A machine that was suspended
 // looks the same, since its monotonic clock stood still.
 type wallClock struct {
 	now   func() time.Time
-	shown time.Time // what it showed at the last look
+	shown time.Time // its time at the last look
 	at    time.Time // the last look, by the monotonic clock
 }
 
@@ -145,14 +145,14 @@ func (c *wallClock) step() time.Duration {
 	return by
 }
 
-// face returns what the clock on the wall shows at t, as if it were UTC.
+// face returns the local time of t as if it were UTC.
 func face(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// repeatedUntil returns the last second that the clock's face had shown before a
-// change. Slots up to there have had their turn, even if the face shows them again.
+// repeatedUntil returns the last local second before a change of the clocks. Times up to there
+// have passed, even if they come again.
 func repeatedUntil(change time.Time) time.Time {
 	_, before := change.Add(-time.Nanosecond).Zone()
 	return change.UTC().Add(time.Duration(before)*time.Second - time.Second)

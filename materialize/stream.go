@@ -41,9 +41,9 @@ type change struct {
 	err error    // it could not be rendered
 }
 
-// stream reads the source, renders what is not published yet and puts it aside. It
+// stream reads the source, renders the rows that are stale and puts them into a publication. It
 // returns the fingerprint of what the rows are made from besides their records. While a
-// batch is rendered the next one is read; whatever it started has ended on return.
+// batch is rendered the next one is read. All goroutines have ended when it returns.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
 	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 		return b.summarized(ctx, deps, h)
 	}
 	return func(yield func(change, error) bool) {
-		var wanted []change // what is on its way
+		var wanted []change // those that the sift has not yielded yet
 		sift := b.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {
 				b.reportProgress(false)
@@ -270,12 +270,12 @@ func (b *build) mark(ctx context.Context, c *change) (err error) {
 // of returns the change with the record that it is of.
 func (c change) of(record bson.Raw) change {
 	c.record = record
-	c.id, _ = record.LookupErr("_id") // of what has none there is no change
+	c.id, _ = record.LookupErr("_id") // compare has skipped records without one
 	return c
 }
 
-// rows turns rendered changes into what is to be published of them, counts it and notes it
-// in the index.
+// rows returns the rows to publish for rendered changes, and notes them in the counts and the
+// index.
 func (b *build) rows(changes []change) []origin.Row {
 	rows := make([]origin.Row, 0, len(changes))
 	for _, c := range changes {

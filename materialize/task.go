@@ -37,7 +37,7 @@ func (a runRequest) with(b runRequest) runRequest {
 type task struct {
 	job      Job
 	schedule *Schedule // nil: none
-	next     time.Time // the next scheduled time not taken up; zero: none
+	next     time.Time // the next scheduled time; zero: none
 	pending  runRequest
 	empty    bool      // the last run that came to an end found no records, which was warned of
 	ended    time.Time // when the last run ended
@@ -59,7 +59,7 @@ func (t *task) due(now time.Time) time.Time {
 }
 
 // pass moves the task on to its first scheduled time after now and returns how many
-// it has gone by.
+// scheduled times have passed.
 func (t *task) pass(now time.Time) int {
 	n := 0
 	for !t.next.IsZero() && !t.next.After(now) {
@@ -104,7 +104,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // jitter returns a random duration between a half and one and a half of d, so that
-// instances which wait for the same thing do not ask for it in step.
+// instances that wait for the same thing do not retry in step.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d+1)
 }

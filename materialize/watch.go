@@ -9,9 +9,9 @@ import (
 	"vitrine/cache/origin"
 )
 
-// watch asks for runs of the jobs whose source or dependencies change, until ctx ends
-// or the store says that it cannot watch. Schedules go on beside it, so that what a
-// broken stream fails to report is found a little later.
+// watch requests runs of the jobs whose source or dependencies change, until ctx ends
+// or the store reports that it cannot watch. Schedules go on meanwhile, and find what a
+// broken stream fails to report.
 func (r *Runner) watch(ctx context.Context) {
 	if r.o.Watcher == nil {
 		return
@@ -39,7 +39,7 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
-// changed asks for runs of the jobs that read a collection.
+// changed requests runs of the jobs that read a collection.
 func (r *Runner) changed(collection string) {
 	var jobs []Job
 	for _, job := range r.o.Jobs {

@@ -26,7 +26,7 @@ func (q Request) run() runRequest {
 	return runRequest{now: true, full: q.Full, force: q.Force}
 }
 
-// Trigger asks for runs at once, without waiting for them. Requests that come faster
+// Trigger requests runs without waiting for them. Requests that come faster
 // than runs are coalesced; one that comes during a run of its view brings another run
 // after it. Requests are dropped with the lease. ErrUnknownView names a view
 // without a job; ErrStandby means that this Runner does not hold the lease, and nothing
@@ -177,7 +177,7 @@ func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	if by == 0 {
 		return now
 	}
-	r.o.Log.WarnContext(ctx, "the clock was set: schedules are computed anew", "by", by)
+	r.o.Log.WarnContext(ctx, "the clock was set: schedules computed again", "by", by)
 	a.fullDue = r.full.anew(a.fullDue, now)
 	for _, t := range a.tasks {
 		t.stepped(now, by)

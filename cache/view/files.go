@@ -20,8 +20,8 @@ type Files struct {
 	Dir   string        // the folder; empty: nothing is kept
 	Store string        // the store's name; files of another store are not used
 	Every time.Duration // least time between two writings of one view; 0 means 1 minute
-	// Stripped names the fields that Options.Strip takes from rows. A file whose rows lack
-	// others is not used.
+	// Stripped names the fields that Options.Strip removes from rows. A file whose rows lack
+	// other fields is not used.
 	Stripped string
 }
 
@@ -77,8 +77,7 @@ func (s *Set) readFile(v *view) {
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// showFiled shows the snapshot from the file as it is. The error is why it is not brought up to
-// date.
+// showFiled shows the snapshot from the file as it is. err says why it could not be refreshed.
 func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snapshot {
 	v.update(func(s *state) { // what another process had confirmed of the view, and when
 		if err != nil && s.checked.IsZero() {

@@ -9,9 +9,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// HeldError says why a view does not show what the store has of it: rows would be gone that
-// it shows, or rows that the store counts are not there. The view keeps its snapshot, if
-// it has one.
+// HeldError says why a view does not show the store's generation: too many of the rows shown would
+// be gone, or rows that the store counts are missing. The view keeps its snapshot, if it has one.
 type HeldError struct {
 	Meta    origin.Meta // of the view in the store; Generation 0: the store does not have it
 	Missing int         // rows that Meta counts and the store does not have
@@ -27,10 +26,10 @@ func held(err error) *HeldError {
 	return e
 }
 
-// mayReplace returns nil if what the store has may be shown in place of a snapshot; nil is none.
-// Publications that follow it may bring anything. Where they do not, the view was made anew or
-// the store was restored from a backup, and a run that was forced after the snapshot was
-// published lets through any number of rows.
+// mayReplace returns nil if the store's generation may be shown in place of a snapshot, nil before
+// the first. A publication that follows the snapshot may remove any rows. One that does not
+// follow it means that the view was made anew or the store was restored from a backup: then
+// only a run that was forced after the snapshot was published may remove any number of rows.
 func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
@@ -55,18 +54,17 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	return nil
 }
 
-// accepts reports whether Set.Force has let through what the store has.
+// accepts reports whether Set.Force has let a generation through.
 func (v *view) accepts(meta origin.Meta) bool {
 	accepted := v.known().accepted
 	return accepted.Generation > 0 && meta.Is(accepted) == nil
 }
 
-// readShare is how much longer than reading a view took we wait before we read it again for
-// rows that the store did not have.
+// A view with missing rows is read again after readShare times as long as reading it took.
 const readShare = 20
 
-// complete returns nil if a number of rows is as many as a meta counts. Reading them began
-// some time ago.
+// complete returns nil if there are as many rows as a meta counts. began is when reading them
+// began.
 func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 	if rows >= meta.Rows || v.accepts(meta) {
 		return nil
@@ -79,8 +77,8 @@ func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}
 }
 
-// completeStored is complete for rows that stay in the store. What cannot be counted for the
-// moment is believed.
+// completeStored is complete for rows that stay in the store. It returns nil while they cannot be
+// counted.
 func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	began, rows := time.Now(), 0
 	settled, err := v.set.queries.Settled(ctx, meta)
@@ -96,8 +94,8 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	return v.complete(meta, rows, began)
 }
 
-// Force lets the named views show what the store has of them, where they are held, and reports
-// whether one is. What the store does not have cannot be shown.
+// Force lets the named views that are held show the store's generation, and reports whether one is
+// held. A view that the store does not have stays held.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).update(func(st *state) {

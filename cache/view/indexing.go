@@ -10,8 +10,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Index makes sure that a store has the indexes that queries on the views given want. A
-// store that wants none has nothing to do.
+// Index creates the indexes that queries on views need, in a store that has such indexes.
 func Index(ctx context.Context, store origin.Views, defs []index.Definition) error {
 	indexer, able := store.(origin.Indexer)
 	if !able {
@@ -26,8 +25,8 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 	return errors.Join(errs...)
 }
 
-// indexKeys are the indexes that a view in the store wants: its default order, and
-// the paths that nearly every caller filters on.
+// indexKeys returns the indexes that a view in the store needs: for its default order, and
+// for the paths that nearly every caller filters on.
 func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	if len(order) > 0 {
 		orders = append(orders, order.Total())

@@ -87,7 +87,7 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 // stripPart is the least number of rows worth a goroutine of its own.
 const stripPart = 1024
 
-// strip takes from n rows, each of which may be nil, what only whole snapshots show.
+// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show.
 func (v *view) strip(n int, row func(i int) *bson.Raw) {
 	strip := v.set.o.Strip
 	if strip == nil {

@@ -28,7 +28,7 @@ type view struct {
 	fromFile *Snapshot  // from a file, not shown yet, until the first refresh; nil: none
 	tried    bool       // it was refreshed at least once
 	stripped bool       // some row in memory lacks fields, or has lacked some
-	held     *HeldError // why the store's view is not shown; nil: it is, or the store was never asked
+	held     *HeldError // why the store's generation is not shown; nil: it is, or the store never answered
 	retry    time.Time  // when to read a view again that had rows missing
 
 	mu    sync.Mutex // guards state
@@ -38,7 +38,7 @@ type view struct {
 	indexed  string     // the epoch in which it was
 }
 
-// state is what is known of a view beside its snapshot.
+// state is the state of a view beside its snapshot.
 type state struct {
 	newest   origin.Meta // the newest that the store returned
 	checked  time.Time   // when a refresh last succeeded

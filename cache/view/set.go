@@ -28,7 +28,7 @@ type Options struct {
 	Mode Mode
 	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 is no bound.
 	RowBudget int64
-	// Index creates the indexes that queries on views in the store want. The Store must
+	// Index creates the indexes that queries on views in the store need. The Store must
 	// be writable then.
 	Index bool
 	// MaxShrink is the share of a view's rows, 0 to 1, that may be gone when the view was made
@@ -41,8 +41,8 @@ type Options struct {
 	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 128 MiB,
 	// a negative value means that none are kept.
 	BulkBudget int64
-	// Strip takes from a row what only Snapshot.Whole shows, and returns the row itself if
-	// there is nothing to take. It is called from several goroutines. If nil, all snapshots
+	// Strip removes from a row the fields that only Snapshot.Whole shows, and returns the row
+	// itself if it has none of them. It is called from several goroutines. If nil, all snapshots
 	// are whole.
 	Strip func(row bson.Raw) bson.Raw
 	// Files is where snapshots are kept on disk.
@@ -68,7 +68,7 @@ type Set struct {
 	preparer atomic.Pointer[Preparer]
 	loaded   atomic.Int32  // views that have their first snapshot and its words
 	untried  atomic.Int32  // views that were never refreshed
-	tried    chan struct{} // closed when there are none of those
+	tried    chan struct{} // closed when untried is 0
 
 	indexers  sync.WaitGroup
 	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed

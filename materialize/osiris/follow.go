@@ -36,8 +36,8 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 	return &Follower{Source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
-// Answers reads the settings that answers depend on. It fails if there are none any more: without
-// keys and rights all that is held would be open to all.
+// Answers reads the settings that answers depend on. It fails if the database has lost them:
+// without keys and rights all records would be open to all.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
 	if none := reflect.DeepEqual(s, osiris.From(nil)); err == nil && !none {
@@ -102,7 +102,7 @@ func (f *Follower) report(use string, now []render.Fault) {
 		}
 		if fresh[warning] = true; !known {
 			collection, id := warning.Record()
-			f.log.Warn("settings of the database: passed over", "collection", collection, "id", id, "reason", warning.Reason)
+			f.log.Warn("setting of the database ignored", "collection", collection, "id", id, "reason", warning.Reason)
 		}
 	}
 	f.reported[use] = fresh

@@ -29,8 +29,8 @@ func (c *column) Memory() int64 {
 
 // column returns the segment's column of what a field evaluates to after unwinding an array;
 // an empty unwind means none. Unlike a path index it follows MongoDB's aggregation: a path
-// through an array is the array of what is found there, a row counts as often as unwinding
-// repeats it, and what is missing groups as null.
+// through an array is the array of the values found there, a row counts once for each element
+// that unwinding makes a row of, and a missing field groups as null.
 func (s *segment) column(field, unwind string) *column {
 	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
 		field = s.existing(path, true).String()
@@ -60,7 +60,7 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 }
 
 // unwound calls note with the field's value for each row that unwinding makes of
-// one: none for a missing, null or empty array, one for a value that is no array.
+// one: no row for a missing, null or empty array, one for a value other than an array.
 func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValue)) {
 	doc := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}
 	if unwind == "" {

@@ -12,9 +12,9 @@ type Definition struct {
 	Order     raw.Sort   // default order of rows; ties go by _id
 	Fragments []Fragment // encoded on first use
 	Warm      []string   // paths indexed, and fragments encoded, before a snapshot is first shown
-	Searched  []string   // paths indexed, and their texts joined for expressions that ignore case, before that, too
-	// Words calls add with the texts in which words of a row are searched, and says of each
-	// whether it belongs to the title. It must be pure: it is called from several goroutines.
+	Searched  []string   // paths indexed then, too, with their texts joined for expressions that ignore case
+	// Words calls add with each text in which words of a row are searched, and with whether the
+	// text belongs to the title. It must be pure: several goroutines call it.
 	// If nil, no words are indexed and Search fails.
 	Words func(row bson.Raw, add func(text string, title bool))
 

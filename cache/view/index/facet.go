@@ -40,8 +40,8 @@ func (s *segment) facet(path raw.Path, x *pathIndex) *column {
 	return derive(s, derivedKey{kind: kindFacet, path: path.String()}, func() *column { return x.column(len(s.rows)) })
 }
 
-// column turns the index of so many rows around again: into the values that a facet counts,
-// sorted and each once, and those of each row.
+// column inverts the index: it returns the values that a facet counts, sorted and each once,
+// and which of them each row has.
 func (x *pathIndex) column(rows int) *column {
 	c := &column{starts: make([]uint32, rows+1)}
 	found, dense := make([]posting, 0, len(x.rows)), true

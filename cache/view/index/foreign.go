@@ -16,10 +16,9 @@ import (
 // evaluated in memory, and yields their ids.
 type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bson.RawValue, error]
 
-// Leaf returns the condition that stands for a filter on a view: to have one of the ids that
-// the database finds. Records that became rows since, or are none any more, are simply not
-// among the rows. If the database refuses the filter, the error names the parameter that it
-// came from. A nil Foreign refuses every filter.
+// Leaf returns the condition that replaces a filter on a view: to have one of the ids that
+// the database finds. Ids of records without a row match nothing. If the database refuses the
+// filter, the error names the filter's parameter. A nil Foreign refuses every filter.
 func (f Foreign) Leaf(ctx context.Context, view string, n *filter.ForeignNode) (*filter.Leaf, error) {
 	if f == nil {
 		return nil, n.Refusal

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// pathIndex is a path of a segment turned around: the distinct values that
+// pathIndex is the inverted index of a path of a segment: the distinct values that
 // matching sees there, each with the rows that hold it. A condition on the path
 // is decided once per distinct value instead of once per row.
 //
@@ -39,14 +39,14 @@ type distinct struct {
 	dense    *bitset.BitSet // nil if few rows hold it
 }
 
-// denseShare is the share of a segment's rows, one in so many, from which a value
-// is dense: from there the set takes at most twice the room of the list.
+// A value is dense if more than one in denseShare of a segment's rows hold it: then the set
+// takes at most twice the memory of the list.
 const denseShare = 64
 
 func (x *pathIndex) Memory() int64 { return x.bytes }
 
-// pathIndex returns the segment's index of a path that rows have. It is built on up to so many
-// goroutines.
+// pathIndex returns the segment's index of a path that rows have. Up to workers
+// goroutines build it.
 func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
 	return derive(s, indexKey(path), func() *pathIndex { return buildIndexes(s.rows, []raw.Path{path}, workers)[0] })
 }
@@ -71,8 +71,8 @@ func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, pat
 // indexPart is the least number of rows worth a goroutine of its own.
 const indexPart = 4096
 
-// buildIndexes indexes rows by what Walk reaches at each path. Each of the workers, of which
-// there are at most so many, indexes a stretch of the rows, and the parts are merged.
+// buildIndexes indexes rows by what Walk reaches at each path. At most
+// workers goroutines index a stretch of the rows each, and the parts are merged.
 func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([][]*pathIndex, workers)
@@ -112,7 +112,7 @@ func (x *pathIndex) finish(n int) {
 // posting notes that a row holds the value with that number.
 type posting struct{ value, row uint32 }
 
-// postings are those of one path.
+// postings are the postings of one path.
 type postings struct {
 	known *numbering
 	last  []uint32 // per value, one more than the last row noted
@@ -217,7 +217,7 @@ func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }
 
-// compareDistinct orders an index: what is missing first, then by MongoDB's order,
+// compareDistinct orders an index: the missing value first, then by MongoDB's order,
 // then by type and bytes so that the order is total.
 func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {

@@ -93,10 +93,10 @@ func (q *query) add(value int) {
 	}
 }
 
-// stretch narrows the values that a comparison can be true of. It may be too
-// wide by values of other types, never too narrow: the test decides. Bounds that compare across types
-// (null also means missing and undefined; MinKey and MaxKey compare with all)
-// are not narrowed, except for null: what it matches sorts to the front.
+// stretch returns the values that a comparison can be true of. It may include values of other
+// types, which the test rejects. It does not narrow bounds that compare across types
+// (null also means missing and undefined; MinKey and MaxKey compare with all),
+// except for null: the values that it matches sort to the front.
 func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
@@ -131,7 +131,8 @@ func (x *pathIndex) first(v bson.RawValue, order int) int {
 	})
 }
 
-// names is what documents at a path of a segment have: the steps that could lead further.
+// names are the steps that lead further from a path of a segment: fields of documents and
+// positions in arrays.
 type names struct {
 	fields  map[string]struct{}
 	longest int  // of the arrays
@@ -141,7 +142,7 @@ type names struct {
 
 func (n *names) Memory() int64 { return n.bytes }
 
-// names returns what there is below a path.
+// names returns the steps below a path.
 func (s *segment) names(path raw.Path) *names {
 	return derive(s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
 		n := &names{fields: map[string]struct{}{}}
@@ -159,8 +160,8 @@ func (s *segment) names(path raw.Path) *names {
 	})
 }
 
-// existing returns a path as it is, or, if no row has it, the one that stands for all
-// paths that leave the rows at the same place: paths made up by clients take no room.
+// existing returns a path as it is if a row has it, or else one path for all that no row has
+// from the same step on: paths that clients make up take no memory.
 // open says that nested arrays are opened.
 func (s *segment) existing(path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
@@ -188,7 +189,7 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 }
 
 // mayDerive waits for the turn that a request needs to derive something from all rows,
-// unless it is there. While another caller derives it, the request waits without its turn.
+// unless it is built. While another caller derives it, the request waits without its turn.
 func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	if len(s.rows) < 2*indexPart {
 		return nil

@@ -7,10 +7,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// numbering gives values numbers in the order in which they are first met. Values
-// are the same if type, bytes and the way they were reached are. The values
-// themselves stay where they are: a number is found by hash, and equal hashes are
-// distinguished by comparing.
+// numbering numbers distinct values in the order in which it first meets them. Two values are
+// the same if their types and bytes are, and both or neither are elements of arrays. It copies
+// no values: it finds numbers by hash, and compares values whose hashes are equal.
 type numbering struct {
 	seed   maphash.Seed
 	heads  map[uint64]uint32 // hash to the newest value with it, plus one
@@ -22,7 +21,7 @@ func newNumbering() *numbering {
 	return &numbering{seed: maphash.MakeSeed(), heads: make(map[uint64]uint32)}
 }
 
-// of returns the value's number, and whether it was just given.
+// of returns the value's number, and whether it is new.
 func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
 	newest := n.heads[hash]

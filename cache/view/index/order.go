@@ -69,13 +69,12 @@ func (r *ranking) sorted(from, to int) []int32 {
 	return r.at[from:to]
 }
 
-// sort puts rows in order that are equal in the fields before a given one. Only the right rows
-// need to be between two places, and stand in their order there.
+// sort sorts rows that are equal in the fields before a given one. It may leave rows outside of
+// the places from first up to last in any order.
 //
-// Most orders begin with numbers (a year, a month), and stores hand out rows by _id,
-// which is what ties are broken by. So rows are sorted by one number after the other, those
-// with the same as they came, and only stretches of the same numbers that turn out not to be
-// in order are compared row by row.
+// Most orders begin with numbers (a year, a month), and stores return rows by _id, which
+// breaks ties. So it sorts rows by one number after the other, in a stable way, and compares
+// row by row only the stretches of equal numbers that are not in order.
 func (r *ranking) sort(at []int32, field, first, last int) {
 	lead, ok := r.leads(at, field)
 	if !ok {
@@ -92,7 +91,7 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 		for to = from + 1; to < len(lead) && lead[to].number == lead[from].number; to++ {
 		}
 		switch same := at[from:to]; {
-		case to <= first: // not asked for
+		case to <= first: // outside
 		case field+2 < len(r.order) && r.equal(same, field):
 			r.sort(same, field+1, first-from, last-from)
 		case !slices.IsSortedFunc(same, r.compare):
@@ -141,8 +140,8 @@ func (r *ranking) equal(at []int32, field int) bool {
 	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0 })
 }
 
-// leading is a row with a number for a field of the order: rows with different numbers are
-// in the order of these.
+// leading is a row with a number for a field of the order. Different numbers decide the order of
+// their rows.
 type leading struct {
 	number float64
 	at     int32
@@ -166,8 +165,8 @@ func (r *ranking) leads(at []int32, field int) (lead []leading, ok bool) {
 }
 
 // approximate returns a number that is never greater for a smaller value: a number's
-// nearest float64, and an infinity for what sorts below or above all numbers. It gives
-// up on Decimal128.
+// nearest float64, and an infinity for what sorts below or above all numbers. It fails
+// for Decimal128.
 func approximate(v bson.RawValue) (float64, bool) {
 	switch v.Type {
 	case bson.TypeDecimal128:

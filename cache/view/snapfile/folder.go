@@ -11,16 +11,15 @@ import (
 // Path is where a view's file is in a folder.
 func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot") }
 
-// abandoned is the age from which an unfinished file counts as left behind by a process
-// that was killed.
+// abandoned is the age from which an unfinished file is that of a killed process.
 const abandoned = time.Hour
 
-// writable are the permissions by which others than the owner could put files of their
-// own into a folder: what is served would then be theirs.
+// writable are the permissions with which other users could put files into a folder, and so
+// change what is served.
 const writable = 0o022
 
-// Prepare makes the folder, for its owner alone, if it is not there, and removes what
-// killed processes have left half written. A folder that others may write to is refused.
+// Prepare makes the folder, for its owner alone, if it does not exist, and removes unfinished
+// files of killed processes. It refuses a folder that others may write to.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)

@@ -12,8 +12,8 @@ import (
 // buildPart is the least number of rows worth a goroutine of its own.
 const buildPart = 1024
 
-// Build indexes the words of rows on up to so many goroutines. Read calls add with the
-// texts of a row, and says of each whether it belongs to the title.
+// Build indexes the words of rows on up to workers goroutines. Read calls add with each text
+// of a row, and with whether the text belongs to the title.
 func Build(rows, workers int, read func(row int, add func(text string, title bool))) *Index {
 	workers = max(1, min(workers, rows/buildPart))
 	parts := make([]part, workers)
@@ -64,7 +64,7 @@ func readPart(read func(row int, add func(text string, title bool)), from, to in
 	return p
 }
 
-// denseShare is the share of the rows, one in so many, from which a word has sets.
+// Words that more than one in denseShare rows have are kept as sets.
 const denseShare = 32
 
 // pack returns the index of the words of n rows.
