@@ -37,8 +37,8 @@ type Selection interface {
 	// _id of its rows: of a view in the store no others are read.
 	Only(fields ...string) Selection
 	// Prepared returns the fragments of that name as index.Subset.Runs does, after bulky ones
-	// are prepared; nil if the rows are in the store, which prepares none.
-	Prepared(ctx context.Context, fragment string) (iter.Seq[index.Run], error)
+	// are prepared; nil if the rows are in the store, or there is no room for them.
+	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
 }
 
 // memory is the rows of a snapshot in memory.
@@ -97,6 +97,9 @@ func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance
 
 func (r resident) Only(...string) Selection { return r }
 
-func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[index.Run], error) {
-	return r.Runs(fragment), r.of.Prepare(ctx, fragment)
+func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error) {
+	if fits, err := r.of.Prepare(ctx, fragment); !fits || err != nil {
+		return nil, err
+	}
+	return r.Runs(fragment), nil
 }

@@ -38,8 +38,8 @@ type Options struct {
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
-	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 128 MiB,
-	// a negative value means that none are kept.
+	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, and a
+	// negative value means none.
 	BulkBudget int64
 	// Strip removes from a row the fields that only Snapshot.Whole shows, and returns the row
 	// itself if it has none of them. It is called from several goroutines. If nil, all snapshots

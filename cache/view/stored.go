@@ -147,7 +147,7 @@ func (s *storedSelection) Only(fields ...string) Selection {
 }
 
 // Prepared implements Selection.
-func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[index.Run], error) {
+func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[[]byte], error) {
 	return nil, nil
 }
 

@@ -68,12 +68,13 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
 	if resident && !latex && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		if err := rows.Prepare(ctx, fragBibTeX); err != nil {
+		if fits, err := rows.Prepare(ctx, fragBibTeX); err != nil {
 			return nil, err
+		} else if fits {
+			return a.export("", "\n", "", func() func([]byte, selection.Entry) []byte {
+				return func(dst []byte, e selection.Entry) []byte { return append(dst, e.Fragment(fragBibTeX)...) }
+			})
 		}
-		return a.export("", "\n", "", func() func([]byte, selection.Entry) []byte {
-			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
-		})
 	}
 	return a.cited("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"strconv"
 	"sync"
 
 	"vitrine/cache/fair"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 )
@@ -113,10 +111,10 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 
 // JoinRuns returns the body of an envelope with rows that are prepared, each behind a comma. Pieces
 // are of about a chunk, or larger where the memory of the rows can be sent as it is.
-func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
+func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 	size := 0
 	for run := range runs {
-		size += run.Len()
+		size += len(run)
 	}
 	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // without the first comma
 	return &Body{Count: e.Count, size: size, pieces: func(context.Context) Pieces {
@@ -124,51 +122,23 @@ func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
 	}}
 }
 
-func joinRuns(e Envelope, runs iter.Seq[index.Run], yield func([]byte, error) bool) {
+func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool) {
 	out := append(make([]byte, 0, chunk+chunk/4), e.Head...)
 	comma := 1
-	for run := range rowByRow(runs) {
-		text := run.Text()
-		if len(text) >= chunk/2 { // it is sent without a copy
-			if !yield(out, nil) || !yield(text[comma:], nil) {
-				return
+	for run := range runs {
+		run, comma = run[comma:], 0
+		if len(run) < chunk/2 {
+			if out = append(out, run...); len(out) < chunk/2 {
+				continue
 			}
-			out = out[:0]
-		} else {
-			begin := len(out)
-			out = run.Append(out)
-			out = slices.Delete(out, begin, begin+comma)
+			run = nil
 		}
-		comma = 0
-		if len(out) < chunk/2 {
-			continue
-		}
-		if !yield(out, nil) {
+		if !yield(out, nil) || len(run) > 0 && !yield(run, nil) { // it is sent without a copy
 			return
 		}
 		out = out[:0]
 	}
 	yield(append(out, e.Tail...), nil)
-}
-
-// rowByRow yields runs, row by row those that are not in memory and too long to be
-// made as a whole.
-func rowByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
-	return func(yield func(index.Run) bool) {
-		for run := range runs {
-			if run.Text() != nil || run.Len() <= chunk {
-				if !yield(run) {
-					return
-				}
-				continue
-			}
-			for row := range run.Rows() {
-				if !yield(row) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // Bytes returns a body of one piece.

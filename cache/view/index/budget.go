@@ -62,26 +62,12 @@ func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
 }
 
-// bulkLimitOf returns up to which limit the bulky fragments of a list of about so many bytes
-// are kept. Where they do not fit whole it is half of the budget's: a part of a list saves
-// little, and must not take the room of those that fit.
-func (b *Budget) bulkLimitOf(bytes int64) int64 {
+// keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read
+// a list of everything as a whole, again and again: a part of it would save little.
+func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.bulk+bytes <= b.bulkLimit {
-		return b.bulkLimit
-	}
-	return b.bulkLimit / 2
-}
-
-// keepBulk reports whether a segment may keep so many more bytes of bulky fragments, up to a
-// limit of all.
-// Clients read a list of everything as a whole, again and again: dropping the oldest
-// block for the newest would drop each before its next use.
-func (b *Budget) keepBulk(seg *segment, bytes, limit int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if seg.bulk < 0 || b.bulk+bytes > limit {
+	if seg.bulk < 0 || b.bulk+bytes > b.bulkLimit {
 		return false
 	}
 	b.bulk += bytes

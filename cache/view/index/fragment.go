@@ -1,13 +1,10 @@
 package index
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/cache/fair"
 )
 
 // Fragment is a prepared piece of text, mostly JSON, that responses are joined from.
@@ -20,9 +17,8 @@ type Fragment struct {
 	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
 	// its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments are about as large as their rows. Table.Prepare measures them, and
-	// keeps them as far as the budget allows; the others are encoded each time. They have
-	// no parts, and only Selection.Prepared and Row.AppendFragment return them.
+	// Bulky fragments are about as large as their rows. Table.Prepare encodes them if the
+	// budget has room for those of all rows. They have no parts.
 	Bulky bool
 }
 
@@ -63,13 +59,18 @@ const blockRows = 128
 type fragments struct {
 	once   sync.Once
 	ready  atomic.Bool
+	parts  int
+	blocks [][]byte
+	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
+
+	filling *filling // of bulky ones; nil: there is no room for them
+}
+
+// filling is what concurrent callers know of bulky fragments that they encode.
+type filling struct {
 	begun  atomic.Int64  // blocks that a goroutine encodes or has encoded
 	left   atomic.Int64  // blocks that are not encoded yet
 	filled chan struct{} // closed when there are none
-	keep   func(size int) bool
-	parts  int
-	blocks [][]byte // nil for bulky ones that are not kept
-	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
 }
 
 // begin makes room for the parts of so many rows.
@@ -79,69 +80,17 @@ func (f *fragments) begin(rows, parts int) {
 	f.ends = make([]uint32, rows*parts)
 }
 
-// fill encodes the parts of all rows into blocks.
-func (f *fragments) fill(rows, parts int, encode encoder) {
-	f.begin(rows, parts)
-	inParallel(len(f.blocks), 2, func(from, to int) {
-		var scratch []byte
-		for b := from; b < to; b++ {
-			scratch = f.encode(b, scratch, encode, nil)
-		}
-	})
-	f.ready.Store(true)
-}
-
-// encoder appends a part of the fragment of a row.
-type encoder = func(dst []byte, row, part int) []byte
-
-// encode encodes a block, and keeps it if keep is nil or accepts its size. It returns its scratch
-// memory.
-func (f *fragments) encode(b int, scratch []byte, encode encoder, keep func(size int) bool) []byte {
+// encode encodes the parts of a block of rows. It returns its scratch memory.
+func (f *fragments) encode(b int, rows []bson.Raw, parts []Fragment, scratch []byte) []byte {
 	scratch = scratch[:0]
-	for row := b * blockRows; row < min((b+1)*blockRows, len(f.ends)/f.parts); row++ {
-		for part := range f.parts {
-			scratch = encode(scratch, row, part)
+	for row := b * blockRows; row < min((b+1)*blockRows, len(rows)); row++ {
+		for part := range parts {
+			scratch = parts[part].Encode(scratch, rows[row])
 			f.ends[row*f.parts+part] = uint32(len(scratch))
 		}
 	}
-	if keep == nil || keep(len(scratch)) {
-		f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
-	}
+	f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
 	return scratch
-}
-
-// fillInTurn is fill for fragments that take long, in the context's turn. It keeps the blocks
-// whose size the function that keeps returns accepts. Concurrent callers divide the blocks
-// among them; each ends with its own context.
-func (f *fragments) fillInTurn(ctx context.Context, rows int, encode encoder, keeps func() func(size int) bool) error {
-	f.once.Do(func() {
-		f.begin(rows, 1)
-		f.keep = keeps()
-		f.left.Store(int64(len(f.blocks)))
-		f.filled = make(chan struct{})
-	})
-	defer fair.TurnOf(ctx).Shared()()
-	err := fair.Each(ctx, len(f.blocks), func(int) error {
-		b := int(f.begun.Add(1)) - 1
-		if b >= len(f.blocks) {
-			return nil
-		}
-		f.encode(b, nil, encode, f.keep)
-		if f.left.Add(-1) == 0 {
-			f.ready.Store(true)
-			close(f.filled)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-f.filled: // other callers encode the last blocks at this moment
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // of returns parts [from, to) of a row.
@@ -150,20 +99,10 @@ func (f *fragments) of(row, from, to int) []byte {
 	return f.blocks[row/blockRows][f.start(row, from):end:end]
 }
 
-// run returns the whole fragments of rows [from, to), which share a block, or nil
-// if it is not kept.
+// run returns the whole fragments of rows [from, to), which share a block.
 func (f *fragments) run(from, to int) []byte {
-	block := f.blocks[from/blockRows]
-	if block == nil {
-		return nil
-	}
 	end := f.ends[to*f.parts-1]
-	return block[f.start(from, 0):end:end]
-}
-
-// size is how long the whole fragments of rows [from, to) are, which share a block.
-func (f *fragments) size(from, to int) int {
-	return int(f.ends[to*f.parts-1] - f.start(from, 0))
+	return f.blocks[from/blockRows][f.start(from, 0):end:end]
 }
 
 // start is where in its block a part of a row begins.

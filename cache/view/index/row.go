@@ -9,7 +9,7 @@ type Row struct {
 	doc   *bson.Raw // in place of the one at Slot, unless it is nil
 }
 
-// With returns the row with another document. Its pieces are made of that; it has no bulky ones.
+// With returns the row with another document. Its pieces are made of that.
 func (r Row) With(doc bson.Raw) Row { return Row{r.Table, r.Slot, &doc} }
 
 // Doc returns the row's document.
@@ -31,13 +31,4 @@ func (r Row) Fragment(name string) []byte {
 		text = part.Encode(text, *r.doc)
 	}
 	return text
-}
-
-// AppendFragment appends the row's piece of that name to dst. Unlike Fragment it is for
-// bulky ones, which are encoded anew where they are not kept. The name is that of a whole
-// fragment.
-func (r Row) AppendFragment(dst []byte, name string) []byte {
-	seg, local := r.Table.locate(r.Slot)
-	kind := r.Table.whole(name)
-	return Run{seg, kind, local, local + 1}.Append(dst)
 }

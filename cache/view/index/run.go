@@ -5,54 +5,18 @@ import (
 	"iter"
 )
 
-// Run is the fragments of some consecutive rows, one after the other. There is one
-// row at least.
-type Run struct {
-	seg      *segment
-	kind     int // of the fragments
-	from, to int // rows of the segment, of one block
-}
-
-// Len is how many bytes the fragments have.
-func (r Run) Len() int { return r.seg.prepared(r.kind).size(r.from, r.to) }
-
-// Text returns the fragments as they lie in memory: shared, and not to be changed.
-// It is nil for bulky ones that are not kept.
-func (r Run) Text() []byte { return r.seg.prepared(r.kind).run(r.from, r.to) }
-
-// Append appends the fragments to dst.
-func (r Run) Append(dst []byte) []byte {
-	if text := r.Text(); text != nil {
-		return append(dst, text...)
-	}
-	for _, row := range r.seg.rows[r.from:r.to] {
-		dst = r.seg.def.Fragments[r.kind].Encode(dst, row)
-	}
-	return dst
-}
-
-// Rows yields the run row by row.
-func (r Run) Rows() iter.Seq[Run] {
-	return func(yield func(Run) bool) {
-		for row := r; row.from < r.to; row.from++ {
-			if row.to = row.from + 1; !yield(row) {
-				return
-			}
-		}
-	}
-}
-
 // Runs yields the fragments of that name of the selected rows, in the view's order
-// and in as few pieces as may be. The name is that of a whole fragment, not of a
-// part; another is a programming mistake and panics.
-func (s *Subset) Runs(name string) iter.Seq[Run] {
+// and in as few pieces as may be, as they lie in memory: shared, and not to be changed. The
+// name is that of a whole fragment, not of a part; another is a programming mistake and
+// panics. Bulky fragments must be prepared.
+func (s *Subset) Runs(name string) iter.Seq[[]byte] {
 	kind := s.table.whole(name)
-	return func(yield func(Run) bool) {
+	return func(yield func([]byte) bool) {
 		for from, to := range s.stretches() {
 			for from < to {
 				seg, local := s.table.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				if !yield(Run{seg, kind, local, end}) {
+				if !yield(seg.prepared(kind).run(local, end)) {
 					return
 				}
 				from += Slot(end - local)
@@ -70,19 +34,19 @@ func (t *Table) whole(name string) int {
 	return at.kind
 }
 
-// Prepare encodes the fragments of that name if they are bulky, in the context's turn. Its error
-// is the context's cause.
-func (t *Table) Prepare(ctx context.Context, fragment string) error {
+// Prepare encodes the fragments of that name if they are bulky, in the context's turn. It
+// reports false if there is no room for them. Its error is the context's cause.
+func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
 	kind := t.whole(fragment)
 	for _, seg := range t.segments {
 		if !t.def.Fragments[kind].Bulky {
-			return nil
+			return true, nil
 		}
-		if err := seg.prepare(ctx, kind); err != nil {
-			return err
+		if fits, err := seg.prepare(ctx, kind); !fits || err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // stretches yields the selected rows in the view's order as ranges of consecutive

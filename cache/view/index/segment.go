@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/parallel"
 )
 
@@ -18,33 +19,66 @@ type segment struct {
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
 }
 
-// prepared returns the fragments of one kind, encoded on first use.
+// prepared returns the fragments of one kind. It encodes them on first use, unless they are
+// bulky.
 func (s *segment) prepared(kind int) *fragments {
 	f, def := &s.frags[kind], &s.def.Fragments[kind]
-	switch {
-	case f.ready.Load():
-	case def.Bulky:
-		_ = s.prepare(context.Background(), kind) // does not end
-	default:
-		parts := def.parts()
+	if !f.ready.Load() && !def.Bulky {
 		f.once.Do(func() {
-			f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte { return parts[part].Encode(dst, s.rows[row]) })
+			parts := def.parts()
+			f.begin(len(s.rows), len(parts))
+			inParallel(len(f.blocks), 2, func(from, to int) {
+				var scratch []byte
+				for b := from; b < to; b++ {
+					scratch = f.encode(b, s.rows, parts, scratch)
+				}
+			})
+			f.ready.Store(true)
 		})
 	}
 	return f
 }
 
-// prepare encodes bulky fragments in the context's turn, unless they are.
-func (s *segment) prepare(ctx context.Context, kind int) error {
-	f, def := &s.frags[kind], &s.def.Fragments[kind]
+// prepare encodes bulky fragments in the context's turn, unless they are encoded, and reports
+// false if there is no room for them. Concurrent callers divide the blocks among them; each ends
+// with its own context.
+func (s *segment) prepare(ctx context.Context, kind int) (bool, error) {
+	f, parts := &s.frags[kind], s.def.Fragments[kind].parts()
 	if f.ready.Load() || len(s.rows) == 0 {
-		return nil
+		return true, nil
 	}
-	encode := func(dst []byte, row, _ int) []byte { return def.Encode(dst, s.rows[row]) }
-	return f.fillInTurn(ctx, len(s.rows), encode, func() func(size int) bool {
-		limit := s.budget.bulkLimitOf(s.estimate(def.Encode))
-		return func(size int) bool { return s.budget.keepBulk(s, int64(size), limit) }
+	f.once.Do(func() {
+		if s.budget.keepBulk(s, s.estimate(parts[0].Encode)) {
+			f.begin(len(s.rows), 1)
+			f.filling = &filling{filled: make(chan struct{})}
+			f.filling.left.Store(int64(len(f.blocks)))
+		}
 	})
+	if f.filling == nil {
+		return false, nil
+	}
+	defer fair.TurnOf(ctx).Shared()()
+	err := fair.Each(ctx, len(f.blocks), func(int) error {
+		b := int(f.filling.begun.Add(1)) - 1
+		if b >= len(f.blocks) {
+			return nil
+		}
+		f.encode(b, s.rows, parts, nil)
+		if f.filling.left.Add(-1) == 0 {
+			f.ready.Store(true)
+			close(f.filling.filled)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	select {
+	case <-f.filling.filled: // other callers encode the last blocks at this moment
+		return true, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
 }
 
 // estimated is of how many rows estimate encodes the fragments.
