@@ -81,7 +81,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	return jsonBody(doc, d.Count, link{d.Canonical, "canonical", ""})
 }
 
-// encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.
+// encoded returns a value as JSON without escapes for HTML: answers are not in scripts.
 func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -100,7 +100,7 @@ func jsonBody(doc any, count int, links ...link) (*response.Body, error) {
 type link struct {
 	Href string `xml:"href,attr"`
 	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"` // empty: not said
+	Type string `xml:"type,attr"` // empty: the link has none
 }
 
 // bodyOf returns a body of one text, with its number of items and its links.
@@ -118,5 +118,5 @@ func bodyOf(text []byte, count int, links ...link) *response.Body {
 	return body
 }
 
-// targets writes an address so that it ends no link and no header.
+// targets escapes characters of an address that would end a link or a header.
 var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")

@@ -43,7 +43,7 @@ type Options struct {
 	// of Hosts: as a client names it, or with ":*" for its port, with any port or none.
 	BaseURL string
 	Hosts   []string
-	// Ignored are names of parameters that trackers add to links, "*" at the end standing for more.
+	// Ignored are names of parameters that trackers add to links; "*" at the end matches any rest.
 	Ignored []string
 	Links   Links // templates for the links of items; its Base does not count
 	Named   []Definition
@@ -53,8 +53,8 @@ type Options struct {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter   filter.Options // limits of the filters of Named
-	Access   *access.Policy // records of types that callers without a session may not see are in no list
-	Language string         // of answers where a request asks for no other; en
+	Access   *access.Policy // lists leave out types that callers without a session may not see
+	Language string         // of answers if the request has none; en
 	Labels   label.Sets     // if nil, codes are shown as they are
 	Now      func() time.Time
 }
@@ -73,10 +73,10 @@ type Definition struct {
 	// PageURL is the page that shows the list, with {page} where its number is; empty: the
 	// list's own.
 	PageURL string
-	Links   Links // instead of Options.Links, each that is not empty
+	Links   Links // each overrides that of Options.Links unless it is empty
 }
 
-// views are those that lists show. All but the last have a list of everything in them.
+// views are the views of lists. Each but the last has a list of all its rows.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
 // Views adds to the definitions of views what public lists need: the words of public rows, the
@@ -101,7 +101,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	return defs
 }
 
-// whole are the lists of everything in a view.
+// whole are the lists of whole views.
 var whole = []Definition{
 	{Slug: rules.ViewActivities, View: rules.ViewActivities, Facets: []string{params.Year, params.Type, params.Unit}},
 	{Slug: rules.ViewProjects, View: rules.ViewProjects, Facets: []string{params.Year, params.Type, params.Unit}},
@@ -112,7 +112,7 @@ var whole = []Definition{
 type Lists struct {
 	o      Options        // with their defaults
 	public *filter.Filter // the rows that lists show
-	lists  []listing      // those of the configuration, and then those of everything in a view
+	lists  []listing      // the configured lists, then the lists of whole views
 }
 
 // New returns Lists. Errors name the option at fault.
@@ -158,8 +158,8 @@ func (l *Lists) Ignores(name string) bool {
 	})
 }
 
-// ErrHost is the error of a call for absolute URLs by a host that they may not have. Any client
-// can send any Host, and a cache may hand the answer out to others.
+// ErrHost is the error of a call for absolute URLs whose host is not listed. Any client can send
+// any Host, and a cache may send the answer to others.
 var ErrHost = errors.New("lists: the host is not on the list")
 
 // Base returns what absolute URLs begin with for a client that names a host: the configured

@@ -20,7 +20,7 @@ type Request struct {
 	Path   string // as sent, with its escapes
 	Args   iter.Seq2[[]byte, []byte]
 	Accept string // which of MediaTypes the client prefers; empty: none
-	Base   string // what absolute URLs begin with, see Lists.Base; empty: nothing may be that
+	Base   string // what absolute URLs begin with, see Lists.Base; empty: absolute URLs are refused
 }
 
 // Plan returns the plan of a request's answer.
@@ -80,7 +80,7 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f format,
 // policy is the header of pages.
 var policy = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
 
-// notInNames matches what names of files do not have here.
+// notInNames matches the characters that file names leave out.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // headers are those of the answer.

@@ -129,7 +129,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 	return all, nil
 }
 
-// letter is the letter under which a name is found that is sorted by a key.
+// letter returns the letter under which the index has a name with a sort key.
 func letter(key string) string {
 	first, _ := utf8.DecodeRuneInString(key)
 	if !unicode.IsLetter(first) {
@@ -141,8 +141,8 @@ func letter(key string) string {
 // mostURLs is how many addresses a sitemap may have (sitemaps.org).
 const mostURLs = 50_000
 
-// sitemap plans /sitemap.xml: the lists and items there are or, where those are more than a
-// sitemap may have, an index of its parts, which are /sitemap.xml?part=1 and so on.
+// sitemap plans /sitemap.xml: all lists and items or, if there are more than a sitemap may
+// have, an index of its parts, /sitemap.xml?part=1 and so on.
 func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	number := 0 // the whole, or the index
 	for name, value := range r.Args {
@@ -179,7 +179,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	}, nil
 }
 
-// addresses are those of all pages.
+// addresses returns the addresses of all pages.
 func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 	sections, err := l.sections(ctx, base, l.o.Language, nil)
 	if err != nil {
@@ -222,7 +222,7 @@ func sitemapOf(outer, inner string, addresses []string) *response.Body {
 	return response.Bytes(b.Bytes())
 }
 
-// ErrFormat is the error of a call that wants oEmbed in another format than JSON.
+// ErrFormat is the error of an oEmbed call for another format than JSON.
 var ErrFormat = errors.New("lists: oEmbed is answered in JSON alone")
 
 // oEmbed plans /oembed?url=…: how the page of a list or an item is embedded (oembed.com).
@@ -267,7 +267,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 // embedded returns the list or item of an address of this server.
 func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, base)
-	u, err := url.Parse(path) // a rest that begins with two slashes has a host
+	u, err := url.Parse(path) // a path that begins with two slashes has a host
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
@@ -289,7 +289,7 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	return l.listing(ctx, base, parts, formats[0], q)
 }
 
-// unescaped returns a name or a value of a query; what is not escaped properly stays.
+// unescaped decodes a name or a value of a query; a text with a broken escape stays.
 func unescaped(s string) string {
 	if text, err := url.QueryUnescape(s); err == nil {
 		return text

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendBibTeX appends an item as one BibTeX entry with a newline at its end, in UTF-8, or
-// with latex in ASCII as far as LaTeX has commands for its characters.
+// AppendBibTeX appends an item as one BibTeX entry with a newline at its end: in UTF-8 or, with
+// latex, in ASCII where LaTeX has commands for the characters.
 func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
@@ -47,8 +47,8 @@ type bibtex struct {
 	latex bool
 }
 
-// fields writes fields, given as names and values, with what write writes of a value. What is
-// empty or has no name is left out.
+// fields writes fields from pairs of a name and a value; write writes the value. It skips pairs
+// with an empty name or value.
 func (b *bibtex) fields(write func(value string), pairs ...string) {
 	each(func(name, value string) {
 		b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
@@ -57,12 +57,12 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 	}, pairs...)
 }
 
-// inURL escapes what would end a field or begin a command, as URLs do: also "^", as TeX reads
-// ^^5c as a backslash, and what packages give a meaning. The others that TeX gives one (#$%&_~)
-// begin no command, and packages for URLs read them as they are.
+// inURL percent-encodes the characters that would end a field or begin a command: also "^", as
+// TeX reads ^^5c as a backslash, and those that packages give a meaning. The other special
+// characters of TeX (#$%&_~) begin no command, and packages for URLs read them literally.
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C", " ", "%20", "\n", "%0A", "\r", "%0D")
 
-// verbatim writes what is not TeX: readers take it as it is.
+// verbatim writes a text that readers do not read as TeX.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
 
 // pages writes pages, with two hyphens for a range.
@@ -103,8 +103,8 @@ func (b *bibtex) braced(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name, in braces if it has to be whole or would be read as several,
-// or would end the label of natbib that it is in.
+// namePart writes a part of a name. It stands in braces if whole is true, if BibTeX would read
+// several names, and if it would end a label of natbib.
 func (b *bibtex) namePart(s string, whole bool) {
 	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {
@@ -167,8 +167,8 @@ func (b *bibtex) text(s string) {
 	}
 }
 
-// appendLaTeX appends a character, one beyond ASCII by the command that LaTeX has for it, or
-// as it is if there is none that needs no package.
+// appendLaTeX appends a character: one beyond ASCII as a LaTeX command, unless only a package
+// has one.
 func appendLaTeX(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(r))

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// members appends members to an object, given as names and values, unless a value is empty.
+// members appends members to an object from pairs of a name and a value; it skips empty values.
 func members(dst []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -21,7 +21,7 @@ func members(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
-// several appends a member with an identifier, or an array of those that ", " separates.
+// several appends a member with an identifier, or with an array if ", " separates several.
 func several(dst []byte, name, all string) []byte {
 	if !strings.Contains(all, ", ") {
 		return members(dst, name, all)
@@ -33,7 +33,7 @@ func several(dst []byte, name, all string) []byte {
 	return append(dst[:len(dst)-1], ']')
 }
 
-// list appends a member with persons, each as one appends it, unless there are none.
+// list appends a member with an array of persons, unless there are none; one appends a person.
 func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Person) []byte) []byte {
 	if len(persons) == 0 {
 		return dst
@@ -66,8 +66,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	return append(dst, '}')
 }
 
-// cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
-// text.
+// cslTitle returns a title as plain text with the HTML elements that CSL knows.
 func cslTitle(title string) (csl string) {
 	for tag, text := range parts(title) {
 		csl += formats.Tags[tag].CSL + text
@@ -182,7 +181,7 @@ func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte 
 	return append(several(several(dst, "isbn", isbn), "issn", it.ISSN), closing...)
 }
 
-// schemaPersons appends a list of persons; those without a family name are of a class.
+// schemaPersons appends a list of persons. A person without a family name is of the class.
 func schemaPersons(dst []byte, name, class string, persons []Person, person func(user string) string) []byte {
 	return list(dst, name, persons, func(dst []byte, p *Person) []byte {
 		class := class
@@ -190,7 +189,7 @@ func schemaPersons(dst []byte, name, class string, persons []Person, person func
 			class = "Person"
 		}
 		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
-		if p.User != "" { // most have none, and no address is made for them
+		if p.User != "" { // most persons have none: do not make an address
 			dst = members(dst, "url", person(p.User))
 		}
 		return append(dst, '}')

@@ -50,8 +50,8 @@ func key(it *Item) string {
 	return string(dst)
 }
 
-// appendASCII appends the first word of a text in small letters of ASCII, and returns what
-// is behind it. The word goes on over the characters of joiners.
+// appendASCII appends the first word of a text in small letters of ASCII, and returns the
+// rest of the text. The characters of joiners do not end the word.
 func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	start := len(dst)
 	for i, r := range s {

@@ -21,7 +21,7 @@ import (
 //go:embed formats.yaml
 var formatsFile []byte
 
-// formats says what the formats call things, as the comments of the file describe it.
+// formats has the names in the formats; the comments of the file describe them.
 var formats = func() (f struct {
 	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Author, Creator string }
 	Unremarkable          map[string]struct{}
@@ -36,7 +36,7 @@ var formats = func() (f struct {
 
 // Mapping is compiled mapping rules for the rows of one view.
 type Mapping struct {
-	// Fingerprint is of the file: other rules have another one.
+	// Fingerprint is a hash of the file.
 	Fingerprint string
 
 	view                   string
@@ -139,7 +139,7 @@ func (l *loader) file(n *yaml.Node) {
 	}
 }
 
-// read reads which stored fields variables come from.
+// read reads the stored fields of each variable.
 func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		v := slices.Index(variables, key)
@@ -190,7 +190,7 @@ func (l *loader) kind(n *yaml.Node, path string) *work {
 	return k
 }
 
-// codes reads which kinds stored codes mean.
+// codes reads the kind of each stored code.
 func (l *loader) codes(n *yaml.Node, path string) map[string]*work {
 	codes := make(map[string]*work)
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {

@@ -8,7 +8,7 @@ import (
 	"vitrine/rules/doi"
 )
 
-// each calls yield with names and values, given in turns, unless one of the two is empty.
+// each calls yield with each pair of a name and a value, unless one of the two is empty.
 func each(yield func(name, value string), pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i] != "" && pairs[i+1] != "" {
@@ -17,14 +17,14 @@ func each(yield func(name, value string), pairs ...string) {
 	}
 }
 
-// eachNumber calls yield with a name and each of the identifiers that ", " separates.
+// eachNumber calls yield with a name and each identifier of a list separated by ", ".
 func eachNumber(yield func(name, value string), name, all string) {
 	for one := range strings.SplitSeq(all, ", ") {
 		each(yield, name, one)
 	}
 }
 
-// firstOf returns the first of the identifiers that ", " separates, where a format has one.
+// firstOf returns the first identifier of a list separated by ", ".
 func firstOf(all string) string {
 	one, _, _ := strings.Cut(all, ", ")
 	return one
@@ -99,7 +99,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	}
 	names := cmp.Or(formats.OpenURL[it.Forms.OpenURL], formats.OpenURL[format])
 	each(add, "rft_id", id, names.Genre, genre, names.Title, it.Text, names.Container, it.Container, "rft.series", it.Series)
-	for i := range it.Authors { // all as a whole, the first one also in parts
+	for i := range it.Authors { // the whole names, and of the first author the parts as well
 		p := &it.Authors[i]
 		if i == 0 && names.Author != "" {
 			each(add, "rft.aulast", p.Family, "rft.aufirst", p.Given)

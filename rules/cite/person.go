@@ -19,7 +19,7 @@ func (p *Person) Name() string { return p.whole(p.Given, " ", p.Family) }
 // Inverted returns the whole name of a person, the family name first.
 func (p *Person) Inverted() string { return p.whole(p.Family, ", ", p.Given) }
 
-// whole returns the whole name of a person, whose two parts are first and last.
+// whole returns the whole name of a person from its two parts in their order.
 func (p *Person) whole(first, separator, last string) string {
 	if p.Given == "" {
 		return p.Family + p.Literal
@@ -35,9 +35,9 @@ func (p *Person) ORCIDPage() string {
 	return "https://orcid.org/" + markup.PathSegment(p.ORCID)
 }
 
-// appendPersons appends the persons of a stored list who have a name. Texts in it are names,
-// and a text instead of a list is one name. Members of a project are listed for themselves:
-// those with a username that is not public are left out. The authors of a work are named.
+// appendPersons appends the persons of a stored list that have a name. A text in the list is a
+// name, and so is a text in place of the list. Members of a project whose username is not
+// public are left out; authors of a work stay.
 func (it *Item) appendPersons(dst []Person, slots []int) []Person {
 	add := func(p Person) {
 		if p.Family != "" || p.Literal != "" {
@@ -70,7 +70,7 @@ func personNamed(name string) Person {
 	return Person{Literal: name}
 }
 
-// person returns a person stored as a document, one without a name if it has none to be shown.
+// person returns a person stored as a document, without a name if none may be shown.
 func (it *Item) person(doc bson.Raw) Person {
 	var public bson.Raw
 	if user := part(doc, "user"); user != "" {
@@ -102,7 +102,7 @@ func isOrganisation(name string) bool {
 	return strings.Contains(name, " ") && !unicode.IsLower(first) || len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// public returns what the mark of a row has of the public person with a username, nil if
+// public returns the entry of a public person by username in the mark of the row, nil if
 // there is none.
 func (it *Item) public(user string) bson.Raw {
 	about, _ := it.values[slotMark].DocumentOK()

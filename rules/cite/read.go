@@ -17,14 +17,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Read reads a row into an item and reuses the item's slices. It passes over the fields of
-// the row once; of doubled fields the first counts.
+// Read reads a row into an item and reuses the item's slices. It reads the fields of the row
+// once; of repeated fields the first counts.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
 	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
 	if len(values) != len(m.slots) {
 		values = make([]bson.RawValue, len(m.slots))
 	}
-	*it = Item{} // by itself: a literal with the slices would be made elsewhere and copied
+	*it = Item{} // in place: a literal with the slices would be built apart and copied
 	it.View, it.Authors, it.Editors, it.values = m.view, authors, editors, values
 	clear(values)
 	fields := raw.Read(row)
@@ -33,7 +33,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 			values[slot] = e.Value()
 		}
 	}
-	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // control characters and blanks are part of it
+	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // it keeps control characters and blanks
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
@@ -79,8 +79,8 @@ func (it *Item) dates(f *fields) {
 	}
 }
 
-// value returns the first value in some slots that says something: not null, a blank text, an
-// empty list or document.
+// value returns the first value in some slots that is not null, a blank text, or an empty list
+// or document.
 func (it *Item) value(slots []int) bson.RawValue {
 	for _, slot := range slots {
 		v := it.values[slot]
@@ -133,7 +133,7 @@ func text(v bson.RawValue) string {
 	return ""
 }
 
-// items are those that With reuses.
+// items are the items that With reuses.
 var items = sync.Pool{New: func() any { return new(Item) }}
 
 // With calls use with the item of a row, which is valid until use returns.

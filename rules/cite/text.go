@@ -13,7 +13,7 @@ import (
 // clean returns a stored text as one line of valid UTF-8: without control characters, with
 // one space for each run of white space, and none at its ends.
 func clean(s string) string {
-	for i, space := 0, true; i < len(s); i++ { // most are so already, in ASCII
+	for i, space := 0, true; i < len(s); i++ { // most texts are clean already, in ASCII
 		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
 			return strings.TrimSpace(spaced(s))
 		}
@@ -23,9 +23,9 @@ func clean(s string) string {
 }
 
 // spaced returns a text with one space for each run of white space, control characters, line
-// separators and what is no character.
+// separators and noncharacters.
 func spaced(s string) string {
-	s = strings.Map(func(r rune) rune { // writes U+FFFD for what is not UTF-8
+	s = strings.Map(func(r rune) rune { // Map writes U+FFFD for bytes that are not UTF-8
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe {
 			return ' '
 		}
@@ -37,7 +37,7 @@ func spaced(s string) string {
 	return s
 }
 
-// plain returns a text stored with the markup of titles without it.
+// plain returns a stored text without the markup of titles.
 func plain(s string) string {
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return s

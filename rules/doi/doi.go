@@ -9,7 +9,7 @@ import (
 )
 
 // Parse returns the bare DOI in s, which may begin with a resolver's address or "doi:". It
-// returns "" if s has no DOI: "10.", a registrant's number, a slash and what is no space.
+// returns "" if s has no DOI: "10.", a registrant's number, a slash and a suffix without spaces.
 func Parse(s string) string {
 	s = Bare(s)
 	before, suffix, _ := strings.Cut(s, "/")
@@ -22,12 +22,12 @@ func Parse(s string) string {
 // registrant matches what is before the slash of a DOI.
 var registrant = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*$`)
 
-// prefixes are what institutes store in front of a DOI.
+// prefixes are the prefixes of DOIs in stored records.
 var prefixes = []string{
 	"https://dx.doi.org/", "http://dx.doi.org/", "https://doi.org/", "http://doi.org/", "dx.doi.org/", "doi.org/", "doi:",
 }
 
-// Bare returns s without a resolver's address or "doi:" in front, whatever the rest is.
+// Bare returns s without a resolver's address or "doi:" in front; it does not check the rest.
 func Bare(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "10.") {

@@ -14,8 +14,8 @@ import (
 // text returns plain text for an element's content or a quoted attribute.
 func text(s string) string { return html.EscapeString(strings.Map(writable, s)) }
 
-// writable drops control characters, which HTML does not allow, and replaces what is no
-// character.
+// writable drops ASCII control characters, which HTML does not allow, and replaces other
+// control characters and noncharacters.
 func writable(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -28,7 +28,7 @@ func writable(r rune) rune {
 	return r
 }
 
-// escaped returns a text in which a format stands for each byte that is not kept.
+// escaped returns a text in which each byte that keep refuses is written by a format.
 func escaped(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -51,7 +51,7 @@ func address(url string) string {
 // langTag matches the names of languages that lang may have. Records have other texts there.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// langOf returns the value of lang for text in another language than what is around it.
+// langOf returns the attribute lang for text in another language than the text around it.
 func langOf(lang, around string) string {
 	if lang == around || !langTag.MatchString(lang) {
 		return ""
@@ -67,8 +67,8 @@ func idOf(s string) string {
 	})
 }
 
-// listID returns what the ids of a list begin with. Lists at different URLs can be in one
-// page, and the same list with other parameters too.
+// listID returns the prefix of the ids of a list. A page can have lists of different URLs and
+// the same list with other parameters.
 func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
 	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))

@@ -27,20 +27,20 @@ func SingleFragment(r *Record) []byte {
 	return f.Bytes()
 }
 
-// fragment is HTML being written. It does without templates: a list of an institute has
-// hundreds of values and links, and templates would take longer than all else.
+// fragment writes HTML without templates: a list has hundreds of values and links, and templates
+// would take longer than all other work.
 type fragment struct {
 	bytes.Buffer
 	t    texts.Language
 	id   string         // what its ids begin with
-	seen map[string]int // how often a record is there: under several persons, where they are groups
+	seen map[string]int // occurrences of a record: one under each person where persons are groups
 }
 
 // titleID ends the id of a list's title.
 const titleID = "_title"
 
-// section returns the section of a list. Its name is the title of the list: in it, at a level
-// of headings, or else on the page around it.
+// section returns the section of a list. It is labelled by the title of the list, which is in
+// it at a level of headings or, if titled is false, on the page around it.
 func section(l *List, level int, titled bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}}, max(l.Page-1, 0)*l.Limit+1
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
@@ -95,7 +95,7 @@ func (f *fragment) heading(level int, class, id, title string) {
 	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
-// shown says which entries of how many a page of a list has, from the first on.
+// shown returns the text with the number of entries and the range on this page.
 func (f *fragment) shown(l *List, first int) string {
 	all, items := f.t.Entries(l.Count), len(l.Items)
 	switch {
@@ -137,7 +137,7 @@ func (f *fragment) item(it *Item, lang string) {
 	f.write("</article>")
 }
 
-// link writes a link, or its label where the address is none for a link.
+// link writes a link, or only its label if the URL is unsafe.
 func (f *fragment) link(l Link, class string, attributes ...string) {
 	if !markup.IsLink(l.Href) {
 		f.write("<span>", text(l.Label), "</span> ")
@@ -164,14 +164,16 @@ func (f *fragment) pager(l *List) {
 	f.write("</nav>\n")
 }
 
-// data writes a block of linked data, unless there is none. No text in it may end the block.
+// data writes a block of linked data, unless it is empty. It escapes "<", which could end the
+// block.
 func (f *fragment) data(json []byte) {
 	if len(json) > 0 {
 		f.write(`<script type="application/ld+json">`, strings.ReplaceAll(string(json), "<", `\u003c`), "</script>\n")
 	}
 }
 
-// mostOpen is how many lists a section of the index has open, mostAtStart one of the start page.
+// A section of the index with more than mostOpen lists is folded, one of the start page with
+// more than mostAtStart leads to the index.
 const mostOpen, mostAtStart = 50, 12
 
 // overview returns sections of lists. Those with more than most lists are folded by letters or,
@@ -215,7 +217,7 @@ func (s *Section) anchor() string {
 	return "vl_" + idOf(s.Kind) + "s"
 }
 
-// open opens folded lists where words have found them.
+// open returns the attribute that opens folded lists in results of a search.
 func (d *document) open() string {
 	if d.Q == "" {
 		return ""

@@ -11,7 +11,7 @@ type Head struct {
 	Base string
 	// Self is the URL of this page in canonical spelling, without a suffix.
 	Self string
-	// Canonical is the URL that search engines are to keep; empty: Self.
+	// Canonical is the URL for search engines; empty: Self.
 	Canonical string
 	Exports   []Link // what the page shows, as files and feeds
 	Languages []Link // this page in other languages; Type is the language's code
@@ -28,7 +28,7 @@ type List struct {
 
 	Count, Page, Pages, Limit int
 	Turns                     map[string]string // URLs of the first, prev, next and last page, of those there are
-	// What is in force. The form of Page sends q, sort and group, q even if it is empty.
+	// Parameters in force. The form of Page sends q, sort and group, q even if it is empty.
 	Q, Group, Sort string
 	Params         []Param
 	Facets         []Facet
@@ -48,15 +48,14 @@ type Item struct {
 	Links []Link // DOI, full text and others
 }
 
-// Facet is what a list can be narrowed by. A filter in force has its values here as
-// active ones, whether its counts were asked for or not.
+// Facet has the values by which a list can be narrowed. The values of a filter in force are
+// active, also if the request does not ask for their counts.
 type Facet struct {
 	Name   string // the parameter; people read the text of this name in the language of the list
 	Values []FacetValue
 }
 
-// FacetValue is a value of a facet, for people and for programs. Href adds it to the filters
-// or, where it is active, removes it.
+// FacetValue is a value of a facet. Href adds it to the filters or, if it is active, removes it.
 type FacetValue struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`

@@ -63,9 +63,8 @@ func newDocument(h Head) *document {
 	return d
 }
 
-// pathOf returns the path of an address, empty if it has none. Files and forms are on the host
-// that sent the page, even if it has another name than the base: the policy knows no other
-// host.
+// pathOf returns the path of an address, empty if it has none. Files and forms have no host,
+// since the policy allows only the host that sent the page.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -74,8 +73,8 @@ func pathOf(address string) string {
 	return u.EscapedPath()
 }
 
-// render writes the page of a template, without the control characters that HTML does not
-// allow and html/template leaves.
+// render writes a page by a template. It drops control characters, which HTML does not allow
+// and html/template keeps.
 func (d *document) render(name string) []byte {
 	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
@@ -149,7 +148,7 @@ func Failure(status int, h Head, text string) []byte {
 // snippet is a text that puts a list on a page.
 type snippet struct {
 	ID, Name string
-	Form     string // the text with {page} and the like in it, for the builder; {path} has no $, which includes take for a variable
+	Form     string // the text with placeholders such as {page}; {path} has no $, which includes read as a variable
 	Markup   bool   // it is HTML, in which values are escaped; only such a form has the title
 	Text     string // for the first list
 }
@@ -159,8 +158,8 @@ type snippet struct {
 //go:embed snippets.txt
 var forms string
 
-// unknownBase stands for the address of this server where it is not configured. The builder's
-// script replaces it by that in the visitor's browser.
+// unknownBase stands for the address of this server if it is not configured. The builder's
+// script replaces it in the visitor's browser.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
 // snippets returns the snippets for a list.

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/similar"
 )
 
-// Query holds the values of a request's parameters by name, in canonical spelling; those that
-// are usual are absent.
+// Query holds the values of a request's parameters by name, in canonical spelling, without those
+// that have their usual value.
 type Query map[string][]string
 
 // Parse reads the names and values of a query string.
@@ -43,7 +43,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 }
 
 // DidYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
-// is near: a word that has nothing of the text is not.
+// is near. A word without a character of the text is not near.
 func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
@@ -128,7 +128,7 @@ func (q Query) set(p parameter, values []string) {
 	q[p.name] = values
 }
 
-// escape writes a value so that split reads it.
+// escape is the inverse of split.
 var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
 
 // String returns the query in canonical spelling: names in a fixed order, values escaped.
@@ -142,7 +142,7 @@ func (q Query) String() string {
 	return strings.Join(all, "&")
 }
 
-// separators writes what a query may have as it is (RFC 3986: 3.4).
+// separators undoes escapes that a query does not need (RFC 3986: 3.4).
 var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
 
 // Spelled returns the values of a parameter as a form sends them; empty if it is not given.
@@ -168,14 +168,14 @@ func (q Query) Text(name string) string {
 
 // Number returns the value of a parameter that is a number, 0 if it is not given.
 func (q Query) Number(name string) int {
-	n, _ := strconv.Atoi(q.Text(name)) // of checked values the only error is that of none
+	n, _ := strconv.Atoi(q.Text(name)) // Parse has checked the value; the only error is an empty one
 	return n
 }
 
 // Flag reports whether a parameter is 1.
 func (q Query) Flag(name string) bool { return q.Text(name) == "1" }
 
-// With returns the query with other values of a parameter; none take it away. Values must be
+// With returns the query with other values of a parameter, or without it. Values must be
 // in canonical spelling.
 func (q Query) With(name string, values ...string) Query {
 	p, _ := lookup(name)
@@ -194,14 +194,14 @@ func (q Query) Toggle(name, value string) Query {
 	return q.With(name, values...).With(Page)
 }
 
-// Only returns the query without all parameters but some.
+// Only returns the query with some of its parameters.
 func (q Query) Only(names ...string) Query {
 	only := maps.Clone(q)
 	maps.DeleteFunc(only, func(name string, _ []string) bool { return !slices.Contains(names, name) })
 	return only
 }
 
-// Over returns the query with the parameters that are not given taken from another.
+// Over returns the query with the parameters that it lacks from another query.
 func (q Query) Over(usual Query) Query {
 	over := Query{}
 	maps.Copy(over, usual)
@@ -209,7 +209,7 @@ func (q Query) Over(usual Query) Query {
 	return over
 }
 
-// Beyond returns the query without the parameters that are as in another.
+// Beyond returns the query without the parameters that another query has with equal values.
 func (q Query) Beyond(usual Query) Query {
 	beyond := maps.Clone(q)
 	maps.DeleteFunc(beyond, func(name string, values []string) bool { return slices.Equal(values, usual[name]) })

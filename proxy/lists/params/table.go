@@ -45,7 +45,7 @@ const (
 	None      = "none"      // as Group and Facets: no group, no facet
 )
 
-// Filters returns the parameters that narrow a list by what facets count.
+// Filters returns the parameters whose values facets count.
 func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
 
 // The limits of values.
@@ -103,7 +103,7 @@ func lookup(name string) (parameter, bool) {
 // Known reports whether lists have a parameter of a name.
 func Known(name string) bool { _, known := lookup(name); return known }
 
-// wrongf returns an error that is not placed yet.
+// wrongf returns an error without its parameter; Parse adds it.
 func wrongf(format string, args ...any) *rules.Error { return rules.Wrongf("", "", format, args...) }
 
 // text accepts any value that a record may hold.
@@ -121,7 +121,7 @@ func text(value string) (string, *rules.Error) {
 
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// words accepts what people type: white space of all kinds separates words.
+// words accepts words that white space of any kind separates.
 func words(value string) (string, *rules.Error) {
 	all := strings.Fields(value)
 	if len(all) > maxWords {
@@ -179,10 +179,10 @@ func year(value string) (string, *rules.Error) {
 	return first + ".." + last, nil
 }
 
-// lastYear is the end of a range that is open; such a one begins with the year 0.
+// lastYear is the end of a range without one; a range without a start begins with the year 0.
 const lastYear = 9999
 
-// Years reads a value of Year but Missing: the first and the last year of it.
+// Years returns the first and the last year of a value of Year other than Missing.
 func Years(value string) (from, to int, ok bool) {
 	first, last, isRange := strings.Cut(value, "..")
 	if !isRange {

@@ -1,9 +1,9 @@
-// Package selection finds the rows of a list: those that are public and that a question asks
-// for, in their order and groups, and how many there are by each value of a filter.
+// Package selection finds the public rows that a question selects, in their order and groups,
+// and counts them by the values of filters.
 //
-//	Question ──On a snapshot──▶ Selection ──▶ Entries   rows, in groups
-//	                                      ├─▶ Facets    counts under the other filters
-//	                                      └─▶ Size      of records, of pages
+//	Question ──On a snapshot──▶ Rows ──▶ Entries   rows, in groups
+//	                                 ├─▶ Facets    counts under the other filters
+//	                                 └─▶ Size      of records, of pages
 //
 // Rows are selected and divided by their marks (rules/mark) alone.
 package selection

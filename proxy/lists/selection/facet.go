@@ -20,11 +20,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// mostValues is how many values a facet has at most, beside those that are active. The rest
-// have the fewest items.
+// mostValues is the limit of a facet's values, not counting active ones. Values with more rows
+// go first.
 const mostValues = 100
 
-// Facet is what a list can be narrowed by.
+// Facet has the values by which a list can be narrowed.
 type Facet struct {
 	Name   string // the parameter
 	Values []Choice
@@ -99,12 +99,12 @@ func (r *Rows) Values(ctx context.Context, name string) ([]Choice, error) {
 	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
 		all = append(all, Choice{Value: params.Missing, Label: r.missing(name), Count: rest, Active: missing})
 	}
-	for _, value := range chosen { // ranges of years, and what no row has
+	for _, value := range chosen { // ranges of years, and values that no row has
 		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
 			continue
 		}
 		one := Choice{Value: value, Label: r.Label(name, value, nil), Active: true}
-		if from, to, _ := params.Years(value); isYear { // checked when it was read
+		if from, to, _ := params.Years(value); isYear { // Parse has checked it
 			one.Label = strings.ReplaceAll(value, "..", "–")
 			for _, p := range counted {
 				if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
@@ -139,9 +139,8 @@ func (r *Rows) missing(name string) string {
 	return texts.In(r.Query.Text(params.Lang)).T(title)
 }
 
-// frequent returns the values that a facet can show: those with the most rows, all that have
-// as many as the last of these, and chosen ones. To label the others would take most of the
-// time of a facet.
+// frequent returns the values that a facet can show: those with the most rows, including ties,
+// and the chosen ones. Labels of the others would take most of the time of a facet.
 func frequent(found []index.Group, chosen []string) []index.Group {
 	if len(found) <= mostValues {
 		return found
@@ -174,8 +173,8 @@ func (r *Rows) labelled(ctx context.Context, found []index.Group, name string) (
 // labelSets are the labels of types, by view.
 var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rules.ViewProjects: label.ProjectType}
 
-// Label returns the name of a filter's value in the language of the answer. Names of what
-// has a record are those of the mark of a row that has the value.
+// Label returns the name of a filter's value in the language of the answer. The names of units,
+// persons, projects and topics are in the mark of a row with the value.
 func (r *Rows) Label(name, value string, row bson.Raw) string {
 	lang := r.Query.Text(params.Lang)
 	switch name {
@@ -193,7 +192,7 @@ func (r *Rows) Label(name, value string, row bson.Raw) string {
 	return value
 }
 
-// Known returns what a mark has of a unit, person, project or topic; empty if it has nothing.
+// Known returns the entry of a unit, person, project or topic in a mark, empty if it has none.
 func Known(about bson.Raw, kind, id string) bson.Raw {
 	for _, list := range []string{kind + "s", "above"} { // the units above are in the second
 		for one := range mark.Entries(about, list) {
@@ -205,7 +204,7 @@ func Known(about bson.Raw, kind, id string) bson.Raw {
 	return nil
 }
 
-// NameOf is the name of what Known found, in a language; empty if it has none.
+// NameOf returns the name in an entry that Known found, in a language; empty if it has none.
 func NameOf(one bson.Raw, lang string) string {
 	for _, field := range []string{"name_" + lang, "name", "title", "name_de"} {
 		if text := raw.StringField(one, field); text != "" {

@@ -70,7 +70,7 @@ type level struct {
 	titled    bool // the parts are groups with titles
 }
 
-// Entered is a value of params.Sort that no request has: when records were entered.
+// Entered is a value of params.Sort for feeds alone: the time when records were entered.
 const Entered = "entered"
 
 // order returns what the listing is sorted by.
@@ -112,7 +112,7 @@ func (r *Rows) rows(ctx context.Context, part view.Selection, offset, limit int)
 		if v, _ := rules.ViewNamed(r.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
-	case Entered: // of those on one day or at one time, what appeared last comes first
+	case Entered: // records entered at the same time are in the order of their own dates
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:
@@ -128,7 +128,7 @@ var dayPaths = map[string][]string{
 	rules.ViewActivities: {"month", "day"}, rules.ViewProjects: {"start_date"}, rules.ViewEvents: {"start"},
 }
 
-// walk yields entries. It skips as many as are to be skipped without reading them.
+// walk yields entries. It does not read those that it skips.
 type walk struct {
 	*Rows
 	skip, left int // left is negative without a limit
@@ -136,8 +136,7 @@ type walk struct {
 	yield      func(Entry, error) bool
 }
 
-// Entries yields the entries of the page that is asked for; without a limit, all are on the
-// first.
+// Entries yields the entries of the requested page. Without a limit the first page has all.
 func (r *Rows) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		number, limit := r.Query.Number(params.Page), r.Query.Number(params.Limit)
@@ -175,7 +174,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 				return false, err
 			}
 		}
-		w.skip = 0 // of the parts, those that are skipped whole are not read
+		w.skip = 0 // rows has skipped them
 		return true, nil
 	}
 	parts, err := w.parts(ctx, selected, levels[0])
@@ -201,7 +200,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	return true, nil
 }
 
-// asGiven yields the selected records in the order of the ids that were asked for.
+// asGiven yields the selected records in the order of the requested ids.
 func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 	found := map[string]index.Row{}
 	for row, err := range selected.Rows(ctx, 0, 0) {

@@ -33,7 +33,7 @@ type Rows struct {
 	Question
 	snap   *view.Snapshot
 	always *filter.Filter            // applies to every facet
-	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet does without its own
+	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet ignores its own
 	whole  view.Selection            // all selected rows, once Selected has found them
 }
 
@@ -102,7 +102,7 @@ func years(values []string) *filter.Filter {
 // without selects the rows without a value.
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
-// Selected selects the rows of the listing, as if a filter were not chosen.
+// Selected selects the rows of the listing without the filter of one parameter; "": with all.
 func (r *Rows) Selected(ctx context.Context, except string) (view.Selection, error) {
 	whole := r.chosen[except] == nil
 	if whole && r.whole != nil {
@@ -124,8 +124,8 @@ func (r *Rows) Selected(ctx context.Context, except string) (view.Selection, err
 	return selected, err
 }
 
-// Held is about how many bytes the rows hold while their entries are read: the sets of the
-// selection, and of a part on each level. Of views in the store it is not known.
+// Held estimates the bytes that the rows hold while their entries are read: the sets of the
+// selection, and of a part on each level; 0 for views in the store.
 func (r *Rows) Held() int64 {
 	rows, resident := r.snap.Resident()
 	if !resident {
@@ -138,7 +138,7 @@ func (r *Rows) Held() int64 {
 // IDText is the _id of a row as URLs have it.
 func IDText(row bson.Raw) string { return ejson.IDText(row.Lookup("_id")) }
 
-// IDs selects records by their _id, which URLs have as text whatever its type is.
+// IDs selects records by their _id, which URLs have as text for every type.
 func IDs(texts ...string) *filter.Filter {
 	var all []any
 	for _, text := range texts {
@@ -154,7 +154,7 @@ func IDs(texts ...string) *filter.Filter {
 	return filter.OneOf("_id", all...)
 }
 
-// Values of params.Sort that are texts, as readers see them.
+// Values of params.Sort that name a text of the rows.
 const byTitle, byAuthor = "title", "author"
 
 // paths are where marks have what facets count, filters compare and rows are sorted by.

@@ -1,5 +1,5 @@
-// Package texts has the texts of ours that lists show, and how their languages write numbers
-// and dates. It is safe for concurrent use.
+// Package texts has our texts in lists in each language, and writes numbers and dates. It is
+// safe for concurrent use.
 package texts
 
 import (
@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Language is one of those that our texts are written in: a column of their table.
+// Language is a language of our texts: a column of their table.
 type Language int
 
-// In returns the language for a code such as "de" or "de-AT"; English for any but German.
+// In returns the language for a code such as "de" or "de-AT": German or else English.
 func In(code string) Language {
 	if code == "de" || strings.HasPrefix(code, "de-") {
 		return 1
@@ -28,7 +28,7 @@ func In(code string) Language {
 // Code returns the value for the attribute lang.
 func (l Language) Code() string { return l.T("code") }
 
-// T returns a text, or its name where there is none.
+// T returns a text by its name, or the name if there is no such text.
 func (l Language) T(name string) string { return cmp.Or(table()[name][l], name) }
 
 //go:embed texts.yaml
@@ -47,7 +47,7 @@ func (l Language) Number(n int) string {
 	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", l.T("thousands"))
 }
 
-// Entries says how many entries there are.
+// Entries writes a number of entries.
 func (l Language) Entries(n int) string {
 	if n == 1 {
 		return l.Number(n) + l.T("entry")
@@ -55,7 +55,7 @@ func (l Language) Entries(n int) string {
 	return l.Number(n) + l.T("entries")
 }
 
-// Page says which page of how many is shown.
+// Page writes the number of a page and the number of pages.
 func (l Language) Page(n, of int) string {
 	return fmt.Sprintf(l.T("page-of"), l.Number(n), l.Number(of))
 }
