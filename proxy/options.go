@@ -29,7 +29,7 @@ type Options struct {
 	// Options is what the resources plan with. The server sets Timeout and Strangers of it
 	// itself.
 	api.Options
-	Lists   lists.Options // the server sets what is the API's as well
+	Lists   lists.Options
 	Views   Source
 	Metrics *Metrics     // if nil, the server makes its own
 	Auth    auth.Options // keys, sessions and clients; the server sets the rest

@@ -49,10 +49,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.env, err = api.New(resources); err != nil {
 		return nil, err
 	}
-	public := o.Lists
-	public.Views, public.Filter, public.Access, public.Now = s.options.Views, o.Filter, o.Access, s.options.Now
-	public.Language, public.Labels = o.Language, o.Labels
-	if set.lists, err = lists.New(public); err != nil {
+	shared := lists.Shared{Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Now: s.options.Now}
+	if set.lists, err = lists.New(o.Lists, shared); err != nil {
 		return nil, err
 	}
 	who := o.Auth

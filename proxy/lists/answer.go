@@ -83,7 +83,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 	row, err := a.snap.First(ctx, named)
 	for i := 0; row == nil && err == nil && i < len(a.about.also); i++ {
 		var snap *view.Snapshot
-		if snap, err = a.lists.o.Views.Snapshot(a.about.also[i]); err == nil {
+		if snap, err = a.lists.shared.Views.Snapshot(a.about.also[i]); err == nil {
 			row, err = snap.First(ctx, named)
 		}
 	}

@@ -55,7 +55,7 @@ func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound
 func (l *Lists) newListing(d Definition) listing {
 	return listing{
 		lists: l, def: d, path: "/lists/" + d.Slug,
-		rows: selection.Question{Labels: l.o.Labels, Public: l.public, View: d.View},
+		rows: selection.Question{Labels: l.shared.Labels, Public: l.public, View: d.View},
 		links: Links{
 			Activity: cmp.Or(d.Links.Activity, l.o.Links.Activity), Person: cmp.Or(d.Links.Person, l.o.Links.Person),
 			Project: cmp.Or(d.Links.Project, l.o.Links.Project),
@@ -63,7 +63,7 @@ func (l *Lists) newListing(d Definition) listing {
 		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
 			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
 			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
-			params.Lang: {l.o.Language}, params.Style: {cmp.Or(d.Style, "web")},
+			params.Lang: {l.shared.Language}, params.Style: {cmp.Or(d.Style, "web")},
 		}),
 	}
 }
@@ -104,7 +104,7 @@ var errNoItem = notFound("There is no such item.")
 // which stays the same as long as the record is there.
 func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 	for _, view := range views[:3] {
-		snap, err := l.o.Views.Snapshot(view)
+		snap, err := l.shared.Views.Snapshot(view)
 		if err != nil {
 			return listing{}, err
 		}

@@ -34,8 +34,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Options configures the lists. The server sets Views, Filter, Access, Language, Labels
-// and Now: they are those of the API.
+// Options configures the lists.
 type Options struct {
 	Enabled bool // if false, there are no lists
 	// BaseURL is what URLs begin with, such as https://data.institute.example. If empty, they are
@@ -48,7 +47,10 @@ type Options struct {
 	Links   Links // templates for the links of items; its Base does not count
 	Named   []Definition
 	Cite    *cite.Mapping // how rows are read as bibliographic items; needed
+}
 
+// Shared is what lists have in common with the API.
+type Shared struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
@@ -110,27 +112,28 @@ var whole = []Definition{
 
 // Lists plans answers by one generation of settings. It is safe for concurrent use.
 type Lists struct {
-	o      Options        // with their defaults
+	o      Options
+	shared Shared         // with its defaults
 	public *filter.Filter // the rows that lists show
 	lists  []listing      // the configured lists, then the lists of whole views
 }
 
 // New returns Lists. Errors name the option at fault.
-func New(o Options) (*Lists, error) {
+func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
 		return &Lists{}, nil
 	}
-	o.Language, o.Filter.Foreign = cmp.Or(o.Language, "en"), false
-	l := &Lists{o: o}
+	shared.Language, shared.Filter.Foreign = cmp.Or(shared.Language, "en"), false
+	l := &Lists{o: o, shared: shared}
 	shown := bson.D{{Key: mark.Public, Value: true}}
-	if o.Access != nil {
-		shown = append(shown, o.Access.Visible(access.Viewer{})...)
+	if shared.Access != nil {
+		shown = append(shown, shared.Access.Visible(access.Viewer{})...)
 	}
 	var err error
-	if l.public, err = (query.Reader{Limits: o.Filter, Now: o.Now}).Compile(shown, ""); err != nil {
+	if l.public, err = (query.Reader{Limits: shared.Filter, Now: shared.Now}).Compile(shown, ""); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
-	limits := o.Filter
+	limits := shared.Filter
 	limits.Param, limits.HexIDs = "filter", true
 	for _, d := range slices.Concat(o.Named, whole) { // configs checks all but the filter
 		one := l.newListing(d)
@@ -147,7 +150,7 @@ func (l *Lists) Enabled() bool { return l.o.Enabled }
 
 // Failure is the page of an error, in the language of answers.
 func (l *Lists) Failure(status int, msg string) []byte {
-	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: l.o.BaseURL}, msg)
+	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.shared.Language, Base: l.o.BaseURL}, msg)
 }
 
 // Ignores reports whether a parameter is one that trackers add, and none of lists.

@@ -43,8 +43,8 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	} else {
 		f = formats[0]
 	}
-	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.o.Language)
-	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.o.Language}})
+	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.shared.Language)
+	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.shared.Language}})
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		sections, err := l.sections(ctx, base, lang, q)
 		head := page.Head{Lang: lang, Base: base, Self: address(base+path, q), AsOf: snap.Meta().Published}
@@ -92,7 +92,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 	}
 	var activities *answer
 	for i, one := range l.lists {
-		snap, err := l.o.Views.Snapshot(one.def.View)
+		snap, err := l.shared.Views.Snapshot(one.def.View)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 
 // addresses returns the addresses of all pages.
 func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
-	sections, err := l.sections(ctx, base, l.o.Language, nil)
+	sections, err := l.sections(ctx, base, l.shared.Language, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 		}
 	}
 	for _, view := range views[:3] {
-		snap, err := l.o.Views.Snapshot(view)
+		snap, err := l.shared.Views.Snapshot(view)
 		if err != nil {
 			return nil, err
 		}
