@@ -60,7 +60,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	answers.Timeout = unlimited(cfg.Limits.RequestTimeout)
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filterLimits(int(cfg.Limits.FilterBytes)), Access: rights, Hidden: p.institute.hidden, Records: p.store,
+			Filter: filter.Options{MaxBytes: cmp.Or(int(cfg.Limits.FilterBytes), math.MaxInt32)}, Access: rights, Hidden: p.institute.hidden, Records: p.store,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
@@ -238,9 +238,4 @@ func requestLimits(cfg configs.Config, keptBytes int) proxy.Limits {
 		ClientConnections: clientConnections, Rate: cfg.Limits.Rate, KeyFailures: wrongKeys,
 		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
 	}
-}
-
-// filterLimits returns the limits of one filter.
-func filterLimits(bytes int) filter.Options {
-	return filter.Options{MaxBytes: cmp.Or(bytes, math.MaxInt32), MaxDepth: 64, MaxNodes: 10_000, MaxPattern: 4 << 10}
 }

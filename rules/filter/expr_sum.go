@@ -18,7 +18,7 @@ type total struct {
 	kind    bson.Type // the widest so far; 0 before the first number
 	n       int       // how many numbers there are
 	sum     big.Float // of the integers and the finite doubles
-	plain   float64   // of the doubles, which is right where there are infinities
+	special float64   // the sum of the infinities and NaNs; 0 without them
 	decimal apd.Decimal
 }
 
@@ -42,8 +42,9 @@ func (t *total) add(v bson.RawValue) {
 		_, _ = decimals.Add(&t.decimal, &t.decimal, d)
 		t.kind = v.Type
 	case bson.TypeDouble:
-		d := raw.Double(v)
-		if t.plain += d; !math.IsInf(d, 0) && !math.IsNaN(d) {
+		if d := raw.Double(v); math.IsInf(d, 0) || math.IsNaN(d) {
+			t.special += d
+		} else {
 			t.sum.Add(&t.sum, big.NewFloat(d))
 		}
 		if t.kind != bson.TypeDecimal128 {
@@ -66,13 +67,10 @@ func (t *total) long() (int64, bool) {
 	return n, accuracy == big.Exact
 }
 
-// infinite reports whether the sum is an infinity or NaN.
-func (t *total) infinite() bool { return math.IsInf(t.plain, 0) || math.IsNaN(t.plain) }
-
 // float returns the sum of all that is no decimal.
 func (t *total) float() float64 {
-	if t.infinite() {
-		return t.plain
+	if t.special != 0 {
+		return t.special
 	}
 	f, _ := t.sum.Float64()
 	return f
@@ -80,8 +78,8 @@ func (t *total) float() float64 {
 
 // exact is the sum as a decimal.
 func (t *total) exact() *apd.Decimal {
-	rest := toApd(doubleValue(t.plain), 34)
-	if !t.infinite() {
+	rest := toApd(doubleValue(t.special), 34)
+	if t.special == 0 {
 		rest = parseApd(t.sum.Text('e', 40))
 	}
 	_, _ = decimals.Add(rest, rest, &t.decimal)

@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 	}
 	docs := []bson.Raw{filtertest.New(1).Doc(), filtertest.New(2).Doc()}
 	f.Fuzz(func(t *testing.T, text string) {
-		o := filter.Options{MaxPattern: 60, Now: time.Unix(1, 0)}
+		o := filter.Options{Now: time.Unix(1, 0)}
 		q, err := filter.Parse([]byte(text), o)
 		if err != nil {
 			var fault *rules.Error

@@ -15,13 +15,11 @@ type Options struct {
 	// MaxBytes is the longest JSON text; 32768 if 0. BSON may be eight times as
 	// long, as it spells out array indexes and widths.
 	MaxBytes int
-	// MaxDepth is how deep operators and values may nest; 32 if 0.
+	// MaxDepth is how deep operators and values may nest; 64 if 0.
 	MaxDepth int
-	// MaxNodes is how many conditions a filter may have; 1000 if 0. Values in lists
+	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Values in lists
 	// count apart: ten times as many are allowed.
 	MaxNodes int
-	// MaxPattern is the longest regular expression in bytes; 1000 if 0.
-	MaxPattern int
 	// RegexTimeout bounds one match of the backtracking engine; 200 ms if 0. A filter
 	// that is bound to a Budget has that instead.
 	RegexTimeout time.Duration
@@ -41,13 +39,15 @@ type Options struct {
 	HexIDs bool
 }
 
+// maxPattern is the longest regular expression in bytes.
+const maxPattern = 4 << 10
+
 // withDefaults replaces what is not set.
 func (o Options) withDefaults() Options {
 	o.Param = cmp.Or(o.Param, "json")
 	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)
-	o.MaxDepth = cmp.Or(o.MaxDepth, 32)
-	o.MaxNodes = cmp.Or(o.MaxNodes, 1000)
-	o.MaxPattern = cmp.Or(o.MaxPattern, 1000)
+	o.MaxDepth = cmp.Or(o.MaxDepth, 64)
+	o.MaxNodes = cmp.Or(o.MaxNodes, 10_000)
 	o.RegexTimeout = cmp.Or(o.RegexTimeout, pcre.DefaultBudget)
 	if o.Now.IsZero() {
 		o.Now = time.Now()

@@ -100,8 +100,8 @@ func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", 
 // compile compiles an expression within the limits. An expression that neither
 // engine can run is recorded as not evaluated in memory.
 func (p *parser) compile(pattern, options string) *Regex {
-	if len(pattern) > p.o.MaxPattern {
-		p.fail("the regular expression is longer than %d bytes", p.o.MaxPattern)
+	if len(pattern) > maxPattern {
+		p.fail("the regular expression is longer than %d bytes", maxPattern)
 	}
 	compiled, err := pcre.Compile(pattern, options)
 	if fault := (*pcre.Error)(nil); errors.As(err, &fault) && fault.Unsupported {
