@@ -23,7 +23,7 @@ const filterParam = "filter"
 // readBrackets reads filter into a document as it is written: its values are documents, lists
 // (bson.A) and texts (string), whose meaning the filter's parser finds (filter.Options.Texts),
 // and the ObjectIDs and dates that Extended JSON has wrappers for. It is nil when filter was
-// not given or cannot be read. An empty plain value (filter=) is like none.
+// absent or cannot be read. An empty plain value (filter=) counts as absent.
 func readBrackets(p Params) bson.D {
 	var tree any
 	pairs := 0
@@ -94,7 +94,7 @@ func splitBrackets(s string) (parts []string, ok bool) {
 	return parts, ok && parts != nil
 }
 
-// set returns a tree with a text at a path; the tree is nil where nothing has been placed yet.
+// set adds a text to a tree at a path. A nil tree is empty.
 // An empty part appends to a list. It returns what is wrong with the path, "" if nothing.
 func set(tree any, path []string, text string) (with any, fault string) {
 	const both = "is given both a value and conditions of its own"

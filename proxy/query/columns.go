@@ -33,7 +33,7 @@ type Column struct {
 type projection map[string]projection
 
 // Columns reads columns[]. The generated id always leads a row, so asking for it
-// changes nothing (DESIGN.md: 16). The names in derived are no stored fields.
+// changes nothing (DESIGN.md: 16). The names in derived are not stored fields.
 func (p Params) Columns(derived ...string) Columns {
 	names := p.columnNames(derived)
 	if len(names) > 1 {
@@ -42,8 +42,8 @@ func (p Params) Columns(derived ...string) Columns {
 	return p.columns(names)
 }
 
-// StoredColumns reads columns[] as paths of stored fields, the given ones where there are
-// none.
+// StoredColumns reads columns[] as paths of stored fields. Without columns[] it returns
+// those in otherwise.
 func (p Params) StoredColumns(otherwise ...string) Columns {
 	names := p.columnNames(nil)
 	if len(names) == 0 {
@@ -93,7 +93,7 @@ func (p Params) columns(names []string) Columns {
 	return all
 }
 
-// Field reads a parameter that names the path of a field; "" when it was not given.
+// Field reads a parameter that names the path of a field; "" if it is absent.
 func (p Params) Field(param string) string {
 	path := strings.TrimSpace(p.Text(param))
 	if path != "" {
@@ -144,7 +144,7 @@ func projectionOf(path []string) projection {
 	return projection{path[0]: projectionOf(path[1:])}
 }
 
-// add shows another path; false if one of both is a part of the other.
+// add shows another path. It returns false if one of the two paths contains the other.
 func (p projection) add(path []string) bool {
 	if p == nil || len(path) == 0 {
 		return false
@@ -157,17 +157,17 @@ func (p projection) add(path []string) bool {
 	return next.add(path[1:])
 }
 
-// Key is canonical for what the columns show, and in which order: fmt sorts the keys of
-// maps, and quotes names so that no two keys look alike.
+// Key returns a canonical text of the columns in their order. fmt sorts the keys of maps and
+// quotes names, so different columns have different keys.
 func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 
 // Whole reports whether a column shows its whole field, not parts of it.
 func (p projection) Whole() bool { return p == nil }
 
-// Project returns what a column shows of its field's value, as MongoDB does:
+// Project returns the part of its field's value that a column shows, as MongoDB does:
 // sub-documents keep their order, arrays are gone through, and a scalar where
-// the path goes on is left out. It returns false if nothing is shown. Of a broken value
-// it shows what can be read.
+// the path goes on is left out. It returns false if nothing is shown. It reads a broken
+// value up to the fault.
 func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 	if v.IsZero() || p == nil {
 		return v, !v.IsZero()

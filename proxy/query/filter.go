@@ -15,10 +15,10 @@ import (
 // Reader reads filters. It is safe for concurrent use.
 type Reader struct {
 	Limits filter.Options   // of every filter
-	Now    func() time.Time // what $$NOW means
+	Now    func() time.Time // the value of $$NOW
 }
 
-// cast gives a top-level field's value another type; the zero cast leaves all as they are.
+// cast gives a top-level field's value another type; the zero cast changes nothing.
 type cast struct {
 	field string
 	to    func(bson.RawValue) (value bson.RawValue, ok bool)
@@ -26,7 +26,7 @@ type cast struct {
 
 // Filter returns the caller's filter: json, or else filter in bracket notation, or else
 // all (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex
-// digits mean an ObjectID; "" for none.
+// digits are read as an ObjectID, or is "".
 func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
@@ -94,7 +94,7 @@ func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
 }
 
 // Compile turns a query made by this program into a filter. param is the parameter it
-// came from; empty for none.
+// came from, or "".
 func (r Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
 	return compile(d, r.options(param))
 }
@@ -107,9 +107,8 @@ func compile(d bson.D, o filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(doc, o)
 }
 
-// callers are the options of a filter that a caller wrote. What only the database
-// evaluates would be evaluated on whole records, so callers who may not see some of their
-// fields cannot have it.
+// callers returns the options of a filter that a caller wrote. The database evaluates a
+// foreign filter on whole records, so callers who may not see some fields cannot use one.
 func (r Reader) callers(p Params, param string) filter.Options {
 	o := r.options(param)
 	o.Refusal = p.refusal

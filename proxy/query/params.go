@@ -45,7 +45,7 @@ func (p Params) Hiding(hidden *access.Fields) Params {
 	return p
 }
 
-// of yields what was given for a parameter, with or without brackets.
+// of yields the pairs of a parameter, with or without brackets.
 func (p Params) of(name string) iter.Seq[pair] {
 	p.lookFor(name)
 	return func(yield func(pair) bool) {
@@ -57,7 +57,7 @@ func (p Params) of(name string) iter.Seq[pair] {
 	}
 }
 
-// Has reports whether a parameter was given, in whatever form.
+// Has reports whether a parameter is present in any form.
 func (p Params) Has(name string) bool {
 	for range p.of(name) {
 		return true
@@ -65,8 +65,8 @@ func (p Params) Has(name string) bool {
 	return false
 }
 
-// Text returns a parameter that has one value, "" when it was not given. Of
-// several the last counts, as it does in PHP, where the API grew up.
+// Text returns a parameter that has one value, "" if it is absent. The last of several
+// values counts, as in PHP, where the API grew up.
 func (p Params) Text(name string) string {
 	var value string
 	for pair := range p.of(name) {
@@ -144,7 +144,7 @@ func isIndex(brackets string) bool {
 	return len(inside) == len(brackets)-2 && strings.Trim(inside, "0123456789") == ""
 }
 
-// langParam names the language that an answer is to be in.
+// langParam names the language of an answer.
 const langParam = "lang"
 
 // CheckLanguage refuses a lang that no label has, also where an answer has no labels:
@@ -158,7 +158,7 @@ func (p Params) CheckLanguage() {
 	}
 }
 
-// Language returns lang, "" when it was not given. CheckLanguage has checked it.
+// Language returns lang, "" if it is absent. CheckLanguage has checked it.
 func (p Params) Language() string { return p.Text(langParam) }
 
 // Page is the shared pagination (API.md: Shared pagination).

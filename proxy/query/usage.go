@@ -21,9 +21,9 @@ const mostIgnored = 8
 // with them.
 type usage struct {
 	err     error    // the first error
-	names   []string // parameters that were looked for
-	unused  []string // those of them without effect
-	unknown []string // values without a meaning, as Ignored lists them
+	names   []string // parameters that the handler looked up
+	unused  []string // read parameters without effect
+	unknown []string // unknown values, as Ignored lists them
 	paths   []string // stored fields that the answer depends on
 }
 
@@ -43,15 +43,15 @@ func (u *usage) lookFor(name string) {
 // MarkUnused records that parameters were read and have no effect.
 func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names...) }
 
-// MarkUnknown records the value of a parameter if it is none of the known ones.
+// MarkUnknown records the value of a parameter unless it is one of the known ones.
 func (u *usage) MarkUnknown(name, value string, known ...string) {
 	if value != "" && !slices.Contains(known, value) {
 		u.unknown = append(u.unknown, name+"="+escaped(value)+hint(value, known, name+"="))
 	}
 }
 
-// Checked returns a filter that was read from parameters, and records its error: of a
-// query that is refused the filter selects all, and is not used.
+// Checked returns a filter and records its error. With an error it returns a filter that
+// selects everything, which no caller uses.
 func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	if err != nil {
 		u.Fail(err)
@@ -63,8 +63,7 @@ func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 // Paths returns the paths of the stored fields that the answer depends on.
 func (u *usage) Paths() []string { return u.paths }
 
-// Ignored lists the parameters that were given and have no effect on the answer; empty
-// if there are none.
+// Ignored lists the parameters of the request that have no effect on the answer.
 func (p Params) Ignored() string {
 	all := slices.Compact(slices.Clone(p.unknown))
 	for _, pair := range p.pairs {
@@ -80,7 +79,7 @@ func (p Params) Ignored() string {
 			all = append(all, text)
 		}
 	}
-	return listed(all)
+	return joinFirst(all)
 }
 
 // IgnoredPaths lists paths that no record has.
@@ -91,11 +90,11 @@ func IgnoredPaths(paths []string) string {
 			all = append(all, text)
 		}
 	}
-	return listed(all)
+	return joinFirst(all)
 }
 
-// listed joins texts, only the first if there are many.
-func listed(all []string) string {
+// joinFirst joins the first mostIgnored texts.
+func joinFirst(all []string) string {
 	if more := len(all) - mostIgnored; more > 0 {
 		all = append(all[:mostIgnored], "and "+strconv.Itoa(more)+" more")
 	}

@@ -11,16 +11,16 @@ import (
 // All returns the filter that matches every document.
 func All() *Filter { return And() }
 
-// And returns the filter that holds where all given ones do; nil filters are
-// skipped, and without filters everything matches. It is how a restriction is
-// joined to a caller's filter without overwriting any of it.
+// And returns the filter that holds where all filters do. It skips nil filters; without
+// filters everything matches. It joins a restriction to a caller's filter without
+// overwriting any of it.
 func And(filters ...*Filter) *Filter { return combined(and, filters) }
 
-// Or returns the filter that holds where one of the given ones does; nil filters are
-// skipped, and without filters nothing matches.
+// Or returns the filter that holds where one of the filters does. It skips nil filters;
+// without filters nothing matches.
 func Or(filters ...*Filter) *Filter { return combined(or, filters) }
 
-// Not returns the filter that holds where the given one does not.
+// Not returns the filter that holds where f does not.
 func Not(f *Filter) *Filter {
 	not := *f
 	not.setRoot(&NotNode{f.root})
@@ -55,7 +55,7 @@ func of(n Node) *Filter {
 	return f
 }
 
-// combined joins filters and what they need.
+// combined joins the nodes of filters, their bounds and the times until which they hold.
 func combined(join func([]Node) Node, filters []*Filter) *Filter {
 	var nodes []Node
 	var all Filter

@@ -33,8 +33,8 @@
 // variables $$ROOT, $$CURRENT, $$NOW and $$REMOVE, and those of $map and $filter. raw.Field
 // is the one reading of "$a.b"; groups and sums use it too. The parser computes what
 // depends on no document. A value that an operator cannot take is an error of the
-// filter: conditions with an expression are asked last, and only of documents that the
-// others leave open. The work on one document is bounded.
+// filter: conditions with an expression are evaluated last, and only on documents that the
+// other conditions do not decide. The work on one document is bounded.
 //
 // # How to read it
 //
@@ -43,7 +43,7 @@
 //	parser.go, fail.go  the parser: place, limits, first fault
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches
-//	regex.go            regular expressions, and what bounds their time
+//	regex.go            regular expressions and the bounds of their time
 //	texts.go            values from a URL, which have no type
 //	key.go              the canonical text
 //	query.go            a tree as a filter for a database
@@ -56,7 +56,7 @@
 // # Promise
 //
 // Filters are immutable after Parse and safe for concurrent use. Malformed BSON
-// never panics: what cannot be read counts as missing. Errors are *rules.Error of
+// never panics: an unreadable value counts as missing. Errors are *rules.Error of
 // kind rules.ErrWrongCall that name the place inside the filter, such as
 // "$or.1.year.$gte"; what is valid MongoDB but not evaluated here has the kind
 // ErrNotInMemory, which is an ErrWrongCall too.

@@ -52,32 +52,32 @@ type state struct {
 	root  bson.RawValue
 	vars  []bson.RawValue // the variables of $map and $filter that are in scope
 	stack []bson.RawValue // the arguments of the operators being evaluated
-	left  int             // of maxWork
-	zone  zone            // the last time zone asked for
+	steps int             // of maxWork
+	zone  zone            // the last time zone that was loaded
 
 	bounds *Bounds // of regular expressions
 }
 
 // states are kept for the next document: an evaluation does not allocate its stacks.
-var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
+var states = sync.Pool{New: func() any { return &state{steps: maxWork} }}
 
-// release gives the state back without what points into the document.
+// release puts the state back into the pool, without pointers into the document.
 func (s *state) release() {
 	clear(s.vars[:cap(s.vars)])
 	clear(s.stack[:cap(s.stack)])
-	*s = state{vars: s.vars[:0], stack: s.stack[:0], left: maxWork, zone: s.zone}
+	*s = state{vars: s.vars[:0], stack: s.stack[:0], steps: maxWork, zone: s.zone}
 	states.Put(s)
 }
 
 // work counts a value that was looked at or made.
-func (s *state) work(v bson.RawValue) { s.left -= 1 + len(v.Value)/workBytes }
+func (s *state) work(v bson.RawValue) { s.steps -= 1 + len(v.Value)/workBytes }
 
 // constant is a literal value.
 type constant bson.RawValue
 
 func (c constant) eval(*state) bson.RawValue { return bson.RawValue(c) }
 
-// fieldExpr is "$a.b", or "$$this.b" of a variable.
+// fieldExpr is a field path: "$a.b", or "$$this.b" of a variable.
 type fieldExpr struct {
 	slot  int // of the variable; -1: the document
 	names []string
@@ -127,7 +127,7 @@ func (c composite) eval(s *state) bson.RawValue {
 type call struct {
 	op   *operator
 	name string
-	args []expr // nil where a named argument is not given
+	args []expr // nil where a named argument is absent
 	// place has the parameter and the place of errors.
 	place rules.Error
 	slot  int    // of the variable that $map or $filter sets
@@ -146,7 +146,7 @@ func (c *call) eval(s *state) bson.RawValue {
 		s.stack = append(s.stack, v)
 	}
 	f := frame{c, s, s.stack[base:]}
-	s.left--
+	s.steps--
 	f.checkWork()
 	v := null
 	if !slices.ContainsFunc(f.values[:c.op.nulls], raw.IsNone) {
@@ -172,19 +172,18 @@ func (f frame) fail(format string, args ...any) {
 
 // checkWork fails if the work on the document exceeds maxWork.
 func (f frame) checkWork() {
-	if f.state.left < 0 {
+	if f.state.steps < 0 {
 		f.fail("takes too much work on a document")
 	}
 }
 
-// given reports whether a named argument was written.
-func (f frame) given(i int) bool { return i < len(f.call.args) && f.call.args[i] != nil }
+// has reports whether a named argument is present.
+func (f frame) has(i int) bool { return i < len(f.call.args) && f.call.args[i] != nil }
 
 // lazy evaluates an argument that is not eager.
 func (f frame) lazy(i int) bson.RawValue { return f.call.args[i].eval(f.state) }
 
-// all calls check with each argument in turn, up to the first that is null. If there is one,
-// it returns false.
+// all calls check with each argument in turn. It ends at the first null and returns false.
 func (f frame) all(check func(i int)) bool {
 	for i, v := range f.values {
 		if raw.IsNone(v) {
@@ -252,7 +251,7 @@ func (f frame) string(what string, i int) string {
 	return raw.Text(v)
 }
 
-// null is what most operators return for an argument that is null or missing.
+// null is the result of most operators for an argument that is null or missing.
 var null = bson.RawValue{Type: bson.TypeNull}
 
 // orNull returns null for a missing value.

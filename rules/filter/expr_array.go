@@ -72,10 +72,10 @@ func evalMap(f frame) bson.RawValue {
 	return b.Finish(bson.TypeArray)
 }
 
-// evalFilter keeps elements in their order, up to the limit. A limit that is null is none.
+// evalFilter keeps elements in their order, up to the limit. Null does not limit.
 func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
-	if f.given(3) {
+	if f.has(3) {
 		if v := f.lazy(3); !raw.IsNone(v) {
 			limit = f.int32("limit", v)
 		}

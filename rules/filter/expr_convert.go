@@ -37,13 +37,13 @@ func evalConvert(f frame) bson.RawValue {
 		target = types[0]
 	}
 	switch {
-	case raw.IsNone(input) && f.given(3):
+	case raw.IsNone(input) && f.has(3):
 		return f.lazy(3)
 	case raw.IsNone(input) || target == 0:
 		return null
 	}
 	v, reason := convert(input, target)
-	if reason != "" && f.given(2) {
+	if reason != "" && f.has(2) {
 		return f.lazy(2)
 	} else if reason != "" {
 		f.fail("%s", reason)
@@ -86,7 +86,7 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 	return converter(v, to)
 }
 
-// unconvertible says that there is no conversion between two types.
+// unconvertible returns the reason of a conversion that does not exist.
 func unconvertible(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	return null, fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
 }

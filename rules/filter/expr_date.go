@@ -40,10 +40,9 @@ type zone struct {
 	*time.Location
 }
 
-// zone returns the time zone of an argument: UTC where it is not given, nil where it
-// is null.
+// zone returns the time zone of an argument: UTC if it is absent, nil if it is null.
 func (f frame) zone(i int) *time.Location {
-	if !f.given(i) {
+	if !f.has(i) {
 		return time.UTC
 	}
 	if raw.IsNone(f.values[i]) {
@@ -52,7 +51,7 @@ func (f frame) zone(i int) *time.Location {
 	name := f.string("time zone", i)
 	if s := f.state; s.zone.Location == nil || s.zone.name != name {
 		location := locate(name)
-		s.left -= zoneWork
+		s.steps -= zoneWork
 		if location == nil {
 			f.fail("knows no time zone %.40q", name)
 		}
@@ -61,11 +60,11 @@ func (f frame) zone(i int) *time.Location {
 	return f.state.zone.Location
 }
 
-// zoneWork is what another time zone costs, which is read from a file.
+// zoneWork is the work of loading a time zone from its file.
 const zoneWork = 1000
 
 // locate finds a time zone by its name in the database of them, or by an offset such as
-// +02:00; nil if there is none.
+// +02:00. It returns nil for an unknown one.
 func locate(name string) *time.Location {
 	for _, offset := range []string{"-07", "-0700", "-07:00"} {
 		if t, err := time.ParseInLocation(offset, name, time.UTC); err == nil {
@@ -90,28 +89,28 @@ func datePart(of func(time.Time) int) evaluation {
 	}
 }
 
-// The formats that dates have if no other is given.
+// The default formats of dates.
 const (
 	isoFormat = "%Y-%m-%dT%H:%M:%S.%L"
 	utcFormat = isoFormat + "Z"
 )
 
-// evalDateToString checks format and time zone even if there is no date: what is wrong with
-// them is wrong for all documents.
+// evalDateToString checks format and time zone even without a date: their errors concern all
+// documents.
 func evalDateToString(f frame) bson.RawValue {
-	format, isNull := "", f.given(1) && raw.IsNone(f.values[1])
-	if f.given(1) && !isNull {
+	format, isNull := "", f.has(1) && raw.IsNone(f.values[1])
+	if f.has(1) && !isNull {
 		format = f.string("format", 1)
-		f.formatted(format, time.Unix(0, 0).UTC()) // a fault of the format is one for every date
+		f.formatted(format, time.Unix(0, 0).UTC()) // fails if the format is wrong
 	}
 	location := f.zone(2)
 	switch {
-	case raw.IsNone(f.values[0]) && f.given(3):
+	case raw.IsNone(f.values[0]) && f.has(3):
 		return f.lazy(3)
 	case raw.IsNone(f.values[0]) || location == nil || isNull:
 		return null
 	}
-	if !f.given(1) {
+	if !f.has(1) {
 		if format = isoFormat; location.String() == "UTC" {
 			format = utcFormat
 		}
@@ -133,7 +132,7 @@ var layouts = map[byte]string{
 	'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
 }
 
-// formatDate writes a date in a format of $dateToString, or says what is wrong.
+// formatDate writes a date in a format of $dateToString, or returns the reason why not.
 func formatDate(format string, t time.Time) (written, reason string) {
 	isoYear, isoWeek := t.ISOWeek()
 	var b []byte
@@ -184,7 +183,7 @@ func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 // evalDateDiff counts the beginnings of a unit between two dates.
 func evalDateDiff(f frame) bson.RawValue {
 	weekly := f.values[2].Type == bson.TypeString && raw.Text(f.values[2]) == "week"
-	if weekly && f.given(4) && raw.IsNone(f.values[4]) {
+	if weekly && f.has(4) && raw.IsNone(f.values[4]) {
 		return null
 	}
 	location := f.zone(3)
@@ -193,7 +192,7 @@ func evalDateDiff(f frame) bson.RawValue {
 	}
 	start, end, unit := f.date(f.values[0], location), f.date(f.values[1], location), f.string("unit", 2)
 	firstDay := 7
-	if weekly && f.given(4) {
+	if weekly && f.has(4) {
 		firstDay = f.weekday(4)
 	}
 	n, ok := dateDiff(start, end, unit, firstDay)

@@ -13,14 +13,14 @@ import (
 )
 
 // decimals computes as decimal128 does: 34 digits, half to even. Its methods return a
-// condition that is not needed: what is no number comes out as NaN.
+// condition, which is not needed: an undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
 // align counts the work of bringing two decimals to one exponent, which may take
 // thousands of digits.
 func (s *state) align(a, b *apd.Decimal) {
 	apart := int(a.Exponent) - int(b.Exponent)
-	s.left -= 8 + max(apart, -apart)/2
+	s.steps -= 8 + max(apart, -apart)/2
 }
 
 // numbers reports whether all arguments are numbers. If not, the value is null.
@@ -28,7 +28,7 @@ func (f frame) numbers() bool { return f.all(func(i int) { f.number(i) }) }
 
 // arithmetic is an operation in each of the kinds of numbers.
 type arithmetic struct {
-	ints     func(z, x, y *big.Int) *big.Int // nil: that of doubles
+	ints     func(z, x, y *big.Int) *big.Int // if nil, doubles is used
 	doubles  func(x, y float64) float64
 	decimals func(d, x, y *apd.Decimal) (apd.Condition, error)
 }
@@ -89,7 +89,7 @@ func evalSubtract(f frame) bson.RawValue {
 	return intValue(at-ms, bson.TypeDateTime)
 }
 
-// divisible reports whether there is a quotient of the arguments; the value is null if not.
+// divisible reports whether the arguments have a quotient; if not, the result is null.
 func (f frame) divisible() bool {
 	if raw.IsNone(f.values[1]) || !f.numbers() {
 		return false
@@ -212,7 +212,7 @@ func float(v bson.RawValue) float64 {
 	return float64(raw.Int(v))
 }
 
-// toApd converts a number; a double by so many of its digits.
+// toApd converts a number. It takes the first digits of a double.
 func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	switch v.Type {
 	case bson.TypeDouble:
@@ -225,7 +225,7 @@ func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	return apd.New(raw.Int(v), 0)
 }
 
-// parseApd reads what other numbers are written as.
+// parseApd reads the text of a number.
 func parseApd(s string) *apd.Decimal {
 	d, _, err := apd.NewFromString(s)
 	if err != nil {

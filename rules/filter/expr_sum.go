@@ -16,7 +16,7 @@ import (
 type total struct {
 	state   *state
 	kind    bson.Type // the widest so far; 0 before the first number
-	n       int       // how many numbers there are
+	n       int       // the count of numbers
 	sum     big.Float // of the integers and the finite doubles
 	special float64   // the sum of the infinities and NaNs; 0 without them
 	decimal apd.Decimal
@@ -67,7 +67,7 @@ func (t *total) long() (int64, bool) {
 	return n, accuracy == big.Exact
 }
 
-// float returns the sum of all that is no decimal.
+// float returns the sum of all numbers but decimals.
 func (t *total) float() float64 {
 	if t.special != 0 {
 		return t.special
@@ -130,8 +130,8 @@ func evalAdd(f frame) bson.RawValue {
 	return intValue(ms, bson.TypeDateTime)
 }
 
-// listed yields what an operator goes through that takes a list or several arguments.
-func (f frame) listed() iter.Seq[bson.RawValue] {
+// items yields the elements of a single array argument, otherwise the arguments.
+func (f frame) items() iter.Seq[bson.RawValue] {
 	if len(f.values) == 1 && f.values[0].Type == bson.TypeArray {
 		return raw.Elements(f.values[0])
 	}
@@ -141,7 +141,7 @@ func (f frame) listed() iter.Seq[bson.RawValue] {
 // sum adds the numbers and leaves out the rest.
 func (f frame) sum() *total {
 	t := newTotal(f.state)
-	for v := range f.listed() {
+	for v := range f.items() {
 		if raw.IsNumber(v.Type) {
 			t.add(v)
 		}
@@ -149,7 +149,7 @@ func (f frame) sum() *total {
 	return t
 }
 
-// evalAvg is null if there is no number; the mean of integers is a double.
+// evalAvg returns null without numbers. The mean of integers is a double.
 func evalAvg(f frame) bson.RawValue {
 	t := f.sum()
 	switch {
@@ -167,7 +167,7 @@ func evalAvg(f frame) bson.RawValue {
 func extreme(sign int) evaluation {
 	return func(f frame) bson.RawValue {
 		best := null
-		for v := range f.listed() {
+		for v := range f.items() {
 			if !raw.IsNone(v) && (raw.IsNone(best) || raw.Compare(v, best)*sign > 0) {
 				best = v
 			}

@@ -13,8 +13,8 @@ import (
 // operator is an operator of expressions.
 type operator struct {
 	least, most int // how many arguments a list may have; most 0: only a document of names
-	// names are those of the arguments where they come as a document: with ! if
-	// required, with - before those that MongoDB has and memory does not.
+	// names are the names of arguments in a document. ! marks required ones, - those that
+	// only MongoDB evaluates.
 	names []string
 	// eager is how many arguments are evaluated before eval is called; the others, which
 	// may not be needed, are left to it.
@@ -63,8 +63,7 @@ func (o *operator) named(names string) *operator {
 	return o
 }
 
-// operators are those with nothing special about how they are written; the others are
-// in exprParser.call.
+// operators are the operators with the usual syntax. exprParser.call has the others.
 var operators = map[string]*operator{
 	"$eq":  exactly(2, comparison(Eq, true)),
 	"$ne":  exactly(2, comparison(Eq, false)),
@@ -177,7 +176,7 @@ func evalSwitch(f frame) bson.RawValue {
 			return f.lazy(i + 1)
 		}
 	}
-	if !f.given(last) {
+	if !f.has(last) {
 		f.fail("found no branch for a document, and has no default")
 	}
 	return f.lazy(last)

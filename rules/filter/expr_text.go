@@ -53,7 +53,7 @@ func evalLength(f frame) bson.RawValue {
 	return intValue(int64(utf8.RuneCountInString(f.string("argument", 0))), bson.TypeInt32)
 }
 
-// evalSubstring counts code points; beyond the end there is nothing.
+// evalSubstring counts code points. It cuts off at the end of the string.
 func evalSubstring(f frame) bson.RawValue {
 	s, from, n := f.coerced(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
@@ -86,7 +86,7 @@ func evalIndexOf(f frame) bson.RawValue {
 	if i := strings.Index(s[start:], token); i >= 0 {
 		at = from + utf8.RuneCountInString(s[start:start+i])
 	}
-	if at >= to && (s != "" || at > 0) { // the match must begin within the bounds, but for that of nothing in nothing
+	if at >= to && (s != "" || at > 0) { // a match must begin within the bounds; an empty string is found in an empty one
 		at = -1
 	}
 	return intValue(int64(at), bson.TypeInt32)

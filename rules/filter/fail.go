@@ -1,7 +1,7 @@
 package filter
 
-// failure is what the parser and expressions panic with at the first error: what they read
-// or compute is of no use behind it. It does not leave the package.
+// failure wraps the first error of the parser or of an expression, which panics with it.
+// It does not leave the package.
 type failure struct{ error }
 
 // caught recovers a failure, as the error of the caller that defers it.

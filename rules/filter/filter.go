@@ -25,7 +25,7 @@ type Filter struct {
 	key        string
 	until      time.Time
 	backtracks bool    // an expression needs the backtracking engine
-	bounds     *Bounds // see Within; nil: none
+	bounds     *Bounds // see Within; nil: unbound
 }
 
 // Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
@@ -70,7 +70,7 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 	return f, nil
 }
 
-// setRoot computes the key once: it is asked for by every request.
+// setRoot computes the key once, since every request needs it.
 func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKey(nil)) }
 
 // Until returns when the filter, read again, may match other documents by the clock
@@ -79,7 +79,7 @@ func (f *Filter) Until() time.Time { return f.until }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
-// it cannot compute with; or it is that of a pause (see Within).
+// it cannot compute with; or it is the error of a pause (see Within).
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, f.bounds) }
 
 // Backtracks reports whether the filter has backtracking expressions.

@@ -32,7 +32,7 @@ func (n *ForeignNode) appendKey(dst []byte) []byte {
 	return append(dst, n.moment...)
 }
 
-// foreign stands for an expression that is not evaluated here. A filter with one is never matched.
+// foreign is an expression that only a database evaluates. No filter with one is matched.
 type foreign struct{}
 
 func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
@@ -51,8 +51,8 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 // queryOnly are operators of queries, next to $bits…, that expressions do not have.
 var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment"}
 
-// scan looks for JavaScript at any depth of an operand, and for what has another value at
-// another time.
+// scan looks for JavaScript at any depth of an operand, and for values that depend on the
+// time.
 func (p *exprParser) scan(name string, v bson.RawValue) {
 	switch name {
 	case "$function", "$accumulator", "$where":

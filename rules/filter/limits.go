@@ -32,7 +32,7 @@ type Options struct {
 	// Refusal returns why a filter may not name a path, "" if it may. The parts of a path
 	// may be positions in arrays and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
-	// Now is what $$NOW means, in whole seconds; the present if zero.
+	// Now is the value of $$NOW, in whole seconds; the present if zero.
 	Now time.Time
 	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
 	// $in, $nin or a range also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
@@ -42,7 +42,7 @@ type Options struct {
 // maxPattern is the longest regular expression in bytes.
 const maxPattern = 4 << 10
 
-// withDefaults replaces what is not set.
+// withDefaults replaces zero values.
 func (o Options) withDefaults() Options {
 	o.Param = cmp.Or(o.Param, "json")
 	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)

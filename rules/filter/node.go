@@ -20,7 +20,7 @@ type Node interface {
 	appendKey(dst []byte) []byte
 }
 
-// Match reports whether a document satisfies a node of a filter with the given bounds. For
+// Match reports whether a document satisfies a node, within the bounds of its filter. For
 // errors see Filter.Match.
 func Match(n Node, doc bson.Raw, b *Bounds) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
@@ -119,7 +119,7 @@ func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
 	return false, nil
 }
 
-// children returns the nodes that a logical node combines, none of other nodes.
+// children returns the nodes that a logical node combines, nil for other nodes.
 func children(n Node) []Node {
 	switch n := n.(type) {
 	case *AndNode:
@@ -142,8 +142,8 @@ func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
 
-// join joins nodes by one of type T, unless a single one is left: it drops nil nodes and
-// takes those of type T apart.
+// join joins nodes by one of type T. It drops nil nodes, replaces nodes of type T by their
+// children, and returns a single node as it is.
 func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {
@@ -159,9 +159,9 @@ func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	return by(cheapFirst(flat))
 }
 
-// cheapFirst sorts independent conditions: what an index answers, combinations of it,
-// what each document must be matched with. An evaluation in this order that stops at the
-// condition that decides a document meets the same errors.
+// cheapFirst sorts independent conditions: those that an index answers, their combinations,
+// then those that are matched with each document. All evaluators use this order and stop at
+// the condition that decides a document, so they meet the same errors.
 func cheapFirst(nodes []Node) []Node {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
 	return nodes

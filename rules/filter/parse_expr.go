@@ -70,8 +70,8 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns what a variable stands for that the filter does not set. There
-// is nothing below its value.
+// systemVariable returns the value of a variable that the filter does not set. The value has
+// no fields.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":
@@ -89,7 +89,7 @@ func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	return constant{}
 }
 
-// exprs parses a list of expressions; what is no array is a list of one.
+// exprs parses a list of expressions. A value that is not an array is a list of one.
 func (p *exprParser) exprs(v bson.RawValue) []expr {
 	if v.Type != bson.TypeArray {
 		return []expr{p.expr(v)}
@@ -118,15 +118,15 @@ func (p *exprParser) inside(name string, v bson.RawValue) (e expr) {
 	return e
 }
 
-// fold computes an expression whose arguments are constants: what is wrong with it is
-// wrong for all documents.
+// fold computes an expression whose arguments are constants. Its errors concern all
+// documents.
 func (p *exprParser) fold(e expr, args []expr) expr {
 	for _, a := range args {
 		if _, ok := a.(constant); !ok && a != nil {
 			return e
 		}
 	}
-	s := state{left: maxWork}
+	s := state{steps: maxWork}
 	return constant(e.eval(&s))
 }
 
@@ -157,7 +157,7 @@ func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }
 
-// arguments parses what an operator takes: a list, or a document of names.
+// arguments parses the arguments of an operator: a list, or a document of names.
 func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []expr {
 	isDocument := v.Type == bson.TypeEmbeddedDocument && len(raw.Body(v.Value)) > 0
 	if op.names != nil && (op.most == 0 || isDocument && !strings.HasPrefix(firstKey(v), "$")) {
@@ -182,7 +182,7 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 }
 
 // namedArguments parses arguments by their names. as is the variable that $map and
-// $filter set for what they evaluate for each element.
+// $filter set for each element.
 func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, as string) []expr {
 	args := make([]expr, len(op.names))
 	if v.Type != bson.TypeEmbeddedDocument {
@@ -215,7 +215,7 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 	return args
 }
 
-// scoped parses $map and $filter, which set a variable for what follows their input.
+// scoped parses $map and $filter, which set a variable for their other arguments.
 func (p *exprParser) scoped(op *operator, name string, v bson.RawValue) expr {
 	as := "this"
 	if e, ok := raw.Lookup(v.Value, "as"); ok && v.Type == bson.TypeEmbeddedDocument {

@@ -68,7 +68,7 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 // equality parses $eq and its implicit form.
 func (p *parser) equality(path raw.Path, v bson.RawValue) Node {
 	p.operand(v)
-	return equal(path, v, p.others(path, v))
+	return equal(path, v, p.alternatives(path, v))
 }
 
 // equal holds for values that equal v or one of others.
@@ -86,7 +86,7 @@ func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 	}
 	p.operand(v)
 	leaf := &Leaf{path, &Compare{op, v}}
-	others := p.others(path, v)
+	others := p.alternatives(path, v)
 	if len(others) == 0 || p.meaning == asText {
 		return leaf
 	}
@@ -115,7 +115,7 @@ func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	test := &In{}
 	for e := range raw.All(v.Value) {
 		p.at = append(p.at, string(e.Key))
-		p.listed(path, name, e.Value(), test)
+		p.addListed(path, name, e.Value(), test)
 		p.at = p.at[:len(p.at)-1]
 	}
 	test.Values = raw.SortUnique(test.Values)
@@ -128,8 +128,8 @@ func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	return &Leaf{path, test}
 }
 
-// listed adds one element of a list to an In.
-func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
+// addListed adds one element of a list to an In.
+func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In) {
 	if p.values++; p.values > 10*p.o.MaxNodes {
 		p.fail("the filter lists more than %d values", 10*p.o.MaxNodes)
 	}
@@ -141,7 +141,7 @@ func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
 		return
 	}
 	p.operand(v)
-	test.Values = append(append(test.Values, v), p.others(path, v)...)
+	test.Values = append(append(test.Values, v), p.alternatives(path, v)...)
 }
 
 // hexID returns the ObjectID that a string compared with the record's own _id
@@ -160,7 +160,7 @@ func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	case v.Type == bson.TypeRegex:
 		return &NotNode{&Leaf{path, p.regexValue(v)}}
 	case p.o.Texts && v.Type == bson.TypeEmbeddedDocument && !isOperatorDocument(v, false):
-		return &NotNode{p.equality(path, v)} // JSON has no such condition
+		return &NotNode{p.equality(path, v)} // in JSON this is an error
 	case v.Type != bson.TypeEmbeddedDocument:
 		p.fail("$not needs a regular expression or a document of operators")
 	case len(raw.Body(v.Value)) == 0:
@@ -189,7 +189,7 @@ func (p *parser) options(v bson.RawValue, siblings bson.Raw) {
 }
 
 // all parses $all: every listed value, expression or $elemMatch must hold. An empty
-// list matches nothing. Hexadecimal ids are not read: $all asks about arrays.
+// list matches nothing. Options.HexIDs does not apply: $all is about arrays.
 func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
 		p.fail("$all needs an array")

@@ -21,7 +21,7 @@ type parser struct {
 	nodes      int          // the conditions so far; see Options.MaxNodes
 	values     int          // the values in lists so far
 	backtracks bool         // an expression needs the backtracking engine
-	timed      bool         // the filter asks for the time
+	timed      bool         // the filter depends on the time
 	meaning    meaning      // of the texts that values are compared with
 	inElem     int          // how many object-form $elemMatch are open
 }
@@ -77,8 +77,8 @@ func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
 }
 
 // regex compiles a regular expression that is a string or a regular expression value,
-// with options that may be given beside it. sigil is what the names of the two begin with,
-// and refusal is the fault of other values.
+// with options that may stand beside it. sigil is the prefix of the names of the two, and
+// refusal the reason for refusing other values.
 func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
 		p.fail("%s", refusal)

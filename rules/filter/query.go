@@ -94,8 +94,8 @@ func joined(operator string, parts bson.A) bson.D {
 	return bson.D{{Key: operator, Value: parts}}
 }
 
-// not can be written of what is exact alone: of a condition that is too wide,
-// the opposite is too narrow.
+// not writes the opposite of an exact query only: the opposite of a query that is too wide
+// is too narrow.
 func (w queryWriter) not(n Node) (bson.D, bool) {
 	doc, exact := w.of(n)
 	switch {

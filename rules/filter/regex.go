@@ -20,14 +20,13 @@ type Regex struct {
 	Pattern string
 
 	timeout time.Duration // of a match without bounds
-	late    *rules.Error  // the error when that takes too long
+	late    *rules.Error  // the error of a match that takes too long
 }
 
-// Bounds are what the matches of one request are bound to that need the backtracking
-// engine. Without bounds each match has Options.RegexTimeout for itself.
+// Bounds limit the matches of one request on the backtracking engine. Without bounds each match has Options.RegexTimeout for itself.
 type Bounds struct {
 	budget *pcre.Budget
-	pause  func() error // nil: there is no pause
+	pause  func() error // may be nil
 }
 
 // Match implements Test.

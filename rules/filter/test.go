@@ -11,8 +11,8 @@ import (
 // Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
 // *Type, *Mod, *Size or *Bits. Tests are read-only.
 type Test interface {
-	// Match reports whether a value passes, of a filter with the given bounds. The error
-	// says why it could not decide.
+	// Match reports whether a value passes, within the bounds of the filter. The error says
+	// why it could not decide.
 	Match(v raw.Value, b *Bounds) (bool, error)
 }
 

@@ -20,9 +20,9 @@ const (
 	asTyped
 )
 
-// others returns the values besides itself that an operand at a path stands for: what its
-// texts read as, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
-func (p *parser) others(path raw.Path, v bson.RawValue) []bson.RawValue {
+// alternatives returns the other values that an operand at a path means: the typed reading of
+// its texts, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
+func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 	all := p.readings(v)
 	if id, ok := p.hexID(path, v); ok {
 		all = append(all, id)
@@ -30,7 +30,7 @@ func (p *parser) others(path raw.Path, v bson.RawValue) []bson.RawValue {
 	return all
 }
 
-// readings returns what an operand's texts read as, nothing if that is the operand.
+// readings returns an operand with its texts typed, nothing if that changes nothing.
 func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 	if p.o.Texts {
 		if read := typed(v); !read.Equal(v) {
@@ -45,8 +45,8 @@ var textual = []string{
 	"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$not", "$elemMatch", "$and", "$or", "$nor", "$regex", "$options", "$exists",
 }
 
-// operandOf returns the operand of an operator, of which other operators' texts have one
-// meaning.
+// operandOf returns the operand of an operator. It types the texts of all but the textual
+// operators.
 func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
 	if p.o.Texts && !slices.Contains(textual, name) {
 		return typed(v)
@@ -54,7 +54,7 @@ func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// truth is that of the operand of $exists.
+// truth returns the truth value of the operand of $exists.
 func (p *parser) truth(v bson.RawValue) bool {
 	if p.o.Texts {
 		return v.Type == bson.TypeString && !slices.Contains([]string{"", "0", "false"}, raw.Text(v))
@@ -62,7 +62,7 @@ func (p *parser) truth(v bson.RawValue) bool {
 	return raw.Truth(v)
 }
 
-// typed returns a value with its texts as what they read as.
+// typed returns a value with its texts read as numbers, booleans and null.
 func typed(v bson.RawValue) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:

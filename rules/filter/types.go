@@ -43,8 +43,7 @@ func typeName(v bson.RawValue) string {
 	return "missing"
 }
 
-// typesOf returns the types that a code or an alias of $type stands for, or what is
-// wrong with it.
+// typesOf returns the types of a code or an alias of $type, or the reason for refusing it.
 func typesOf(v bson.RawValue) (types []bson.Type, reason string) {
 	if v.Type == bson.TypeString {
 		name := raw.Text(v)

@@ -15,10 +15,9 @@ import (
 var ErrTimeout = errors.New("the regular expression needs too much backtracking")
 
 // Budget is the processor time that the backtracking expressions of one request may
-// take together, however many rows and expressions there are. It is safe for
-// concurrent use.
+// take together, for all rows. It is safe for concurrent use.
 type Budget struct {
-	longest time.Duration // attempt at one match
+	longest time.Duration // of one attempt at a match
 	left    atomic.Int64
 }
 
@@ -33,8 +32,8 @@ func NewBudget(d time.Duration) *Budget {
 	return b
 }
 
-// matchShare is what part of a budget the longest attempt at one match may take. Longer
-// ones would keep a processor from others, for a match that most likely never ends.
+// The longest attempt at one match may take one matchShare-th of a budget. A longer attempt
+// would keep a processor busy for a match that most likely never ends.
 const matchShare = 6
 
 // firstAttempt is how long the first attempt at a match may take. Nearly every match

@@ -29,8 +29,8 @@ var unicodeClasses = map[string]string{
 	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": classes["h"],
 }
 
-// known returns the set of an escape or of a POSIX class.
-func (p *rewriter) known(name string) string {
+// setOf returns the set of an escape or of a POSIX class.
+func (p *rewriter) setOf(name string) string {
 	if set, ok := unicodeClasses[name]; ok && p.flags.has('u') {
 		return set
 	}
@@ -69,8 +69,8 @@ func cases(r rune) []rune {
 	return all
 }
 
-// spelled returns the set of the given ranges.
-func spelled(ranges []rune) string {
+// formatRanges writes ranges as the content of a class.
+func formatRanges(ranges []rune) string {
 	var b []byte
 	for i, r := range ranges {
 		b = append(strconv.AppendInt(append(b, `\x{`...), int64(r), 16), `}-`[:2-i%2]...)
@@ -82,7 +82,7 @@ func spelled(ranges []rune) string {
 func (p *rewriter) set(content string) {
 	class := "[" + content + "]"
 	if p.net && (strings.Contains(content, `\p`) || strings.Contains(content, "[:")) {
-		if class = "[" + spelled(p.ranges(class)) + "]"; class == "[]" {
+		if class = "[" + formatRanges(p.ranges(class)) + "]"; class == "[]" {
 			class = "(?!)"
 		}
 	}
@@ -123,16 +123,16 @@ func (p *rewriter) class() {
 	switch {
 	case cased == "":
 	case p.flags.has('i'):
-		cased = spelled(p.ranges("(?i:[" + cased + "])"))
+		cased = formatRanges(p.ranges("(?i:[" + cased + "])"))
 	case p.net: // which knows other places for a hyphen
-		cased = spelled(p.ranges("[" + cased + "]"))
+		cased = formatRanges(p.ranges("[" + cased + "]"))
 	}
 	p.set(negate + fixed + cased) // in this order: a hyphen at the end makes no range
 }
 
 var posix = regexp.MustCompile(`^\[:(\^?)([a-z]+):\]`)
 
-// atom reads a character of a class, or the set that an escape or a POSIX class stands for.
+// atom reads a character of a class, or the set of an escape or of a POSIX class.
 func (p *rewriter) atom() (r rune, set string) {
 	switch {
 	case p.peek() != '\\' && p.peek() != '[':
@@ -141,7 +141,7 @@ func (p *rewriter) atom() (r rune, set string) {
 		return '\b', ""
 	case p.accept(`\`):
 		if r, set = p.escape(); strings.HasPrefix(set, "^") {
-			set = spelled(p.ranges("[" + set + "]"))
+			set = formatRanges(p.ranges("[" + set + "]"))
 		}
 		return r, set
 	}
@@ -152,8 +152,8 @@ func (p *rewriter) atom() (r rune, set string) {
 	case p.flags.has('i') && !p.flags.has('u') && (found[2] == "lower" || found[2] == "upper"):
 		found[2] = "alpha"
 	}
-	if set = p.known(found[2]); found[1] != "" {
-		set = spelled(p.ranges("[^" + set + "]"))
+	if set = p.setOf(found[2]); found[1] != "" {
+		set = formatRanges(p.ranges("[^" + set + "]"))
 	}
 	return 0, set
 }

@@ -46,9 +46,9 @@ func (p *rewriter) escaped() {
 	}
 }
 
-// escape reads what follows a backslash and means the same inside a class and outside: a
-// character or, as content of a class in Go's syntax, a set. Letters without a meaning
-// are errors.
+// escape reads an escape, behind its backslash, that means the same inside a class and
+// outside. It returns a character or, as content of a class in Go's syntax, a set. Letters
+// without a meaning are errors.
 func (p *rewriter) escape() (r rune, set string) {
 	if !p.more() {
 		p.fail("\\ at end of pattern")
@@ -59,7 +59,7 @@ func (p *rewriter) escape() (r rune, set string) {
 	}
 	if lower := strings.ToLower(c); strings.Contains("dwshv", lower) {
 		p.pos++
-		if set = p.known(lower); lower != c {
+		if set = p.setOf(lower); lower != c {
 			set = "^" + set
 		}
 		return 0, set
@@ -67,7 +67,7 @@ func (p *rewriter) escape() (r rune, set string) {
 	return p.character(), ""
 }
 
-// character reads an escape that stands for one character.
+// character reads an escape for one character.
 func (p *rewriter) character() rune {
 	if found := p.match(hexadecimal); found != nil {
 		return p.code(found[1]+found[2], 16)

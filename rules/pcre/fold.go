@@ -29,7 +29,7 @@ func AppendFold(dst []byte, s string) []byte {
 }
 
 // foldRune returns the representative of a character's cases: the lower-case ASCII
-// letter if there is one, else the smallest.
+// letter if it is a case, else the smallest character.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

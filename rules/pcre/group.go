@@ -23,7 +23,7 @@ var (
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
-// group reads what a parenthesis opens.
+// group reads a group behind its opening parenthesis.
 func (p *rewriter) group() {
 	mark := len(p.out)
 	switch {

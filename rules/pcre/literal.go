@@ -7,10 +7,10 @@ import (
 
 // literalNeed is the literal that every match of an expression contains.
 type literalNeed struct {
-	text       string // the longest there is; folded if fold
+	text       string // the longest literal; folded if fold
 	fold       bool
-	start      bool // it lies at the subject's start
-	whole      bool // and the expression has no other condition
+	start      bool // it is at the subject's start
+	whole      bool // the expression has no other condition
 	prefix     string
 	prefixFold bool
 }
@@ -57,7 +57,7 @@ func flatten(steps []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 type run struct {
 	chars []rune
 	fold  bool // one of them in any case
-	exact bool // one of them in the case given, though it has others
+	exact bool // one of them in one case only, though it has others
 }
 
 // text returns the run, folded if need be.

@@ -16,7 +16,7 @@ import (
 // The zero value matches every text.
 type Regexp struct {
 	options string
-	// What every match must contain, searched for first.
+	// The text that every match contains, searched for first.
 	need    literalNeed
 	std     *regexp.Regexp  // Go's engine, if it can express the pattern and is needed
 	backing *regexp2.Regexp // otherwise the backtracking engine
@@ -64,8 +64,8 @@ func Compile(source, options string) (*Regexp, error) {
 	return re, nil
 }
 
-// reasonOf returns what an engine's parser says against an expression, without the spelling
-// that the engine was given.
+// reasonOf returns the reason in an error of an engine's parser, without the expression as the
+// engine spells it.
 func reasonOf(err error) string {
 	reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
 	reason, _, _ = strings.Cut(reason, " in `")
@@ -81,9 +81,9 @@ func (re *Regexp) Backtracks() bool { return re.backing != nil }
 
 // MatchString reports whether the expression matches somewhere in s. If it backtracks,
 // the time is charged to the budget, and the error is ErrTimeout if the budget or the
-// memory ran out, or that of pause. pause is called between two attempts at a match that
+// memory ran out, or the error of pause. pause is called between two attempts at a match that
 // takes long; it may block, and its error ends the match. If budget is nil, the match has
-// a DefaultBudget; if pause is nil, there is no pause.
+// a DefaultBudget; pause may be nil.
 func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (bool, error) {
 	if !re.possible(s) {
 		return false, nil
@@ -92,7 +92,7 @@ func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (boo
 	case re.std != nil:
 		return re.std.MatchString(s), nil
 	case re.backing == nil:
-		return true, nil // the literal is all there is
+		return true, nil // the expression is its literal
 	}
 	return re.backtrack(s, budget, pause)
 }

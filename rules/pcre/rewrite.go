@@ -12,7 +12,7 @@ import (
 
 // Error says why an expression is refused.
 type Error struct {
-	// Reason is what is wrong or, if Unsupported, the feature.
+	// Reason describes the mistake or, if Unsupported, is the feature.
 	Reason string
 	// Unsupported says that the expression is valid PCRE2, but more than the engines here can do.
 	Unsupported bool
@@ -36,7 +36,7 @@ type rewriter struct {
 	err        *Error // the first one; the rewriter is at the end then
 	groups     int    // capturing groups opened so far
 	behinds    int    // look-behinds open
-	properties int    // in classes, of which each has hundreds of ranges
+	properties int    // in classes; each has hundreds of ranges
 }
 
 // rewrite returns an expression as an engine spells it; foreign says that Go's engine cannot
@@ -69,7 +69,7 @@ func rewrite(source string, f flags, net bool) (out string, foreign bool, err er
 	return string(p.out), p.foreign, nil
 }
 
-// leadingVerb are the settings of a whole expression that are known here; UTF is always on.
+// leadingVerb matches the supported settings of a whole expression; UTF is always on.
 var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
 
 // withoutDots cuts off ".*" at both ends, which does not decide whether a text matches.
@@ -123,7 +123,7 @@ func (p *rewriter) accept(s string) bool {
 	return ok
 }
 
-// match skips what an anchored expression finds next, and returns its groups.
+// match skips the next text if it matches an anchored expression, and returns the groups.
 func (p *rewriter) match(re *regexp.Regexp) []string {
 	found := re.FindStringSubmatch(p.src[p.pos:])
 	if found != nil {
@@ -132,7 +132,7 @@ func (p *rewriter) match(re *regexp.Regexp) []string {
 	return found
 }
 
-// write appends what Go's engine or regexp2 is to read.
+// write appends the spelling of Go's engine or that of regexp2.
 func (p *rewriter) write(std, net string) {
 	if p.net {
 		std = net
@@ -140,7 +140,7 @@ func (p *rewriter) write(std, net string) {
 	p.out = append(p.out, std...)
 }
 
-// onlyNet has std stand for what was written from a mark on, which Go's engine cannot express.
+// onlyNet replaces the output from a mark on by std for Go's engine, which cannot express it.
 func (p *rewriter) onlyNet(mark int, std string) {
 	p.foreign = true
 	if !p.net {
@@ -162,8 +162,7 @@ func (p *rewriter) alternatives() {
 	p.flags = saved
 }
 
-// skip passes over what means nothing by itself: comments, the end of a quotation and,
-// under the x option, white space.
+// skip skips comments, the end of a quotation and, under the x option, white space.
 func (p *rewriter) skip() {
 	for p.accept(`\E`) || p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
 		continue
@@ -202,7 +201,8 @@ func (p *rewriter) item() {
 	}
 }
 
-// beyond is what PCRE2 has and neither engine: verbs, recursion, callouts and the like.
+// beyond matches features that PCRE2 has and neither engine: verbs, recursion, callouts and
+// the like.
 var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
 	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 
@@ -212,7 +212,7 @@ func (p *rewriter) literal(r rune) {
 	case !p.flags.has('i') || unicode.SimpleFold(r) == r:
 		p.out = append(p.out, regexp.QuoteMeta(string(r))...)
 	case p.net:
-		p.out = append(p.out, "["+spelled(cases(r))+"]"...)
+		p.out = append(p.out, "["+formatRanges(cases(r))+"]"...)
 	default:
 		p.out = append(utf8.AppendRune(append(p.out, "(?i:"...), r), ')')
 	}
@@ -222,7 +222,7 @@ func (p *rewriter) literal(r rune) {
 // an option under which an item has another meaning, u being (*UCP).
 var simples = map[string]struct {
 	std, net string
-	foreign  bool // what Go's engine finds may be too much
+	foreign  bool // Go's engine may find more matches
 }{
 	`.`:   {`[^\n]`, `[^\n]`, false},
 	`.s`:  {`[\x{0}-\x{10ffff}]`, `[\x{0}-\x{10ffff}]`, false},
