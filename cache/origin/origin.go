@@ -262,7 +262,7 @@ type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
 	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
 	Token   uint64    `bson:"token"`   // grows with every change of holder; writes carry it
-	Expires time.Time `bson:"expires"` // by the holder's clock: for people alone, nothing is decided by it
+	Expires time.Time `bson:"expires"` // by the holder's clock, for people; no decision depends on it
 }
 
 // Leases grants leases. A lease has run out when this Leases has seen it unchanged for its whole

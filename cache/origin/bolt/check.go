@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,27 +56,19 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 		}
 		defer func() { err = errors.Join(err, f.db.Close()) }()
 		return f.db.View(func(tx *bbolt.Tx) error {
-			for _, top := range [][]byte{bucketSource, bucketViews} {
-				bucket := tx.Bucket(top)
-				if bucket == nil {
-					continue
+			return tx.ForEach(func(top []byte, bucket *bbolt.Bucket) error {
+				if !bytes.Equal(top, bucketSource) && !bytes.Equal(top, bucketViews) {
+					return nil
 				}
-				err := bucket.ForEachBucket(func(name []byte) error {
+				return bucket.ForEachBucket(func(name []byte) error {
 					p, err := f.checkPart(ctx, tx, top, string(name))
 					parts = append(parts, p)
 					return err
 				})
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			})
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return parts, nil
+	return parts, err
 }
 
 // checkPart examines a collection, or a view with its meta. Its error is the context's.

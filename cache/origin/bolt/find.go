@@ -21,7 +21,7 @@ import (
 // memory. Filters that package filter cannot evaluate are origin.ErrUnsupported. Find leaves
 // damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return wrap.Each(page(q, s.found(ctx, collection, q)), "find in %s", collection)
+	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }
 
 // page applies a query's Skip, Limit and Projection to the documents that match it. It ends at
@@ -44,10 +44,10 @@ func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, e
 	}
 }
 
-// found yields the documents that match a query, in its order.
-func (s source) found(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+// query yields the documents that match a query, in its order.
+func (s source) query(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		f, err := compiled(q.Filter, filter.Options{})
+		f, err := compile(q.Filter, filter.Options{})
 		if errors.Is(err, filter.ErrNotInMemory) {
 			err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
 		}
@@ -74,8 +74,8 @@ func (s source) found(ctx context.Context, collection string, q origin.Query) it
 	}
 }
 
-// compiled returns a query's filter; nil matches everything.
-func compiled(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
+// compile returns a query's filter; nil matches everything.
+func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	if query == nil {
 		return filter.All(), nil
 	}

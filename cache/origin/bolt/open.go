@@ -234,7 +234,7 @@ func (f *storeFile) prepare() error {
 // setAside moves views that cannot be read out of the way.
 func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	views := tx.Bucket(bucketViews)
-	var doomed []string
+	var damaged []string
 	err := views.ForEachBucket(func(key []byte) error {
 		path := pathOf(bucketViews, string(key))
 		_, err := f.readMeta(tx, string(key))
@@ -242,11 +242,11 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", path, err))
 		}
 		if err != nil {
-			doomed = append(doomed, string(key))
+			damaged = append(damaged, string(key))
 		}
 		return nil
 	})
-	for _, name := range doomed {
+	for _, name := range damaged {
 		if err != nil {
 			break
 		}

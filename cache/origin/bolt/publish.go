@@ -63,7 +63,7 @@ func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(v
 
 // discard deletes all versions above the committed generation.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
-	return p.deletePicked(ctx, d, d.Generation, math.MaxUint64, own)
+	return p.deleteObsolete(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
 // prune deletes versions that no reader can request any more: those that a later version
@@ -75,10 +75,10 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
 	if err == nil {
-		err = p.deletePicked(ctx, d, d.Settled, settled, older)
+		err = p.deleteObsolete(ctx, d, d.Settled, settled, older)
 	}
 	if err == nil {
-		err = p.deletePicked(ctx, d, d.Swept, swept, tombstone)
+		err = p.deleteObsolete(ctx, d, d.Swept, swept, tombstone)
 	}
 	if err == nil && (settled != d.Settled || swept != d.Swept) {
 		_, err = p.metas.Update(ctx, d.View, func(d *registry.View) error {
@@ -119,19 +119,19 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
-// deletePicked deletes the versions that pick finds for the index entries of the generations
+// deleteObsolete deletes the versions that pick finds for the index entries of the generations
 // (from, to], in bounded steps. It searches in read transactions, because a write transaction
 // costs a sync even if there is nothing to delete.
-func (p publisher) deletePicked(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
+func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
-		var doomed [][]byte
+		var obsolete [][]byte
 		err := p.file.view(ctx, func(tx *bbolt.Tx) error {
-			doomed, next = findDoomed(openView(tx, d.View), next, to, pick)
+			obsolete, next = findObsolete(openView(tx, d.View), next, to, pick)
 			return nil
 		})
-		if err == nil && len(doomed) > 0 {
-			err = p.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, doomed) })
+		if err == nil && len(obsolete) > 0 {
+			err = p.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, obsolete) })
 		}
 		if err != nil {
 			return err
@@ -140,9 +140,9 @@ func (p publisher) deletePicked(ctx context.Context, d registry.View, from, to u
 	return nil
 }
 
-// findDoomed collects what to delete from the index entries from next on. rest is the entry to
+// findObsolete collects what to delete from the index entries from next on. rest is the entry to
 // continue with, nil at the end.
-func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte) {
+func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolete [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
 	for key, _ := cursor.Seek(next); key != nil; key, _ = cursor.Next() {
@@ -150,12 +150,12 @@ func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed []
 		if generation > to {
 			break
 		}
-		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
-			return doomed, bytes.Clone(key)
+		if seen++; seen > writeDocs || len(obsolete) >= writeDocs {
+			return obsolete, bytes.Clone(key)
 		}
-		pick(b, id, generation, func(generation uint64) { doomed = append(doomed, indexKey(id, generation)) })
+		pick(b, id, generation, func(generation uint64) { obsolete = append(obsolete, indexKey(id, generation)) })
 	}
-	return doomed, nil
+	return obsolete, nil
 }
 
 // deleteVersions deletes versions given by their keys in the index.

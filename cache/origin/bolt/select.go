@@ -27,13 +27,13 @@ var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1
 // takes two passes, of which the first collects the sort keys of the rows up to the end of
 // the page.
 func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return wrap.Each(page(q, v.selected(ctx, at, q)), "select from view %s", at.View)
+	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
 
 // Count implements origin.Queries.
 func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	for _, err := range v.selected(ctx, at, origin.Query{Filter: filter}) {
+	for _, err := range v.query(ctx, at, origin.Query{Filter: filter}) {
 		if err != nil {
 			return 0, err
 		}
@@ -54,10 +54,10 @@ func (v views) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	return err == nil, err
 }
 
-// selected yields the rows that match a query, in its order. The caller stops at an error.
-func (v views) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+// query yields the rows that match a query, in its order. The caller stops at an error.
+func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		f, err := compiled(q.Filter, selectLimits)
+		f, err := compile(q.Filter, selectLimits)
 		var p *pin
 		if err == nil {
 			_, p, err = v.readers.pin(ctx, v.metas, at.View, 0, func(m origin.Meta) error { return m.Is(at) })

@@ -81,9 +81,9 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// away returns the error of a request that the open circuit refuses or cancels. It says when
+// unavailable returns the error of a request that the open circuit refuses or cancels. It says when
 // the next ping is due.
-func (s *Store) away() error {
+func (s *Store) unavailable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.state.Open { // it has closed meanwhile
@@ -93,8 +93,8 @@ func (s *Store) away() error {
 	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
 }
 
-// answered records a response of the store.
-func (s *Store) answered() {
+// recordAnswer records a response of the store.
+func (s *Store) recordAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Contact = time.Now()

@@ -10,7 +10,7 @@ import (
 // operations fail at once until Run finds the store.
 func (s *Store) Look(ctx context.Context) {
 	if err := s.look(ctx); err == nil {
-		s.answered()
+		s.recordAnswer()
 	} else if ctx.Err() == nil {
 		s.trip(err)
 	}
@@ -26,7 +26,7 @@ func (s *Store) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			s.answered()
+			s.recordAnswer()
 			s.close()
 			failures = 0
 		case !contact.Before(began):

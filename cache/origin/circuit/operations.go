@@ -23,14 +23,14 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	}
 	s.mu.Unlock()
 	if open {
-		return s.away()
+		return s.unavailable()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(era, func() { cancel(errGivenUp) })()
 	err := request(ctx)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errGivenUp) {
-		return fmt.Errorf("%w: %w: %w", s.away(), cause, err)
+		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)
 	}
 	s.note(err)
 	return err
@@ -45,7 +45,7 @@ var answers = []error{
 func (s *Store) note(err error) {
 	switch {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
-		s.answered()
+		s.recordAnswer()
 	case errors.Is(err, rules.ErrUnavailable):
 		select {
 		case s.doubt <- struct{}{}:

@@ -45,7 +45,7 @@ func (d *Dump) listFolder(folder string) (files, databases []string, err error) 
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if strings.HasPrefix(name, ".") || besides(name) {
+		if strings.HasPrefix(name, ".") || auxiliary(name) {
 			continue
 		}
 		below := path.Join(folder, name)
@@ -68,6 +68,6 @@ func (d *Dump) listFolder(folder string) (files, databases []string, err error) 
 func (d *Dump) holdsBSON(folder string) bool {
 	entries, err := fs.ReadDir(d.files, folder)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return formatOf(e.Name()) == bsonFormat && !besides(e.Name())
+		return formatOf(e.Name()) == bsonFormat && !auxiliary(e.Name())
 	})
 }

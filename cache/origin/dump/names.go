@@ -47,9 +47,9 @@ func collectionOf(name string, f format) string {
 	return name
 }
 
-// besides reports whether a file of a mongodump folder is not a collection: metadata of a
+// auxiliary reports whether a file of a mongodump folder is not a collection: metadata of a
 // collection or of the dump, the log of operations.
-func besides(name string) bool {
+func auxiliary(name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
 }

@@ -263,7 +263,7 @@ func (d *Dump) spoolStdin(ctx context.Context) error {
 	}
 	d.spool = f.Name()
 	most := cmp.Or(d.opts.StdinBytes, DefaultStdinBytes)
-	n, err := io.Copy(f, io.LimitReader(&counting{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
+	n, err := io.Copy(f, io.LimitReader(&counter{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
 	if n > most {
 		err = fmt.Errorf("does not end within %d bytes: --stdin-bytes allows more", most)
 	}

@@ -19,7 +19,7 @@ type stream struct {
 	*bufio.Reader
 	name    string // for people
 	file    fs.File
-	content *counting // what Reader reads: the file, or what is decompressed of it
+	content *counter // what Reader reads: the file, or what is decompressed of it
 }
 
 // open opens the file and detects gzip by the first bytes. count, if not nil, is called with
@@ -30,14 +30,14 @@ func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 		return nil, err
 	}
 	in := &stream{name: s.Name, file: file}
-	in.read(&counting{Reader: file, ended: ctx.Err, each: count})
+	in.read(&counter{Reader: file, ended: ctx.Err, each: count})
 	head, err := in.Peek(2)
 	if string(head) == "\x1f\x8b" {
 		var zip *gzip.Reader
 		if zip, err = gzip.NewReader(in.Reader); err != nil {
 			err = fmt.Errorf("gzip: %w", err)
 		} else {
-			in.read(&counting{Reader: zip, ended: ctx.Err, gzip: true})
+			in.read(&counter{Reader: zip, ended: ctx.Err, gzip: true})
 		}
 	}
 	if err != nil && err != io.EOF { // a shorter file has no gzip in it
@@ -48,7 +48,7 @@ func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 }
 
 // read replaces the content of the stream.
-func (s *stream) read(content *counting) {
+func (s *stream) read(content *counter) {
 	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
 }
 
@@ -57,8 +57,8 @@ func (s *stream) place() Place {
 	return Place{File: s.name, Offset: s.content.n - int64(s.Buffered())}
 }
 
-// counting counts the bytes that are read.
-type counting struct {
+// counter counts the bytes that are read.
+type counter struct {
 	io.Reader
 	ended func() error // returns why reading must end early
 	n     int64        // bytes read so far
@@ -68,7 +68,7 @@ type counting struct {
 
 // Read reads and counts. It marks errors of decompression, because the offset in flate's own
 // texts, such as "corrupt input before offset 5", is not ours.
-func (c *counting) Read(p []byte) (int, error) {
+func (c *counter) Read(p []byte) (int, error) {
 	if err := c.ended(); err != nil { // a file without documents has no other check
 		return 0, err
 	}

@@ -21,9 +21,9 @@ import (
 // panic into an error. Callers' functions do not run inside it: their panics reach their
 // callers. We cannot catch panics in the driver's own goroutines, which greet servers.
 
-// answered is deferred by a request to the server: it turns a panic of the driver into an
+// recoverReply is deferred by a request to the server: it turns a panic of the driver into an
 // error, and has classify wrap every error.
-func answered(err *error, classify func(error) error) {
+func recoverReply(err *error, classify func(error) error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the driver cannot read the server's reply: %v\n%s", r, debug.Stack())
 	}
@@ -35,7 +35,7 @@ func answered(err *error, classify func(error) error) {
 // request sends a request, if the gate lets it pass.
 func request[T any](ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
 	err = gate(ctx, func(ctx context.Context) (err error) {
-		defer answered(&err, classify)
+		defer recoverReply(&err, classify)
 		result, err = send(ctx)
 		return err
 	})
@@ -161,7 +161,7 @@ const closeTime = 2 * time.Second
 // server does not answer, it will drop the idle cursor itself.
 func closeCursor(ctx context.Context, c cursor) {
 	var err error // nothing depends on it
-	defer answered(&err, asIs)
+	defer recoverReply(&err, asIs)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	_ = c.Close(ctx)

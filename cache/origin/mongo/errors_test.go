@@ -104,7 +104,7 @@ func TestOnlyDuplicates(t *testing.T) {
 // TestPanicsBecomeErrors: what the driver cannot read makes the store unavailable.
 func TestPanicsBecomeErrors(t *testing.T) {
 	read := func() (err error) {
-		defer answered(&err, storeError)
+		defer recoverReply(&err, storeError)
 		panic("index out of range")
 	}
 	if err := read(); !errors.Is(err, rules.ErrUnavailable) || !strings.Contains(err.Error(), "index out of range") {

@@ -157,14 +157,14 @@ func (s *Store) Guard(g origin.Gate) { s.gate = g }
 // Ping asks the server whether it is there.
 func (s *Store) Ping(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "ping %s", s.name)
-	defer answered(&err, storeError)
+	defer recoverReply(&err, storeError)
 	return s.client.Ping(ctx, nil)
 }
 
 // Close ends all connections.
 func (s *Store) Close() (err error) {
 	defer wrap.Error(&err, "close %s", s.name)
-	defer answered(&err, asIs)
+	defer recoverReply(&err, asIs)
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return s.client.Disconnect(ctx)

@@ -39,15 +39,15 @@ const (
 // Select implements origin.Queries; the server evaluates the query.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		if err := s.selected(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
+		if err := s.query(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
 			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
 		}
 	}
 }
 
-// selected calls take with rows, batch by batch, until take returns false.
-func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
-	if err := s.settled(ctx, at); err != nil {
+// query calls take with rows, batch by batch, until take returns false.
+func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
+	if err := s.waitSettled(ctx, at); err != nil {
 		return err
 	}
 	var batch []bson.Raw
@@ -78,7 +78,7 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 // Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	if err := s.settled(ctx, at); err != nil {
+	if err := s.waitSettled(ctx, at); err != nil {
 		return 0, err
 	}
 	n, err := s.side(at.View).count(ctx, present(filter))
@@ -106,9 +106,9 @@ func present(filter bson.Raw) bson.D {
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
 
-// settled waits until a view's generation is settled. It returns origin.ErrStale if the view
+// waitSettled waits until a view's generation is settled. It returns origin.ErrStale if the view
 // is at another one.
-func (s *Store) settled(ctx context.Context, at origin.Meta) error {
+func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
 		d, err := s.readAt(ctx, at)
 		if err != nil || d.Staged == 0 {

@@ -5,9 +5,9 @@
 // Building it takes a minute or two, hence tests use it only if VITRINE_TEST_WIRE=1.
 // The binary is kept in Go's build cache.
 //
-// What FerretDB 1.24 cannot do, and tests must not ask of it: write commands of
-// 100 or more statements, change streams, transactions, Decimal128, nested arrays,
-// dotted field names, $expr.
+// FerretDB 1.24 does not support, and tests must not use: write commands of 100 or more
+// statements, change streams, transactions, Decimal128, nested arrays, dotted field names,
+// $expr.
 package mongotest
 
 import (
@@ -40,8 +40,7 @@ type Server struct {
 	cmd *exec.Cmd
 }
 
-// StartIn is Start on a state folder that may hold what an earlier server left, which
-// must have ended.
+// StartIn is Start on a state folder, which may be that of an earlier server that has ended.
 func StartIn(t testing.TB, dir string) *Server {
 	t.Helper()
 	if os.Getenv(EnvWire) != "1" {
@@ -81,18 +80,18 @@ func StartIn(t testing.TB, dir string) *Server {
 
 // Kill is kill -9; it may be called again.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // fails when it has ended, which is as well
+	_ = s.cmd.Process.Kill() // fails if it has ended
 	_ = s.cmd.Wait()
 }
 
-// build returns the server's binary. Go builds it where it is not in its build cache yet.
+// build returns the server's binary, which Go builds unless its build cache has it.
 var build = sync.OnceValues(func() (binary string, err error) {
 	module, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", err
 	}
 	// GOFLAGS stay as they are, so that the standard library is compiled as for the tests.
-	for range 2 { // the first run builds it in a folder that goes, and keeps it in the cache
+	for range 2 { // the first run builds it in a temporary folder and puts it into the cache
 		command := exec.Command("go", "run", "-exec", "echo", ".")
 		command.Dir = filepath.Join(filepath.Dir(string(module)), "cache", "origin", "mongo", "testdata", "ferretdb")
 		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly")

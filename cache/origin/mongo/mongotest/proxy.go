@@ -16,33 +16,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
-// Fault is what a Proxy does to the messages that pass. The zero value does nothing.
+// Fault says how a Proxy disturbs connections. The zero value does nothing.
 type Fault struct {
 	// Refuse closes the listener: connections are refused, open ones break.
 	Refuse bool
-	// Reset takes connections and breaks them at once; they are counted.
+	// Reset accepts and counts connections, and breaks them at once.
 	Reset bool
-	// Hang takes connections and passes nothing on, either way, until another fault is set.
+	// Hang accepts connections and forwards nothing in either direction, until Set.
 	Hang bool
-	// Delay holds every message and connection up, but no longer than until another fault is set.
+	// Delay delays every message and connection, at most until Set.
 	Delay time.Duration
-	// Request is called with each command of a client's own, as it is sent, and reports
-	// whether it passes; if not, the connection breaks. The command's name is its first field,
-	// the database is in $db, and documents to write may come outside of it. If nil, all pass.
+	// Request gets each command of a client's own and reports whether it passes; if not, the
+	// connection breaks. The command's name is its first field, the database is in $db, and
+	// documents to write may be outside of it. If nil, all commands pass.
 	Request func(command bson.Raw) bool
-	// Reply is called with each answer, a message of MongoDB's wire protocol, and returns what
-	// is passed on instead; if that is shorter, the connection breaks. If nil, answers arrive
-	// as they were sent. Both are called by several goroutines at once.
+	// Reply gets each answer, a message of MongoDB's wire protocol, and returns the message to
+	// forward; if that is shorter, the connection breaks. If nil, answers arrive unchanged.
+	// Several goroutines call Request and Reply at once.
 	Reply func(message []byte) []byte
 }
 
-// Proxy stands between a client and a server and makes the network fail.
+// Proxy stands between a client and a server and simulates failures of the network.
 type Proxy struct {
 	t        testing.TB
 	address  string
 	accepted atomic.Int64
 	commands atomic.Int64
-	life     atomic.Int64 // counts up with Abandon: connections of an earlier one are dead
+	life     atomic.Int64 // Abandon increments it: connections with an earlier number are dead
 	wg       sync.WaitGroup
 
 	mu       sync.Mutex   // guards the rest
@@ -51,7 +51,7 @@ type Proxy struct {
 	end context.CancelFunc // ends the era
 }
 
-// state is what connections go by.
+// state is the state of the proxy that connections read.
 type state struct {
 	target  string
 	fault   Fault
@@ -72,16 +72,16 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// hostOf is the address in a URI.
+// hostOf returns the address in a URI.
 func hostOf(uri string) string { return strings.Trim(strings.TrimPrefix(uri, "mongodb://"), "/") }
 
-// URI is the server's as it is reached through the proxy; it ends in "/".
+// URI returns the URI of the proxy; it ends in "/".
 func (p *Proxy) URI() string { return "mongodb://" + p.address + "/" }
 
-// Accepted is how many connections were taken so far.
+// Accepted returns how many connections the proxy has accepted.
 func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 
-// Commands is how many commands of the client's own have come so far.
+// Commands returns how many commands of the client's own have come.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
 
 // Set changes the fault. Connections stay open unless the fault breaks them.
@@ -110,7 +110,7 @@ func (p *Proxy) Set(f Fault) {
 	}
 }
 
-// Switch lets connections go to another server from now on, and breaks those to the one before.
+// Switch connects to another server from now on, and breaks the connections to the previous one.
 func (p *Proxy) Switch(server string) {
 	p.mu.Lock()
 	p.target = hostOf(server)
@@ -118,8 +118,8 @@ func (p *Proxy) Switch(server string) {
 	p.Cut()
 }
 
-// Abandon lets all connections hang for good, without a word to either side, as when a
-// machine loses its power. New ones pass.
+// Abandon makes all open connections hang for ever, as when a machine loses its power. New ones
+// work.
 func (p *Proxy) Abandon() { p.life.Add(1) }
 
 // Cut breaks all connections.
@@ -130,7 +130,7 @@ func (p *Proxy) Cut() {
 	p.era, p.end = context.WithCancel(context.Background())
 }
 
-// now returns the state of the moment.
+// now returns the current state.
 func (p *Proxy) now() state {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Proxy) connect(client net.Conn) {
 	both.Wait()
 }
 
-// heldUp waits as long as the fault of the moment holds up what comes, and returns it.
+// heldUp waits as long as the current fault demands, and returns the fault.
 func (p *Proxy) heldUp() Fault {
 	for {
 		s := p.now()
@@ -184,8 +184,7 @@ func (p *Proxy) heldUp() Fault {
 	}
 }
 
-// pump passes messages on, each as it is after the fault of the moment, until one comes
-// out shorter.
+// pump forwards messages, as treat returns them, until one is shorter than before.
 func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []byte) {
 	defer from.Close()
 	defer to.Close()
@@ -205,7 +204,7 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 	}
 }
 
-// request counts commands, and returns nothing of those that do not pass.
+// request counts commands. It returns the message, or nil for a command that does not pass.
 func (p *Proxy) request(message []byte, f Fault) []byte {
 	command, ok := commandIn(message)
 	if !ok {
@@ -218,7 +217,7 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 	return message
 }
 
-// reply returns what a client gets of an answer.
+// reply returns the message that a client gets for an answer.
 func (p *Proxy) reply(message []byte, f Fault) []byte {
 	if f.Reply == nil {
 		return message
@@ -226,7 +225,7 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 	return f.Reply(message)
 }
 
-// headerSize is how many bytes a message begins with, its length the first of them.
+// headerSize is the size of a message's header, which begins with the message's length.
 const headerSize = 16
 
 // readMessage reads one message.
@@ -244,8 +243,7 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// commandIn returns the command in a message, if it is one of the store's own and not
-// of the driver's, which looks after its connections by itself.
+// commandIn returns the command in a message, unless the driver sent it to check a connection.
 func commandIn(message []byte) (bson.Raw, bool) {
 	_, _, _, kind, rest, _ := wiremessage.ReadHeader(message)
 	if kind != wiremessage.OpMsg || len(rest) < 5 {
