@@ -38,7 +38,7 @@ func Clean(s string) string {
 
 // sanitize is one round of the slow path: repair the bytes, filter, balance.
 func sanitize(s string) string {
-	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
+	return Balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
 }
 
 // linkAddress matches the beginning of a link up to the end of its quoted address.
@@ -66,9 +66,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// balance closes what s leaves open and drops end tags that close nothing. It reads
-// bluemonday's output, in which "<" and ">" stand only for tags.
-func balance(s string) string {
+// Balance closes the elements that s leaves open and drops end tags that close nothing. All
+// tags of s are on the allow-list.
+func Balance(s string) string {
 	var dst []byte
 	var open []string
 	z := html.NewTokenizer(strings.NewReader(s))

@@ -3,7 +3,7 @@
 // Clean handles stored and rendered citations. A scanner that allocates nothing
 // recognises simple and safe HTML, the form that our own templates write, and returns
 // it byte for byte. Bluemonday rewrites all other HTML under the same policy, and
-// balance closes its elements. Title converts field values and keeps the inline markup
+// Balance closes its elements. Title converts field values and keeps the inline markup
 // of titles; Escape keeps none. Text removes markup, RewriteLinks points a
 // citation's links at another site, and Relink gives each its own target. Stored is for values sent as they are stored.
 //

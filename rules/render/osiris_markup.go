@@ -2,7 +2,6 @@ package render
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"vitrine/rules/markup"
@@ -16,15 +15,7 @@ var anyTag = regexp.MustCompile(`<[/!?A-Za-z][^>]*>?`)
 // list, and keeps their content. It also removes tags with holes in them, since a value could
 // break them.
 func tidied(html string) string {
-	var open []string // elements
-	closeTo := func(depth int) (ends string) {
-		for _, name := range slices.Backward(open[depth:]) {
-			ends += "</" + name + ">"
-		}
-		open = open[:depth]
-		return ends
-	}
-	html = anyTag.ReplaceAllStringFunc(html, func(tag string) string {
+	return markup.Balance(anyTag.ReplaceAllStringFunc(html, func(tag string) string {
 		rest, isEnd := strings.CutPrefix(tag[1:], "/")
 		name := strings.ToLower(word.FindString(rest))
 		switch {
@@ -33,19 +24,12 @@ func tidied(html string) string {
 		case name == "br":
 			return "<br>"
 		case isEnd:
-			for depth, element := range slices.Backward(open) {
-				if element == name {
-					return closeTo(depth)
-				}
-			}
-			return ""
+			return "</" + name + ">"
 		}
 		clean := markup.Clean(tag + "x</" + name + ">")
 		if !strings.HasPrefix(clean, "<"+name) {
 			return ""
 		}
-		open = append(open, name)
 		return clean[:strings.IndexByte(clean, '>')+1]
-	})
-	return html + closeTo(0)
+	}))
 }
