@@ -30,7 +30,7 @@ import (
 type answer struct {
 	*listing
 	snap      *view.Snapshot
-	rows      *selection.Rows
+	rows      *selection.Matches
 	mapping   *cite.Mapping // of the view
 	query     params.Query  // all parameters in force
 	title     string

@@ -77,7 +77,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
 	all = []page.Section{} // in JSON a list, even if nothing is found
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
-	add := func(title, kind, key string, e page.Entry) {
+	add := func(title, kind, key string, e page.ListEntry) {
 		for _, term := range terms {
 			if !strings.Contains(" "+key, " "+term) {
 				return
@@ -105,7 +105,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 		if i >= len(l.o.Named) {
 			title = "everything"
 		}
-		add(title, "", fold.Key(a.title), page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
+		add(title, "", fold.Key(a.title), page.ListEntry{Title: a.title, Href: base + a.path, Count: a.count})
 		if one.def.Slug == rules.ViewActivities {
 			activities = a
 		}
@@ -121,7 +121,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 				key += fold.Key(n.Value)
 			}
 			if segment(n.Value) != "" {
-				e := page.Entry{Title: n.Label, Href: base + listPath(s.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey)}
+				e := page.ListEntry{Title: n.Label, Href: base + listPath(s.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey)}
 				add(s.name+"s", s.name, key, e)
 			}
 		}

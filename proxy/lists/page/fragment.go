@@ -178,7 +178,7 @@ const mostOpen, mostAtStart = 50, 12
 
 // overview returns sections of lists. Those with more than most lists are folded by letters or,
 // if there is an index, lead there.
-func (d *document) overview(sections []Section, most int, index string) []byte {
+func (d *pageData) overview(sections []Section, most int, index string) []byte {
 	f := fragment{t: d.Language}
 	for _, s := range sections {
 		if len(s.Lists) == 0 {
@@ -218,7 +218,7 @@ func (s *Section) anchor() string {
 }
 
 // open returns the attribute that opens folded lists in results of a search.
-func (d *document) open() string {
+func (d *pageData) open() string {
 	if d.Q == "" {
 		return ""
 	}
@@ -226,7 +226,7 @@ func (d *document) open() string {
 }
 
 // lists writes links to lists.
-func (f *fragment) lists(all []Entry) {
+func (f *fragment) lists(all []ListEntry) {
 	f.write("<ul class=\"vl-lists\">\n")
 	for _, e := range all {
 		f.write(`<li dir="auto">`)

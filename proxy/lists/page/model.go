@@ -95,13 +95,13 @@ type Author struct {
 // Section is lists of a kind: named ones, views, units, topics. Title may be empty.
 type Section struct {
 	// Kind is a parameter: the lists are about its values, by name. Empty: they are not.
-	Kind  string  `json:"kind,omitempty"`
-	Lists []Entry `json:"lists"`
-	Title string  `json:"title"`
+	Kind  string      `json:"kind,omitempty"`
+	Lists []ListEntry `json:"lists"`
+	Title string      `json:"title"`
 }
 
-// Entry is a list in an overview.
-type Entry struct {
+// ListEntry is a list in an overview.
+type ListEntry struct {
 	Count int    `json:"count"`
 	Href  string `json:"href"`         // of the list, without a suffix
 	ID    string `json:"id,omitempty"` // the value of Section.Kind

@@ -117,16 +117,16 @@ func hostileRecord() *page.Record {
 func overview(lang string) (page.Head, []page.Section) {
 	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
 		[]page.Section{
-			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
-			{Title: "Units", Kind: "unit", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
-			{Title: "Topics", Kind: "topic", Lists: slices.Concat(slices.Repeat([]page.Entry{{Title: "Äther", Href: base + "/lists/topic/ether", Count: 3, Letter: "A"}}, 2), slices.Repeat([]page.Entry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3, Letter: "S"}}, 51))},
+			{Title: "", Lists: []page.ListEntry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
+			{Title: "Units", Kind: "unit", Lists: []page.ListEntry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
+			{Title: "Topics", Kind: "topic", Lists: slices.Concat(slices.Repeat([]page.ListEntry{{Title: "Äther", Href: base + "/lists/topic/ether", Count: 3, Letter: "A"}}, 2), slices.Repeat([]page.ListEntry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3, Letter: "S"}}, 51))},
 			{Title: "Nothing"},
 		}
 }
 
 func hostileOverview() (page.Head, []page.Section) {
 	h, _ := overview(hostile)
-	lists := []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1, Letter: hostile}}
+	lists := []page.ListEntry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1, Letter: hostile}}
 	return h, []page.Section{{Title: hostile, Lists: lists}, {Title: hostile, Kind: hostile, Lists: slices.Repeat(lists, 51)}}
 }
 

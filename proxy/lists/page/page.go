@@ -33,8 +33,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
 
-// document is what the templates of a page read.
-type document struct {
+// pageData is what the templates of a page read.
+type pageData struct {
 	Head
 	texts.Language
 	Root string        // what paths on this server begin with
@@ -57,8 +57,8 @@ type document struct {
 }
 
 // newDocument returns what all pages have.
-func newDocument(h Head) *document {
-	d := &document{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
+func newDocument(h Head) *pageData {
+	d := &pageData{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
 	return d
 }
@@ -75,7 +75,7 @@ func pathOf(address string) string {
 
 // render writes a page by a template. It drops control characters, which HTML does not allow
 // and html/template keeps.
-func (d *document) render(name string) []byte {
+func (d *pageData) render(name string) []byte {
 	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
 		panic("page: " + err.Error()) // a mistake in a template
@@ -163,7 +163,7 @@ var forms string
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
 // snippets returns the snippets for a list.
-func snippets(base string, list Entry) (all []snippet) {
+func snippets(base string, list ListEntry) (all []snippet) {
 	href, path := list.Href, strings.TrimPrefix(list.Href, base)
 	if base == "" {
 		base, href = unknownBase, unknownBase+path

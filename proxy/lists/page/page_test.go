@@ -199,7 +199,7 @@ func TestTexts(t *testing.T) {
 
 // TestIncludeQuotes: of the address of a list, an include reads nothing as a variable.
 func TestIncludeQuotes(t *testing.T) {
-	doc := page.Start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.Entry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
+	doc := page.Start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
 	if n := bytes.Count(doc, []byte(`include virtual=&#34;/vitrine/lists/unit/A%24B.html&#34;`)); n != 2 {
 		t.Errorf("%d includes, want 2", n)
 	}
@@ -252,7 +252,7 @@ func BenchmarkPage(b *testing.B) {
 // has no variable.
 func TestSnippets(t *testing.T) {
 	start := func(base string) string {
-		doc := page.Start(page.Head{Base: base}, []page.Section{{Lists: []page.Entry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
+		doc := page.Start(page.Head{Base: base}, []page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
 		return html.UnescapeString(html.UnescapeString(string(doc)))
 	}
 	for base, own := range map[string]string{base: base, "": "https://ADDRESS-OF-THIS-SERVER"} {

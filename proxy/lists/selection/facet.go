@@ -42,45 +42,41 @@ type Choice struct {
 
 // Facets counts what the query asks for, each facet under all filters but its own. With chosen
 // they have the active values of other filters as well.
-func (r *Rows) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
-	for _, name := range r.Query[params.Facets] {
-		if name != params.None {
-			values, err := r.Values(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, Facet{name, values})
-		}
-	}
-	for _, name := range params.Filters() {
-		if !chosen || r.chosen[name] == nil || slices.Contains(r.Query[params.Facets], name) {
+func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
+	names := m.Query[params.Facets]
+	for i, name := range slices.Concat(names, params.Filters()) {
+		other := i >= len(names)
+		if name == params.None || other && (!chosen || m.chosen[name] == nil || slices.Contains(names, name)) {
 			continue
 		}
-		values, err := r.Values(ctx, name)
+		values, err := m.Values(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Facet{name, slices.DeleteFunc(values, func(v Choice) bool { return !v.Active })})
+		if other {
+			values = slices.DeleteFunc(values, func(v Choice) bool { return !v.Active })
+		}
+		all = append(all, Facet{name, values})
 	}
 	return all, nil
 }
 
 // Values counts the rows by the values of a filter in their natural order: years from the
 // last on, all others by count and then by label.
-func (r *Rows) Values(ctx context.Context, name string) ([]Choice, error) {
-	selected, err := r.Selected(ctx, name)
+func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
+	selected, err := m.Selected(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := selected.Facet(ctx, r.pathOf(name))
+	found, err := selected.Facet(ctx, m.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
-	isYear, chosen := name == params.Year, r.Query[name]
+	isYear, chosen := name == params.Year, m.Query[name]
 	if !isYear {
 		found = frequent(found, chosen)
 	}
-	counted, err := r.labelled(ctx, found, name)
+	counted, err := m.labelled(ctx, found, name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +93,13 @@ func (r *Rows) Values(ctx context.Context, name string) ([]Choice, error) {
 		}
 	}
 	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
-		all = append(all, Choice{Value: params.Missing, Label: r.missing(name), Count: rest, Active: missing})
+		all = append(all, Choice{Value: params.Missing, Label: m.missing(name), Count: rest, Active: missing})
 	}
 	for _, value := range chosen { // ranges of years, and values that no row has
 		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
 			continue
 		}
-		one := Choice{Value: value, Label: r.Label(name, value, nil), Active: true}
+		one := Choice{Value: value, Label: m.Label(name, value, nil), Active: true}
 		if from, to, _ := params.Years(value); isYear { // Parse has checked it
 			one.Label = strings.ReplaceAll(value, "..", "–")
 			for _, p := range counted {
@@ -118,12 +114,12 @@ func (r *Rows) Values(ctx context.Context, name string) ([]Choice, error) {
 }
 
 // Names counts the rows by all values of a filter, in the order of their names.
-func (r *Rows) Names(ctx context.Context, name string) (all []Choice, err error) {
-	selected, err := r.Selected(ctx, "")
+func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err error) {
+	selected, err := m.Selected(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	parts, err := r.parts(ctx, selected, level{name: name, ascending: true})
+	parts, err := m.parts(ctx, selected, level{name: name, ascending: true})
 	for _, p := range parts[:max(len(parts)-1, 0)] { // the last is without a value
 		all = append(all, p.Choice)
 	}
@@ -131,12 +127,12 @@ func (r *Rows) Names(ctx context.Context, name string) (all []Choice, err error)
 }
 
 // missing is the label of the rows without a value.
-func (r *Rows) missing(name string) string {
+func (m *Matches) missing(name string) string {
 	title := "other"
 	if name == params.Year {
 		title = "no-year"
 	}
-	return texts.In(r.Query.Text(params.Lang)).T(title)
+	return texts.In(m.Query.Text(params.Lang)).T(title)
 }
 
 // frequent returns the values that a facet can show: those with the most rows, including ties,
@@ -157,14 +153,14 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 }
 
 // labelled returns the values of a filter with their labels, in their order.
-func (r *Rows) labelled(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
+func (m *Matches) labelled(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
 	all := make([]Choice, len(found))
 	for i, v := range found {
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return nil, err
 		}
 		text := display.Text(v.Value)
-		all[i] = Choice{Value: text, Label: r.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(r.Query[name], text)}
+		all[i] = Choice{Value: text, Label: m.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(m.Query[name], text)}
 		all[i].SortKey = fold.Key(all[i].Label)
 	}
 	return all, nil
@@ -175,13 +171,13 @@ var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rule
 
 // Label returns the name of a filter's value in the language of the answer. The names of units,
 // persons, projects and topics are in the mark of a row with the value.
-func (r *Rows) Label(name, value string, row bson.Raw) string {
-	lang := r.Query.Text(params.Lang)
+func (m *Matches) Label(name, value string, row bson.Raw) string {
+	lang := m.Query.Text(params.Lang)
 	switch name {
 	case params.Type:
-		return r.Labels.Label(labelSets[r.View], value, lang)
+		return m.Labels.Label(labelSets[m.View], value, lang)
 	case params.Subtype:
-		if text, ok := r.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
+		if text, ok := m.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:

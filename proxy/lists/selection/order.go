@@ -31,8 +31,8 @@ type part struct {
 }
 
 // parts divide a selection, in the order of their labels. The rows without a value are the last.
-func (r *Rows) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{Choice{Label: r.missing(by.name)}, func() *filter.Filter { return without(by.name) }}
+func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
+	missing := part{Choice{Label: m.missing(by.name)}, func() *filter.Filter { return without(by.name) }}
 	rest, err := selected.Narrow(ctx, missing.where())
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r *Rows) parts(ctx context.Context, selected view.Selection, by level) ([]
 	if err != nil {
 		return nil, err
 	}
-	choices, err := r.labelled(ctx, found, by.name)
+	choices, err := m.labelled(ctx, found, by.name)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +74,16 @@ type level struct {
 const Entered = "entered"
 
 // order returns what the listing is sorted by.
-func (r *Rows) order() (field string, down bool) {
-	return strings.CutPrefix(r.Query.Text(params.Sort), "-")
+func (m *Matches) order() (field string, down bool) {
+	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
 }
 
 // levels returns how the listing is divided. Rows of a view are in the order of its stored
 // years, which the records may have in any type, so that lists by year are divided by those
 // of the marks. Rows without a text to sort by come last in both directions.
-func (r *Rows) levels() (all []level) {
-	group := r.Query.Text(params.Group)
-	field, down := r.order()
+func (m *Matches) levels() (all []level) {
+	group := m.Query.Text(params.Group)
+	field, down := m.order()
 	if group != params.None {
 		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 	}
@@ -101,22 +101,22 @@ func (r *Rows) levels() (all []level) {
 
 // rows yields up to limit rows of a part, all if it is 0, from an offset on: in the order of
 // the listing. Rows with equal texts stay in the order of the view.
-func (r *Rows) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-	field, down := r.order()
+func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+	field, down := m.order()
 	order := raw.Sort{}
 	switch field {
 	case params.Relevance:
 		return part.ByRelevance().Rows(ctx, offset, limit)
 	case byTitle, byAuthor:
 		order = append(order, raw.SortField{Path: raw.PathOf(paths[field]), Desc: down})
-		if v, _ := rules.ViewNamed(r.View); v.Order != "" {
+		if v, _ := rules.ViewNamed(m.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
 	case Entered: // records entered at the same time are in the order of their own dates
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:
-		for _, path := range dayPaths[r.View] {
+		for _, path := range dayPaths[m.View] {
 			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
 		}
 	}
@@ -130,28 +130,28 @@ var dayPaths = map[string][]string{
 
 // walk yields entries. It does not read those that it skips.
 type walk struct {
-	*Rows
+	*Matches
 	skip, left int // left is negative without a limit
 	position   int // of the last entry
 	yield      func(Entry, error) bool
 }
 
 // Entries yields the entries of the requested page. Without a limit the first page has all.
-func (r *Rows) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		number, limit := r.Query.Number(params.Page), r.Query.Number(params.Limit)
+		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{r, offset, cmp.Or(limit, -1), offset, yield}
-		selected, err := r.Selected(ctx, "")
+		w := walk{m, offset, cmp.Or(limit, -1), offset, yield}
+		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
-		case len(r.Query[params.IDs]) > 0 && !r.Sorted:
+		case len(m.Query[params.IDs]) > 0 && !m.Sorted:
 			err = w.asGiven(ctx, selected)
 		default:
-			_, err = w.below(ctx, selected, r.levels(), "")
+			_, err = w.below(ctx, selected, m.levels(), "")
 		}
 		if err != nil {
 			yield(Entry{}, err)
@@ -223,15 +223,15 @@ func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 }
 
 // Size returns how many records and how many pages the listing has.
-func (r *Rows) Size(ctx context.Context) (records, pages int, err error) {
-	selected, err := r.Selected(ctx, "")
+func (m *Matches) Size(ctx context.Context) (records, pages int, err error) {
+	selected, err := m.Selected(ctx, "")
 	if err != nil {
 		return 0, 0, err
 	}
 	records = selected.Count()
-	entries, limit := records, max(r.Query.Number(params.Limit), 1)
-	if r.Query.Text(params.Group) == params.Person {
-		parts, err := r.parts(ctx, selected, level{name: params.Person})
+	entries, limit := records, max(m.Query.Number(params.Limit), 1)
+	if m.Query.Text(params.Group) == params.Person {
+		parts, err := m.parts(ctx, selected, level{name: params.Person})
 		if err != nil {
 			return 0, 0, err
 		}

@@ -28,8 +28,8 @@ type Question struct {
 	Sorted   bool           // the request has an order
 }
 
-// Rows are the rows of a snapshot that a question selects. They are for one goroutine.
-type Rows struct {
+// Matches are the rows of a snapshot that a question selects. They are for one goroutine.
+type Matches struct {
 	Question
 	snap   *view.Snapshot
 	always *filter.Filter            // applies to every facet
@@ -38,29 +38,29 @@ type Rows struct {
 }
 
 // On returns the rows of a snapshot.
-func (q Question) On(snap *view.Snapshot) *Rows {
-	r := &Rows{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
+func (q Question) On(snap *view.Snapshot) *Matches {
+	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
-		r.always = filter.And(r.always, r.among(q.Kind, []string{q.ID}))
+		m.always = filter.And(m.always, m.among(q.Kind, []string{q.ID}))
 	}
 	for _, name := range append(params.Filters(), params.IDs, params.Exclude) {
 		if values := q.Query[name]; len(values) > 0 {
-			r.chosen[name] = r.among(name, values)
+			m.chosen[name] = m.among(name, values)
 		}
 	}
-	return r
+	return m
 }
 
 // pathOf is where marks have what a filter compares.
-func (r *Rows) pathOf(name string) string {
-	if name == params.Unit && r.Query.Flag(params.Deep) {
+func (m *Matches) pathOf(name string) string {
+	if name == params.Unit && m.Query.Flag(params.Deep) {
 		return mark.In
 	}
 	return paths[name]
 }
 
 // among selects the rows with one of some values of a filter.
-func (r *Rows) among(name string, values []string) *filter.Filter {
+func (m *Matches) among(name string, values []string) *filter.Filter {
 	switch name {
 	case params.Year:
 		return years(values)
@@ -69,7 +69,7 @@ func (r *Rows) among(name string, values []string) *filter.Filter {
 	case params.Exclude:
 		return filter.Not(IDs(values...))
 	}
-	one := oneOf(r.pathOf(name), values)
+	one := oneOf(m.pathOf(name), values)
 	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
 		return one
 	}
@@ -103,36 +103,36 @@ func years(values []string) *filter.Filter {
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
 // Selected selects the rows of the listing without the filter of one parameter; "": with all.
-func (r *Rows) Selected(ctx context.Context, except string) (view.Selection, error) {
-	whole := r.chosen[except] == nil
-	if whole && r.whole != nil {
-		return r.whole, nil // for another facet
+func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, error) {
+	whole := m.chosen[except] == nil
+	if whole && m.whole != nil {
+		return m.whole, nil // for another facet
 	}
-	filters := []*filter.Filter{r.always}
-	for name, chosen := range r.chosen {
+	filters := []*filter.Filter{m.always}
+	for name, chosen := range m.chosen {
 		if name != except {
 			filters = append(filters, chosen)
 		}
 	}
-	selected, err := r.snap.Select(ctx, filter.And(filters...))
-	if terms := fold.Terms(r.Query.Text(params.Words)); err == nil && len(terms) > 0 {
+	selected, err := m.snap.Select(ctx, filter.And(filters...))
+	if terms := fold.Terms(m.Query.Text(params.Words)); err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
 	if whole && err == nil {
-		r.whole = selected
+		m.whole = selected
 	}
 	return selected, err
 }
 
 // Held estimates the bytes that the rows hold while their entries are read: the sets of the
 // selection, and of a part on each level; 0 for views in the store.
-func (r *Rows) Held() int64 {
-	rows, resident := r.snap.Resident()
+func (m *Matches) Held() int64 {
+	rows, resident := m.snap.Resident()
 	if !resident {
 		return 0
 	}
-	sets := 2 + len(r.levels()) + len(fold.Terms(r.Query.Text(params.Words)))
-	return int64(sets*rows.Len()/8) + 4*int64(min(r.whole.Count(), index.SortAlone))
+	sets := 2 + len(m.levels()) + len(fold.Terms(m.Query.Text(params.Words)))
+	return int64(sets*rows.Len()/8) + 4*int64(min(m.whole.Count(), index.SortAlone))
 }
 
 // IDText is the _id of a row as URLs have it.
