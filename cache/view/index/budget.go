@@ -11,7 +11,7 @@ import (
 type derivedKey struct {
 	segment *segment // set by derive and has
 	kind    derivedKind
-	path    string
+	path    string // of verdicts: the condition
 	arg     string // columns: the array unwound first
 }
 
@@ -25,13 +25,14 @@ const (
 	kindFacet
 	kindWords
 	kindNames
+	kindVerdicts
 	kindOrder
 )
 
-// isIndex reports whether the key is that of an index of rows: not of names or an order.
+// isIndex reports whether the key is that of an index of rows: not of names, verdicts or an order.
 func (k derivedKey) isIndex() bool { return k.kind < kindNames }
 
-// derived is a path index, its joined texts, a column, names, words or an order.
+// derived is a path index, its joined texts, a column, names, words, verdicts or an order.
 type derived interface{ Memory() int64 }
 
 // derivedOf is one derived thing.
@@ -42,13 +43,13 @@ type derivedOf struct {
 	bytes int64          // that it holds, with its key and its entry in the budget; 0 until it is built
 }
 
-// Budget keeps what is derived from the segments of all views, and bounds its memory:
-// past the limit, what was not used for longest is dropped and built anew on its next
-// use. What a running request holds stays alive until it is done.
+// Budget keeps the things derived from the segments of all views, and bounds their memory:
+// past the limit it drops the least recently used, which are built again on their next use.
+// A running request keeps those that it uses.
 type Budget struct {
 	limit int64
 
-	bulkLimit int64 // of bulky fragments, which are never dropped to make room for others
+	bulkLimit int64 // of bulky fragments, which are not dropped to make room for others
 
 	mu      sync.Mutex                   // guards the rest
 	bulk    int64                        // bytes of bulky fragments kept

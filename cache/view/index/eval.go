@@ -122,7 +122,7 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	if err != nil {
 		return nil, err
 	}
-	return e.confirm(ctx, elem, candidates)
+	return e.confirmElem(ctx, elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Of several rows that it
