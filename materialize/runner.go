@@ -76,19 +76,15 @@ func (r *Runner) Run(ctx context.Context) error {
 // jobs returns the jobs of views in the order in which they run; all for none.
 func (r *Runner) jobs(views []string) ([]Job, error) {
 	var all []string
-	var jobs []Job
 	for _, job := range r.o.Jobs {
 		all = append(all, job.View)
-		if len(views) == 0 || slices.Contains(views, job.View) {
-			jobs = append(jobs, job)
-		}
 	}
 	for _, view := range views {
 		if !slices.Contains(all, view) {
 			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknownView, view, strings.Join(all, ", "))
 		}
 	}
-	return jobs, nil
+	return slices.DeleteFunc(slices.Clone(r.o.Jobs), func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
 }
 
 // build runs one job once and reports it to the observer.
