@@ -234,7 +234,7 @@ func TestLooksWhenTheStoreIsBack(t *testing.T) {
 	network := mongotest.NewProxy(t, uri)
 	network.Set(mongotest.Fault{Refuse: true})
 	s := startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize")
-	await(t, "the store is away", func() string { return unless(strings.Contains(s.logged(), "store away")) })
+	await(t, "the store is away", func() string { return unless(strings.Contains(s.logged(), "store unavailable")) })
 	network.Set(mongotest.Fault{})
 	s.ready()
 	if code := s.stop(); code != 0 {

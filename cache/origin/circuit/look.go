@@ -108,7 +108,7 @@ func (s *Store) trip(err error) {
 	}
 	s.mu.Unlock()
 	if !before {
-		s.log.Warn("store away: serving what is in memory", "store", s.Name(), "error", err)
+		s.log.Warn("store unavailable: answering from memory", "store", s.Name(), "error", err)
 		s.onChange(false)
 	}
 }
@@ -123,7 +123,7 @@ func (s *Store) close() {
 	}
 	s.mu.Unlock()
 	if before {
-		s.log.Info("store back", "store", s.Name(), "away", time.Since(since))
+		s.log.Info("store available again", "store", s.Name(), "unavailable", time.Since(since))
 		s.onChange(true)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"vitrine/rules"
 )
 
-// errGivenUp is why a request's context ended.
-var errGivenUp = errors.New("given up: the store has stopped answering")
+// errCanceled is why a request's context ended.
+var errCanceled = errors.New("canceled: the store has stopped answering")
 
 // pass is the store's gate: it sends a request unless the circuit is open, and cancels it when
 // the circuit opens.
@@ -27,9 +27,9 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(era, func() { cancel(errGivenUp) })()
+	defer context.AfterFunc(era, func() { cancel(errCanceled) })()
 	err := request(ctx)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errGivenUp) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCanceled) {
 		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)
 	}
 	s.note(err)
