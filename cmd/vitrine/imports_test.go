@@ -28,7 +28,7 @@ var mayImport = map[string]string{
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/lists/page": "proxy/lists/element proxy/lists/texts rules/markup",
 	"proxy/openapi":    "",
-	"cache/citation":   "cache/fair rules",
+	"cache/citation":   "rules",
 	"cache/fair":       "rules",
 	"cache/origin":     "cache/fair rules",
 	"cache/result":     "cache/fair rules",
