@@ -84,17 +84,18 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 		}
 		end = start + size
 		tag := html[start:end]
-		switch href := hrefOf(tag); {
-		case tag == "</a>":
+		if tag == "</a>" {
 			last := len(kept) - 1
 			if last >= 0 && !kept[last] {
 				replace(start, end, "")
 			}
 			kept = kept[:max(last, 0)]
-		case tag != "<a>" && !strings.HasPrefix(tag, "<a "):
-		case href == 0: // a place, not a link
-			kept = append(kept, true)
-		default:
+		} else if tag == "<a>" || strings.HasPrefix(tag, "<a ") {
+			href := hrefOf(tag)
+			if href == 0 { // a place, not a link
+				kept = append(kept, true)
+				continue
+			}
 			address, _, _ := strings.Cut(tag[href:], tag[href-1:href])
 			size, to, keep := edit(address)
 			if kept = append(kept, keep); !keep {
