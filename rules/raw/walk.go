@@ -129,10 +129,8 @@ func Elements(v bson.RawValue) iter.Seq[bson.RawValue] {
 		if v.Type != bson.TypeArray {
 			return
 		}
-		for e := range All(v.Value) {
-			if !yield(e.Value()) {
-				return
-			}
+		r := Read(v.Value) // All would allocate
+		for e, ok := r.Next(); ok && yield(e.Value()); e, ok = r.Next() {
 		}
 	}
 }
