@@ -38,7 +38,7 @@ func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 	if len(r) > maxRow {
 		return nil, fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
 	}
-	if id := r.Lookup("_id"); !id.Equal(c.id) {
+	if id := r.Lookup("_id"); !id.Equal(c.id()) {
 		return nil, fmt.Errorf("row has the _id %s", ejson.IDText(id))
 	}
 	return r, nil

@@ -30,7 +30,6 @@ const maxRow = 16<<20 - 16<<10
 
 // change is one record whose row is not up to date, on its way to becoming one.
 type change struct {
-	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
 	plain  uint64   // see published
@@ -145,7 +144,8 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 			}
 			next := wanted[0]
 			wanted = wanted[1:]
-			if !yield(next.of(record), nil) {
+			next.record = record
+			if !yield(next, nil) {
 				return
 			}
 		}
@@ -161,7 +161,9 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 			return
 		}
 		for row := range rows {
-			if c, stale := b.compare(row, h); stale && !yield(c.of(row), nil) {
+			c, stale := b.compare(row, h)
+			c.record = row
+			if stale && !yield(c, nil) {
 				return
 			}
 		}
@@ -267,12 +269,8 @@ func (b *build) mark(ctx context.Context, c *change) (err error) {
 	return nil
 }
 
-// of returns the change with the record that it is of.
-func (c change) of(record bson.Raw) change {
-	c.record = record
-	c.id, _ = record.LookupErr("_id") // compare has skipped records without one
-	return c
-}
+// id returns the _id of the record. compare has skipped records without one.
+func (c *change) id() bson.RawValue { return c.record.Lookup("_id") }
 
 // rows returns the rows to publish for rendered changes, and notes them in the counts and the
 // index.
@@ -282,18 +280,18 @@ func (b *build) rows(changes []change) []origin.Row {
 		row := &b.index.rows[c.at]
 		switch {
 		case c.err != nil:
-			b.skip(c.id, c.err)
+			b.skip(c.id(), c.err)
 		case c.row == nil && row.live:
 			b.out.Removed++
 			row.live = false
-			rows = append(rows, origin.Row{ID: c.id})
+			rows = append(rows, origin.Row{ID: c.id()})
 		case c.row == nil:
 		case b.full && row.live && row.hash == c.hash && row.sum == xxhash.Sum64(c.row):
 			// The stored row is what it should be.
 		default:
 			b.out.Changed++
 			row.hash, row.plain, row.live = c.hash, c.plain, true
-			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
+			rows = append(rows, origin.Row{ID: c.id(), Hash: c.hash, Doc: c.row})
 		}
 	}
 	return rows
