@@ -133,7 +133,7 @@ func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool)
 			}
 			run = nil
 		}
-		if !yield(out, nil) || len(run) > 0 && !yield(run, nil) { // it is sent without a copy
+		if len(out) > 0 && !yield(out, nil) || len(run) > 0 && !yield(run, nil) { // it is sent without a copy
 			return
 		}
 		out = out[:0]
