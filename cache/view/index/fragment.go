@@ -13,16 +13,15 @@ type Fragment struct {
 	// Encode appends the row's piece to dst and returns it. It must be pure: it is
 	// called once per row version, from several goroutines.
 	Encode func(dst []byte, row bson.Raw) []byte
-	// Parts, where given, make up the fragment, one after the other, and Encode is
-	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
-	// its own. Parts have no parts.
+	// Parts, if set, make up the fragment, one after the other, and Encode is nil. A part with
+	// a name is a fragment as well, and takes no memory of its own. Parts have no parts.
 	Parts []Fragment
 	// Bulky fragments are about as large as their rows. Table.Prepare encodes them if the
 	// budget has room for those of all rows. They have no parts.
 	Bulky bool
 }
 
-// parts are what is encoded for a row, one after the other.
+// parts returns the parts that are encoded for a row, one after the other.
 func (f *Fragment) parts() []Fragment {
 	if f.Parts == nil {
 		return []Fragment{*f}
@@ -30,21 +29,20 @@ func (f *Fragment) parts() []Fragment {
 	return f.Parts
 }
 
-// place says where a fragment is: which of the definition's it is, and which
-// of its parts from and up to.
-type place struct{ kind, from, to int }
+// place is a fragment's number among those of the definition, and the range of its parts.
+type place struct{ number, from, to int }
 
 // places lists every fragment of a definition, parts included, by name.
 func places(fragments []Fragment) map[string]place {
 	at := make(map[string]place)
-	for kind := range fragments {
-		parts := fragments[kind].parts()
+	for number := range fragments {
+		parts := fragments[number].parts()
 		for p := range parts {
 			if parts[p].Name != "" {
-				at[parts[p].Name] = place{kind, p, p + 1}
+				at[parts[p].Name] = place{number, p, p + 1}
 			}
 		}
-		at[fragments[kind].Name] = place{kind, 0, len(parts)}
+		at[fragments[number].Name] = place{number, 0, len(parts)}
 	}
 	return at
 }
@@ -53,7 +51,7 @@ func places(fragments []Fragment) map[string]place {
 // is sent in a few large writes, few enough that no block is a burden to the allocator.
 const blockRows = 128
 
-// fragments holds one kind's fragments of a segment's rows. They lie one after the
+// fragments holds one fragment of each row of a segment. They lie one after the
 // other, so that those of consecutive rows are one piece of memory, in blocks of a
 // fixed number of rows.
 type fragments struct {
@@ -66,7 +64,7 @@ type fragments struct {
 	filling *filling // of bulky ones; nil: there is no room for them
 }
 
-// filling is what concurrent callers know of bulky fragments that they encode.
+// filling is the progress of concurrent callers that encode bulky fragments.
 type filling struct {
 	begun  atomic.Int64  // blocks that a goroutine encodes or has encoded
 	left   atomic.Int64  // blocks that are not encoded yet

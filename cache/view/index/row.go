@@ -27,7 +27,7 @@ func (r Row) Fragment(name string) []byte {
 	}
 	var text []byte
 	at := r.Table.place(name)
-	for _, part := range r.Table.def.Fragments[at.kind].parts()[at.from:at.to] {
+	for _, part := range r.Table.def.Fragments[at.number].parts()[at.from:at.to] {
 		text = part.Encode(text, *r.doc)
 	}
 	return text

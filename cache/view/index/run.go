@@ -10,13 +10,13 @@ import (
 // name is that of a whole fragment, not of a part; another is a programming mistake and
 // panics. Bulky fragments must be prepared.
 func (s *Subset) Runs(name string) iter.Seq[[]byte] {
-	kind := s.table.whole(name)
+	number := s.table.whole(name)
 	return func(yield func([]byte) bool) {
 		for from, to := range s.stretches() {
 			for from < to {
 				seg, local := s.table.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				if !yield(seg.prepared(kind).run(local, end)) {
+				if !yield(seg.prepared(number).run(local, end)) {
 					return
 				}
 				from += Slot(end - local)
@@ -25,24 +25,24 @@ func (s *Subset) Runs(name string) iter.Seq[[]byte] {
 	}
 }
 
-// whole returns the kind of a fragment that is no part of another.
+// whole returns the number of a fragment, and panics if it is a part of another.
 func (t *Table) whole(name string) int {
 	at := t.place(name)
-	if t.def.Fragments[at.kind].Name != name {
+	if t.def.Fragments[at.number].Name != name {
 		panic("view " + t.def.Name + ": fragment " + name + " is a part")
 	}
-	return at.kind
+	return at.number
 }
 
 // Prepare encodes the fragments of that name if they are bulky, in the context's turn. It
 // reports false if there is no room for them. Its error is the context's cause.
 func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
-	kind := t.whole(fragment)
+	number := t.whole(fragment)
 	for _, seg := range t.segments {
-		if !t.def.Fragments[kind].Bulky {
+		if !t.def.Fragments[number].Bulky {
 			return true, nil
 		}
-		if fits, err := seg.prepare(ctx, kind); !fits || err != nil {
+		if fits, err := seg.prepare(ctx, number); !fits || err != nil {
 			return false, err
 		}
 	}

@@ -19,10 +19,10 @@ type segment struct {
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
 }
 
-// prepared returns the fragments of one kind. It encodes them on first use, unless they are
+// prepared returns the fragments with a number. It encodes them on first use, unless they are
 // bulky.
-func (s *segment) prepared(kind int) *fragments {
-	f, def := &s.frags[kind], &s.def.Fragments[kind]
+func (s *segment) prepared(number int) *fragments {
+	f, def := &s.frags[number], &s.def.Fragments[number]
 	if !f.ready.Load() && !def.Bulky {
 		f.once.Do(func() {
 			parts := def.parts()
@@ -42,8 +42,8 @@ func (s *segment) prepared(kind int) *fragments {
 // prepare encodes bulky fragments in the context's turn, unless they are encoded, and reports
 // false if there is no room for them. Concurrent callers divide the blocks among them; each ends
 // with its own context.
-func (s *segment) prepare(ctx context.Context, kind int) (bool, error) {
-	f, parts := &s.frags[kind], s.def.Fragments[kind].parts()
+func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
+	f, parts := &s.frags[number], s.def.Fragments[number].parts()
 	if f.ready.Load() || len(s.rows) == 0 {
 		return true, nil
 	}
@@ -81,7 +81,7 @@ func (s *segment) prepare(ctx context.Context, kind int) (bool, error) {
 	}
 }
 
-// estimated is of how many rows estimate encodes the fragments.
+// estimated is the number of rows whose fragments estimate encodes.
 const estimated = 64
 
 // estimate returns about how many bytes the fragments of all rows take.

@@ -58,7 +58,7 @@ func (t *Table) Doc(slot Slot) bson.Raw {
 func (t *Table) Fragment(slot Slot, name string) []byte {
 	seg, local := t.locate(slot)
 	at := t.place(name)
-	return seg.prepared(at.kind).of(local, at.from, at.to)
+	return seg.prepared(at.number).of(local, at.from, at.to)
 }
 
 func (t *Table) place(name string) place {

@@ -33,7 +33,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	for _, seg := range next.segments {
 		for _, name := range b.def.Warm {
 			if at, is := b.def.places[name]; is {
-				seg.prepared(at.kind)
+				seg.prepared(at.number)
 			}
 		}
 		seg.pathIndexes(append(b.def.WarmPaths(), searched...), workers)
@@ -73,10 +73,10 @@ func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
-	for kind := range before.segments[0].frags {
-		if before.segments[0].frags[kind].ready.Load() && !b.def.Fragments[kind].Bulky {
+	for number := range before.segments[0].frags {
+		if before.segments[0].frags[number].ready.Load() && !b.def.Fragments[number].Bulky {
 			for _, seg := range fresh {
-				seg.prepared(kind)
+				seg.prepared(number)
 			}
 		}
 	}
