@@ -64,7 +64,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
-		RegexTimeout: s.options.Filter.RegexTimeout, Generation: generation, Adopted: adopted, Now: s.options.Now,
+		Generation: generation, Adopted: adopted, Now: s.options.Now,
 	})
 	return set, nil
 }

@@ -16,7 +16,6 @@ type Answer struct {
 	ETag        string // strong, quoted, of the body in its coding; empty if there is no body
 	ContentType string
 	Coding      Coding // of Body
-	Count       int    // records in the answer
 	Links       string // the value of its Link header, empty for none
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
 	// TooLarge says that the plain body is too large to keep. Body is the compressed one, or
@@ -30,12 +29,11 @@ type Answer struct {
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.
-func NewAnswer(body []byte, contentType string, count int) *Answer {
+func NewAnswer(body []byte, contentType string) *Answer {
 	return &Answer{
 		Body:        body,
 		ETag:        tag(xxhash.Sum64(body), Identity),
 		ContentType: contentType,
-		Count:       count,
 	}
 }
 
@@ -56,7 +54,7 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 	if len(body) >= len(a.Body) {
 		return a, nil
 	}
-	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count, Links: a.Links, Ignored: a.Ignored}, nil
+	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Links: a.Links, Ignored: a.Ignored}, nil
 }
 
 // cost returns the answer's share of the budget, in bytes.

@@ -39,7 +39,7 @@ func open(t testing.TB, o result.Options) *result.Cache {
 func counted(body string, runs *atomic.Int32) result.Loader {
 	return func(context.Context) (*result.Answer, error) {
 		runs.Add(1)
-		return result.NewAnswer([]byte(body), "application/json", 1), nil
+		return result.NewAnswer([]byte(body), "application/json"), nil
 	}
 }
 
@@ -85,7 +85,7 @@ func asker(t *testing.T, c *result.Cache) func(query string, size int, generatio
 			return result.Hit
 		}
 		_, outcome, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
-			return result.NewAnswer(make([]byte, size), "application/json", 1), nil
+			return result.NewAnswer(make([]byte, size), "application/json"), nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func TestEveryPartOfTheKeyCounts(t *testing.T) {
 	for round := range 3 {
 		for name, key := range keys {
 			a, _, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
-				return result.NewAnswer([]byte(name), "text/plain", 0), nil
+				return result.NewAnswer([]byte(name), "text/plain"), nil
 			})
 			if err != nil || string(a.Body) != name {
 				t.Errorf("round %d: key %s holds %v, %v", round, name, a, err)
@@ -197,7 +197,7 @@ func TestNewerTakesThePlace(t *testing.T) {
 	get := func(generation uint64) result.Outcome {
 		key := result.Key{View: "v", Epoch: "e", Generation: generation, Query: "q"}
 		a, outcome, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
-			return result.NewAnswer(bytes.Repeat([]byte{byte(generation)}, 4096), "text/plain", 0), nil
+			return result.NewAnswer(bytes.Repeat([]byte{byte(generation)}, 4096), "text/plain"), nil
 		})
 		if err != nil || a.Body[0] != byte(generation) {
 			t.Fatalf("generation %d: %v, %v", generation, a, err)
@@ -266,7 +266,7 @@ func TestOneFlightPerKey(t *testing.T) {
 			close(started)
 		}
 		<-release
-		return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+		return result.NewAnswer([]byte("x"), "text/plain"), nil
 	}
 	var joined, wg sync.WaitGroup
 	outcomes := make(chan result.Outcome, callers)
@@ -309,7 +309,7 @@ func TestLoadOutlivesTheCallerWhoStartedIt(t *testing.T) {
 	load := func(ctx context.Context) (*result.Answer, error) {
 		close(started)
 		<-release
-		return result.NewAnswer([]byte("x"), "text/plain", 0), ctx.Err()
+		return result.NewAnswer([]byte("x"), "text/plain"), ctx.Err()
 	}
 	first, hangUp := context.WithCancel(t.Context())
 	gone := make(chan error)
@@ -325,7 +325,7 @@ func TestLoadOutlivesTheCallerWhoStartedIt(t *testing.T) {
 	second := make(chan error)
 	go func() {
 		_, _, err := c.Get(t.Context(), result.Key{Query: "q"}, func(context.Context) (*result.Answer, error) {
-			return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+			return result.NewAnswer([]byte("x"), "text/plain"), nil
 		})
 		second <- err
 	}()
@@ -465,7 +465,7 @@ func TestCodedAnswersComeFromOnePlainOne(t *testing.T) {
 func TestNotWorthCompressing(t *testing.T) {
 	c := open(t, result.Options{})
 	tests := map[string]*result.Answer{
-		"tiny":      result.NewAnswer([]byte("{}"), "application/json", 0),
+		"tiny":      result.NewAnswer([]byte("{}"), "application/json"),
 		"too large": {TooLarge: true},
 	}
 	for name, answer := range tests {
@@ -513,7 +513,7 @@ func BenchmarkHit(b *testing.B) {
 	c := open(b, result.Options{Budget: 1 << 20})
 	key := result.Key{View: "activities", Epoch: "e", Generation: 12, Query: "list?limit=20&filter={}", Coding: result.Zstd}
 	load := func(context.Context) (*result.Answer, error) {
-		return result.NewAnswer(make([]byte, 4096), "application/json", 1), nil
+		return result.NewAnswer(make([]byte, 4096), "application/json"), nil
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -547,7 +547,7 @@ func TestWaiting(t *testing.T) {
 	load := func(context.Context) (*result.Answer, error) {
 		begun <- struct{}{}
 		<-release
-		return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+		return result.NewAnswer([]byte("x"), "text/plain"), nil
 	}
 	errs := make(chan error, parallel+waiting+1)
 	get := func(query string) {

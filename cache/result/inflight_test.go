@@ -16,9 +16,9 @@ import (
 func TestInFlight(t *testing.T) {
 	const third = 1 << 20
 	f := open(t, result.Options{InFlight: 3 * third}).InFlight()
-	large := result.NewAnswer(bytes.Repeat([]byte("x"), third/2), "text/plain", 1)
-	other := result.NewAnswer(bytes.Repeat([]byte("y"), third/2), "text/plain", 1)
-	small := result.NewAnswer([]byte("x"), "text/plain", 1)
+	large := result.NewAnswer(bytes.Repeat([]byte("x"), third/2), "text/plain")
+	other := result.NewAnswer(bytes.Repeat([]byte("y"), third/2), "text/plain")
+	small := result.NewAnswer([]byte("x"), "text/plain")
 	again := func() bool { return f.Hold(large) }
 	if !f.Hold(large) || !again() || f.Hold(other) || !f.Hold(small) {
 		t.Errorf("of two answers that fill a third one is held, however often; %d bytes", f.Bytes())
@@ -58,7 +58,7 @@ func TestInFlight(t *testing.T) {
 func TestCodedWaitsWithinBudget(t *testing.T) {
 	c := open(t, result.Options{InFlight: 3 << 20})
 	load := func(context.Context) (*result.Answer, error) {
-		return result.NewAnswer([]byte(strings.Repeat("x", 600<<10)), "text/plain", 1), nil
+		return result.NewAnswer([]byte(strings.Repeat("x", 600<<10)), "text/plain"), nil
 	}
 	if !c.InFlight().TryAcquire(1 << 19) {
 		t.Fatal("nothing can be claimed")

@@ -22,7 +22,7 @@ import (
 // export returns the body of an export: its entries one after the other, between two texts.
 // Each goroutine has a function of its own that appends an entry.
 func (a *answer) export(head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
-	around := response.Envelope{Count: a.count, Head: []byte(head), Between: between, Tail: []byte(tail)}
+	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, a.rows.Entries, writer)
 	body.Held = a.rows.Held()
 	if a.query.Number(params.Limit) == 0 {

@@ -62,7 +62,7 @@ func newest(template string) func(*document) (*response.Body, error) {
 		}
 		var b bytes.Buffer
 		err := feeds.ExecuteTemplate(&b, template, f)
-		return bodyOf(b.Bytes(), len(d.items)), err
+		return bodyOf(b.Bytes()), err
 	}
 }
 

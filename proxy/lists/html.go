@@ -16,7 +16,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 	return func(d *document) (*response.Body, error) {
 		if d.single {
 			r := d.record()
-			return bodyOf(single(r), 1, signposts(&d.items[0].Item, r)...), nil
+			return bodyOf(single(r), signposts(&d.items[0].Item, r)...), nil
 		}
 		data := []byte(listHead(d.Title, d.Count))
 		for i, it := range d.items {
@@ -33,7 +33,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 		for _, e := range d.Exports {
 			links = append(links, link{e.Href, "alternate", e.Type})
 		}
-		return bodyOf(list(&d.List), d.Count, links...), nil
+		return bodyOf(list(&d.List), links...), nil
 	}
 }
 

@@ -78,7 +78,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	}
 	doc.Links["page"] = d.Canonical
 	maps.Copy(doc.Links, d.files)
-	return jsonBody(doc, d.Count, link{d.Canonical, "canonical", ""})
+	return jsonBody(doc, link{d.Canonical, "canonical", ""})
 }
 
 // encoded returns a value as JSON without escapes for HTML: answers are not in scripts.
@@ -91,9 +91,9 @@ func encoded(v any) ([]byte, error) {
 }
 
 // jsonBody returns the body of a JSON document.
-func jsonBody(doc any, count int, links ...link) (*response.Body, error) {
+func jsonBody(doc any, links ...link) (*response.Body, error) {
 	text, err := encoded(doc)
-	return bodyOf(text, count, links...), err
+	return bodyOf(text, links...), err
 }
 
 // link is a link of an answer: in its header or, in a feed, as an element.
@@ -103,8 +103,8 @@ type link struct {
 	Type string `xml:"type,attr"` // empty: the link has none
 }
 
-// bodyOf returns a body of one text, with its number of items and its links.
-func bodyOf(text []byte, count int, links ...link) *response.Body {
+// bodyOf returns a body of one text, with its links.
+func bodyOf(text []byte, links ...link) *response.Body {
 	var header []string
 	for _, l := range links {
 		value := "<" + targets.Replace(l.Href) + `>; rel="` + l.Rel + `"`
@@ -114,7 +114,7 @@ func bodyOf(text []byte, count int, links ...link) *response.Body {
 		header = append(header, value)
 	}
 	body := response.Bytes(text)
-	body.Count, body.Links = count, strings.Join(header, ", ")
+	body.Links = strings.Join(header, ", ")
 	return body
 }
 

@@ -59,7 +59,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 			}
 			return jsonBody(map[string]any{
 				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
-			}, 0)
+			})
 		case path == "/":
 			return response.Bytes(page.Start(head, sections)), nil
 		}

@@ -22,7 +22,6 @@ type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 // Body is an evaluated answer whose bytes are made while its pieces are read. They may be
 // read more than once.
 type Body struct {
-	Count int
 	// Guess is how many bytes the pieces have at least, most likely; 0: not known.
 	Guess int
 	// Held is how many bytes the rows hold while they are read, beside a piece.
@@ -64,7 +63,7 @@ func recycle(buffer *[]byte) {
 
 // Join returns the body of an envelope with rows, which row appends to dst one at a time.
 func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Body {
-	return &Body{Count: e.Count, pieces: func(ctx context.Context) Pieces {
+	return &Body{pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { join(ctx, e, rows, row, yield) }
 	}}
 }
@@ -117,7 +116,7 @@ func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 		size += len(run)
 	}
 	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // without the first comma
-	return &Body{Count: e.Count, size: size, pieces: func(context.Context) Pieces {
+	return &Body{size: size, pieces: func(context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { joinRuns(e, runs, yield) }
 	}}
 }
@@ -143,14 +142,14 @@ func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool)
 
 // Bytes returns a body of one piece.
 func Bytes(text []byte) *Body {
-	return &Body{Count: 1, pieces: func(context.Context) Pieces {
+	return &Body{pieces: func(context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { yield(text, nil) }
 	}}
 }
 
 // Then writes another document behind the body.
 func (b *Body) Then(next *Body) *Body {
-	return &Body{Count: b.Count, Guess: b.Guess, Held: b.Held + next.Held, pieces: func(ctx context.Context) Pieces {
+	return &Body{Guess: b.Guess, Held: b.Held + next.Held, pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) {
 			for _, body := range []*Body{b, next} {
 				for piece, err := range body.pieces(ctx) {
@@ -169,7 +168,6 @@ const ContentType = "application/json; charset=utf-8"
 // Envelope is what stands around the rows of an answer (API.md: Standard envelope), and
 // between two of them.
 type Envelope struct {
-	Count      int
 	Head, Tail []byte
 	Between    string
 }
@@ -177,13 +175,13 @@ type Envelope struct {
 // List is the envelope of a list; limit and offset are part of it where they were applied.
 func List(count int, g query.Page) Envelope {
 	head := strconv.AppendInt([]byte(`{"status":200,"count":`), int64(count), 10)
-	return Envelope{count, append(head, `,"data":[`...), append(appendPage([]byte("]"), g), '}'), ","}
+	return Envelope{append(head, `,"data":[`...), append(appendPage([]byte("]"), g), '}'), ","}
 }
 
 // Full is the envelope of full records, whose count comes last.
 func Full(count int, g query.Page) Envelope {
 	tail := strconv.AppendInt([]byte(`],"count":`), int64(count), 10)
-	return Envelope{count, []byte(`{"status":200,"data":[`), append(appendPage(tail, g), '}'), ","}
+	return Envelope{[]byte(`{"status":200,"data":[`), append(appendPage(tail, g), '}'), ","}
 }
 
 func appendPage(b []byte, g query.Page) []byte {

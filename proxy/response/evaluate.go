@@ -28,7 +28,7 @@ func (r *request) loader(built **Body) result.Loader {
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		a := result.NewAnswer(out, r.plan.ContentType, b.Count)
+		a := result.NewAnswer(out, r.plan.ContentType)
 		a.Ignored, a.Links = b.ignored, b.Links
 		return a, nil
 	}
@@ -66,7 +66,7 @@ func (r *request) compress(ctx context.Context) {
 		}
 		return &result.Answer{
 			Body: out, ETag: r.streamTag(), ContentType: r.plan.ContentType, Coding: r.key.Coding,
-			Count: b.Count, Links: b.Links, Ignored: b.ignored, TooLarge: true,
+			Links: b.Links, Ignored: b.ignored, TooLarge: true,
 		}, err
 	})
 	if err == nil {

@@ -27,7 +27,7 @@ func JoinCostly[T any](e Envelope, rows Rows[T], writer func() func(dst []byte, 
 		return text
 	}
 	ahead := runtime.GOMAXPROCS(0)
-	return &Body{Count: e.Count, ahead: ahead, pieces: func(ctx context.Context) Pieces {
+	return &Body{ahead: ahead, pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) {
 			if !yield(e.Head, nil) {
 				return

@@ -38,8 +38,6 @@ type Options struct {
 	Codings   []result.Coding // on offer, best first
 	KeptBytes int             // a longer body is streamed, not kept
 	Timeout   time.Duration   // of evaluating one request; negative: no limit
-	// RegexTimeout bounds the backtracking expressions of one request.
-	RegexTimeout time.Duration
 
 	Generation int       // of the settings, from 0 on
 	Adopted    time.Time // when these settings took the place of others; zero: they are the first
@@ -210,7 +208,7 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
 	defer cancel()
 	a, _, err := r.Results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
-		return result.NewAnswer(content, kind, 1), nil
+		return result.NewAnswer(content, kind), nil
 	})
 	if err != nil {
 		return err
@@ -250,14 +248,14 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 	if found.Stale {
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, true))
 	}
-	return r.send(c, result.NewAnswer(found.Text, ContentType, 1), fieldsOf(c))
+	return r.send(c, result.NewAnswer(found.Text, ContentType), fieldsOf(c))
 }
 
 // context returns a context for the work for a request, which is charged to its client. It ends
 // after a time, if that is not negative, and, where the system can tell, when the client closes its
 // connection, also if it closes only the direction it sends in: the two look the same.
 func (r *Responder) context(c *fiber.Ctx, client netip.Prefix, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(r.RegexTimeout)})
+	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(pcre.DefaultBudget)})
 	ctx, cancel := result.WithTimeout(ctx, limit)
 	conn := connOf(c)
 	if conn == nil {
