@@ -12,19 +12,19 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// Pieces are the bytes of a body as they are sent, piece after piece. A piece is valid
-// until the next is read; an error ends them.
+// Pieces yields the bytes of a body piece by piece. A piece is valid until the next is read; an
+// error is the last.
 type Pieces = iter.Seq2[[]byte, error]
 
 // Rows yields the rows of a body in the context's turn.
 type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 
-// Body is an evaluated answer whose bytes are made while its pieces are read. They may be
+// Body is an evaluated answer whose bytes are made while its pieces are read. The pieces may be
 // read more than once.
 type Body struct {
-	// Guess is how many bytes the pieces have at least, most likely; 0: not known.
+	// Guess is a low estimate of how many bytes the pieces have; 0: not known.
 	Guess int
-	// Held is how many bytes the rows hold while they are read, beside a piece.
+	// Held is how many bytes of memory reading the rows takes, beside a piece.
 	Held int64
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
@@ -38,9 +38,9 @@ type Body struct {
 // errNoTurn reports a programming mistake.
 var errNoTurn = errors.New("response: a body is read without a turn")
 
-// Pieces makes the bytes of the body in the context's turn, which is to be paused while a
-// client reads. Without a turn they are an error: then nothing would share the processors
-// fairly, or end with the client.
+// Pieces makes the bytes of the body in the context's turn, which the caller pauses while a
+// client reads. Without a turn it yields an error: the work would not share the processors
+// fairly, nor end when the client leaves.
 func (b *Body) Pieces(ctx context.Context) Pieces {
 	if !fair.TurnOf(ctx).Held() {
 		return func(yield func([]byte, error) bool) { yield(nil, errNoTurn) }
@@ -48,13 +48,13 @@ func (b *Body) Pieces(ctx context.Context) Pieces {
 	return b.pieces(ctx)
 }
 
-// chunk is about how much of a body is joined at a time, in bytes.
+// chunk is about how many bytes of a body are joined at a time.
 const chunk = 64 << 10
 
-// chunks are the buffers that bodies are joined in.
+// chunks are buffers for joining bodies.
 var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
 
-// recycle keeps a buffer for other bodies, unless a long row has made it too large to stay.
+// recycle keeps a buffer for other bodies, unless a long row has made it large.
 func recycle(buffer *[]byte) {
 	if cap(*buffer) <= 4*chunk {
 		chunks.Put(buffer)
@@ -98,7 +98,7 @@ func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []b
 	yield(out, nil)
 }
 
-// JoinRange is Join with the numbers from from up to to as rows.
+// JoinRange is Join with the numbers in [from, to) as rows.
 func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Body {
 	return Join(e, func(context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
@@ -108,8 +108,8 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 	}, row)
 }
 
-// JoinRuns returns the body of an envelope with rows that are prepared, each behind a comma. Pieces
-// are of about a chunk, or larger where the memory of the rows can be sent as it is.
+// JoinRuns returns the body of an envelope with prepared rows, each of which begins with a comma.
+// Pieces have about a chunk, or more where the memory of the rows is sent without a copy.
 func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 	size := 0
 	for run := range runs {
@@ -162,17 +162,17 @@ func (b *Body) Then(next *Body) *Body {
 	}}
 }
 
-// ContentType is that of every answer but pages.
+// ContentType is the media type of answers in JSON.
 const ContentType = "application/json; charset=utf-8"
 
-// Envelope is what stands around the rows of an answer (API.md: Standard envelope), and
-// between two of them.
+// Envelope is the text around the rows of an answer (API.md: Standard envelope), and between two
+// rows.
 type Envelope struct {
 	Head, Tail []byte
 	Between    string
 }
 
-// List is the envelope of a list; limit and offset are part of it where they were applied.
+// List is the envelope of a list. It has limit and offset if they were applied.
 func List(count int, g query.Page) Envelope {
 	head := strconv.AppendInt([]byte(`{"status":200,"count":`), int64(count), 10)
 	return Envelope{append(head, `,"data":[`...), append(appendPage([]byte("]"), g), '}'), ","}

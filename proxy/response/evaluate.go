@@ -10,8 +10,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// loader computes the plain answer of a request. built gets the body of an answer that is too
-// large to keep.
+// loader returns what computes the plain answer of a request. If built is not nil, it gets the body,
+// so that an answer too large to keep can be streamed without building it again.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
 		b, err := r.plan.build(ctx, r.snapshot)
@@ -109,8 +109,8 @@ func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, err
 	return bytes.Join(parts, nil), nil
 }
 
-// streamTag is the tag of an answer whose plain body is never held as a whole: of what
-// determines it instead of its bytes.
+// streamTag is the tag of an answer whose plain body is never in memory as a whole. It is a hash of
+// the key, which determines the bytes.
 func (r *request) streamTag() string {
 	k := &r.key
 	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " + strconv.FormatInt(k.Published, 36) + "\x00" + k.Query

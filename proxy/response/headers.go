@@ -17,21 +17,21 @@ import (
 	"vitrine/rules"
 )
 
-// Freshness is what Cache-Control allows caches outside. Each duration is cut to seconds.
+// Freshness says how long other caches may use an answer. Durations are truncated to seconds.
 type Freshness struct {
-	MaxAge time.Duration // how long a cache may hand an answer out without asking
-	// StaleWhileRevalidate and StaleIfError are how much longer it may.
+	MaxAge time.Duration // how long a cache may use an answer without asking
+	// StaleWhileRevalidate and StaleIfError are how much longer it may use a stale answer.
 	StaleWhileRevalidate, StaleIfError time.Duration
-	// KeyedPublic lets shared caches keep what needs a key. They must tell callers apart by
-	// Vary then; not all do.
+	// KeyedPublic lets shared caches keep answers that need a key. They must then tell callers
+	// apart by Vary; not all do.
 	KeyedPublic bool
 }
 
-// headers are those every answer carries, worked out once.
+// headers are values of headers that do not depend on the request.
 type headers struct {
 	vary            string
-	shared, private string        // Cache-Control of what any caller may have, and of what is one caller's or needs a key
-	longest         time.Duration // that a cache may hand an answer out, stale included
+	shared, private string        // Cache-Control of answers for all callers, and of those for one caller or with a key
+	longest         time.Duration // for which a cache may use an answer, even a stale one
 }
 
 func newHeaders(vary []string, f Freshness) headers {
@@ -51,18 +51,17 @@ func newHeaders(vary []string, f Freshness) headers {
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 
-// headerCacheStatus is RFC 9211's.
+// headerCacheStatus is defined by RFC 9211.
 const headerCacheStatus = "Cache-Status"
 
-// setCaching sets Vary and Cache-Control; private says that no shared cache may have the
-// answer. None has it for longer than until the time given, if one is. An open answer is the
-// same for all callers.
+// setCaching sets Vary and Cache-Control. No shared cache may keep a private answer, and none may
+// use an answer after until, unless that is zero. An open answer is the same for all callers.
 func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time) {
 	vary := r.headers.vary
 	if open {
 		vary = fiber.HeaderAcceptEncoding
 	}
-	if len(c.Response().Header.Peek(fiber.HeaderVary)) > 0 { // a middleware has said what it depends on
+	if len(c.Response().Header.Peek(fiber.HeaderVary)) > 0 { // a middleware has set it
 		c.Append(fiber.HeaderVary, vary)
 	} else {
 		SetHeader(c, fiber.HeaderVary, vary)
@@ -79,8 +78,7 @@ func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time
 	SetHeader(c, fiber.HeaderCacheControl, control)
 }
 
-// SetHeader is Fiber's Set for names already in canonical form, which it need
-// not look at again.
+// SetHeader sets a response header whose name is in canonical form.
 func SetHeader(c *fiber.Ctx, name, value string) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
@@ -96,10 +94,9 @@ func setLinks(c *fiber.Ctx, links string) {
 // from. Age does not: caches take from it how long an answer is fresh.
 const HeaderDataAge = "Vitrine-Data-Age"
 
-// setModified sets Last-Modified: when the view of an answer was published. It is not
-// set where a date of whole seconds, the view's alone, would be taken for more than it
-// says: of what the clock, or settings adopted since, have changed as well. It reports
-// whether nothing has changed since the date of If-Modified-Since, empty for none.
+// setModified sets Last-Modified to the time at which the view of an answer was published. It does
+// not set it where the clock, or settings adopted since, also decide what the answer is. It
+// reports whether nothing has changed since the date of If-Modified-Since, empty for none.
 func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
@@ -119,24 +116,24 @@ func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapsho
 	if since == "" || since == st.modified {
 		return since != ""
 	}
-	// Another date is the caller's own. Until the snapshot was shown here, callers were
-	// given the one before, though this was published already.
+	// Another date is the caller's own. Until the snapshot was shown here, callers got the one
+	// before, although this one was already published.
 	at, err := http.ParseTime(since)
 	return err == nil && at.After(shown)
 }
 
-// fields are the header fields of a request that its answer depends on. Of several with one name
-// the first that is not empty counts.
+// fields are the header fields of a request that its answer depends on. Of several fields with
+// one name the first that is not empty counts.
 type fields struct {
 	codings       string // Accept-Encoding
 	noneMatch     string // If-None-Match
 	hasNoneMatch  bool
 	modifiedSince string // If-Modified-Since
-	unmodified    bool   // nothing has changed since then, see setModified
+	unmodified    bool   // nothing has changed since modifiedSince, see setModified
 	hasPrefer     bool
 }
 
-// fieldsOf reads them in one pass, which is faster than to look each up.
+// fieldsOf reads the fields in one pass, which is faster than looking each up.
 func fieldsOf(c *fiber.Ctx) (f fields) {
 	for line := range bytes.Lines(c.Request().Header.RawHeaders()) {
 		name, value, _ := bytes.Cut(line, []byte{':'})
@@ -158,7 +155,7 @@ func fieldsOf(c *fiber.Ctx) (f fields) {
 	return f
 }
 
-// unchanged reports whether the caller has an answer with a tag (RFC 9110: 13.2.2).
+// unchanged reports whether the caller already has the answer with a tag (RFC 9110: 13.2.2).
 func (f *fields) unchanged(etag string) bool {
 	if f.hasNoneMatch {
 		return matches(f.noneMatch, etag)
@@ -166,7 +163,7 @@ func (f *fields) unchanged(etag string) bool {
 	return f.unmodified
 }
 
-// Response headers that report what an answer leaves out of its call (DESIGN.md: 23).
+// Response headers that report which parts of a call the answer ignores (DESIGN.md: 23).
 const (
 	HeaderIgnored    = "Vitrine-Ignored"    // parameters and paths that the answer does not depend on
 	HeaderRestricted = "Vitrine-Restricted" // the permission whose lack cut the list
@@ -175,9 +172,9 @@ const (
 	handlingStrict   = "handling=strict"
 )
 
-// reportIgnored sets Vitrine-Ignored: what the answer to a call does not depend on. For
-// callers that prefer strict handling that is an error; a cache must not give them the
-// response to others.
+// reportIgnored sets Vitrine-Ignored: parts of the call that the answer does not depend on. Callers
+// that prefer strict handling get an error instead; a cache must not give them the response
+// to others.
 func reportIgnored(c *fiber.Ctx, ignored string) error {
 	if ignored == "" {
 		return nil
@@ -194,7 +191,7 @@ func reportIgnored(c *fiber.Ctx, ignored string) error {
 	return &rules.Error{Kind: rules.ErrWrongCall, Reason: "Strict handling was asked for, and these are ignored: " + ignored}
 }
 
-// strict reports whether a call is to fail rather than be answered in part (RFC 7240).
+// strict reports whether the caller prefers strict handling (RFC 7240).
 func strict(c *fiber.Ctx) bool {
 	for _, header := range c.Request().Header.PeekAll(headerPrefer) {
 		for preference := range strings.SplitSeq(string(header), ",") {
@@ -208,7 +205,7 @@ func strict(c *fiber.Ctx) bool {
 	return false
 }
 
-// reportHandling sets the headers that report what a plan leaves out of its call.
+// reportHandling sets the headers that report which parts of the call a plan ignores or restricts.
 func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
@@ -219,27 +216,27 @@ func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
 	return reportIgnored(c, p.Ignored)
 }
 
-// age is how old the data of a view is, as answers from it report it.
+// age is how old the data of a view is.
 type age struct {
-	// seconds are the whole ones since the store last confirmed the view. A view that came from a
-	// file counts from when it was confirmed for the process that wrote it.
+	// seconds is the number of whole seconds since the store last confirmed the view. For a view
+	// from a file that was the store of the process that wrote it.
 	seconds string
-	// published is when the view was, and modified the same as HTTP writes it; empty while
-	// that lies ahead by this clock.
+	// published is when the view was published, and modified the same as text for HTTP; empty
+	// while that is in the future by this clock.
 	published time.Time
 	modified  string
-	// stale: the store could not confirm the view when it was last to.
+	// stale: the store could not confirm the view the last time it was asked.
 	stale bool
 }
 
-// ages keeps the ages of all views. It reads their status at most once a second.
+// ages caches the ages of all views. It reads their status at most once a second.
 type ages struct {
 	views Views
 	now   func() time.Time
 	last  atomic.Pointer[agesAt]
 }
 
-// agesAt are the ages of all views by name, as they were at a time.
+// agesAt are the ages of all views by name at a time.
 type agesAt struct {
 	at    time.Time
 	views map[string]age
@@ -260,12 +257,12 @@ func (a *ages) of(view string) age {
 				seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
 			}
 		}
-		a.last.Store(last) // of several at once any will do
+		a.last.Store(last) // concurrent calls store about the same
 	}
 	return last.views[view]
 }
 
-// pastDate is a time as HTTP writes it; empty if it is not past.
+// pastDate formats a time for HTTP; it is empty for a time in the future.
 func pastDate(t, now time.Time) string {
 	if t.Truncate(time.Second).After(now) {
 		return ""
@@ -273,11 +270,10 @@ func pastDate(t, now time.Time) string {
 	return t.UTC().Format(http.TimeFormat)
 }
 
-// streamed is the outcome of an answer that is made while it goes out.
+// streamed is the outcome of an answer that is made while it is sent.
 const streamed result.Outcome = "streamed"
 
-// cacheStatus returns the Cache-Status of an answer (RFC 9211). A Hit of Get is one, too: the
-// request looked first.
+// cacheStatus returns the Cache-Status of an answer (RFC 9211).
 func cacheStatus(o result.Outcome, stale bool) string {
 	status := "vitrine; hit"
 	switch o {

@@ -20,7 +20,7 @@ func negotiate(accept string, offer []result.Coding) result.Coding {
 			w, _ = weightOf(accept, "*")
 		}
 		if w == 1 {
-			return coding // nothing weighs more; most clients end here
+			return coding // no coding can weigh more
 		}
 		if w > bestWeight {
 			best, bestWeight = coding, w
@@ -45,7 +45,7 @@ func weightOf(accept, coding string) (w float64, named bool) {
 	return 0, false
 }
 
-// quality reads ";q=0.5"; what cannot be read is not wanted.
+// quality reads ";q=0.5"; it is 0 if the text is malformed.
 func quality(parameters string) float64 {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {

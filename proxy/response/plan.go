@@ -16,10 +16,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Build evaluates a query on a snapshot. Of a body too large to keep it may be called again.
+// Build evaluates a query on a snapshot. It may be called more than once.
 type Build func(context.Context, *view.Snapshot) (*Body, error)
 
-// Plan says what will be answered and how to make it.
+// Plan says what the answer to a request is and how to make it.
 type Plan struct {
 	View string
 	// Query is canonical: of one snapshot, the same text means the same bytes.
@@ -27,8 +27,8 @@ type Plan struct {
 	Build Build
 	// ContentType is the media type of the answer; empty: JSON.
 	ContentType string
-	// Headers are set on every answer, on 304 as well. They are part of the plan, not of the
-	// kept answer, so that equal bytes may have different ones.
+	// Headers are set on every answer, also on 304. They belong to the plan and not to the kept
+	// answer, so that equal bytes may have different headers.
 	Headers []Header
 	// Also are other views that the answer depends on.
 	Also []string
@@ -37,8 +37,8 @@ type Plan struct {
 	Ignored string
 	// Restricted is the permission whose lack cuts the list; empty: it is whole.
 	Restricted string
-	// Paths are the stored fields that the call names. Those that no record has are
-	// reported as ignored, unless the list is restricted.
+	// Paths are the stored fields that the call names. The answer reports those that no record
+	// has as ignored, unless the list is restricted.
 	Paths []string
 }
 
@@ -48,17 +48,15 @@ type Caching struct {
 	Personal bool
 	// Whole: the caller sees the rows with their hidden fields. The plan is personal, too.
 	Whole bool
-	// Once: the plan is for this request only, because it depends on the path, the
-	// moment or what was found.
+	// Once: the plan is for this request only, because it depends on more than the URL, such as
+	// the time or a record.
 	Once bool
-	// Negotiated is the request header, beside those of all answers, that chose this plan;
-	// empty: none.
+	// Negotiated is a request header that decided about this plan, beside those that decide
+	// about all; empty: none.
 	Negotiated string
-	// Until is when another answer becomes right by the clock alone. The zero time
-	// never comes.
+	// Until is when the clock alone changes the answer; zero: never.
 	Until time.Time
-	// Since is from when on the clock has given this answer, where Until is known. The zero
-	// time: it is not known.
+	// Since is when the clock last changed the answer; zero: not known.
 	Since time.Time
 }
 
@@ -68,11 +66,11 @@ type Header struct{ Name, Value string }
 // planned is a plan of a generation of settings, ready to be answered.
 type planned struct {
 	Plan
-	key        string // Query with all that the answer depends on beside it
+	key        string // Query, and what else the answer depends on
 	generation int
 }
 
-// build evaluates the plan and finds what the answer ignores of the call.
+// build evaluates the plan and finds the paths of the call that no record has.
 func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	b, err := p.Build(ctx, s)
 	if err == nil && p.Restricted == "" {
@@ -81,14 +79,14 @@ func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	return b, err
 }
 
-// missing lists those of the paths that no record of a snapshot has; empty if there are
-// none. Of views in the store it is not known.
+// missing lists the paths that no record of a snapshot has. It lists none for views that stay in
+// the store.
 func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, error) {
 	var all []string
 	for _, path := range paths {
 		parsed, err := raw.ParsePath(path)
 		if err != nil {
-			continue // it was refused, or names no field
+			continue // the call was refused, or it names no field
 		}
 		has, err := s.Has(ctx, parsed)
 		if err != nil {
@@ -116,15 +114,14 @@ func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding)
 	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli(), Query: query, Coding: coding}, nil
 }
 
-// plannedBytes bounds the plans kept. A plan holds its filter, which is planFactor times as
-// large as the text it was read from, and has planOverhead bytes beside it, as far as is known.
+// plannedBytes bounds the memory for plans. A plan takes about planOverhead bytes, and its filter
+// about planFactor times the bytes of its text.
 const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
-// Planner keeps the plans of URLs. To read a filter, check it and compile it costs more
-// than to find an answer; popular URLs are read once. Answers themselves are kept by the
-// plan's canonical query, never by URL.
+// Planner caches the plans of URLs: parsing and compiling a filter costs more than finding an
+// answer. Answers are kept by the plan's canonical query, never by URL.
 type Planner struct {
-	kept *ristretto.Cache[[]byte, *planned] // plans are not changed any more
+	kept *ristretto.Cache[[]byte, *planned] // plans are immutable
 }
 
 // NewPlanner returns a Planner without plans. Close it when done.
@@ -143,9 +140,8 @@ func NewPlanner() (*Planner, error) {
 // Close frees the plans.
 func (p *Planner) Close() { p.kept.Close() }
 
-// plan returns the plan of a URL by settings of a generation, and makes it where it is not
-// kept. The plan of a session depends on the caller and is made each time; so is one that
-// holds once. Errors are not kept.
+// plan returns the plan of a URL by settings of a generation, from the cache or by calling plan.
+// Plans of sessions depend on the caller and are not cached, nor are errors.
 func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*planned, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.generation == generation {
@@ -158,11 +154,11 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
 	found := &planned{made, made.Query, generation}
-	if len(made.Paths) > 0 { // which of them no record has is reported with the answer
+	if len(made.Paths) > 0 { // the answer reports those that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
 	if generation > 0 {
-		// Answers are kept across generations of settings; their keys must not be.
+		// Answers of different settings must not have the same key.
 		found.key = strconv.Itoa(generation) + "\x00" + found.key
 	}
 	if anonymous && !made.Once {

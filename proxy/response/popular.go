@@ -20,17 +20,16 @@ type popularQuery struct {
 	coding result.Coding
 }
 
-// sampleSize is how many of the queries last answered from memory are remembered,
-// one in sampleShare of them: popular ones are among them, and others are soon written
-// over. Of large ones all are, up to largeSize of them: few are asked for, and to compress one
-// takes seconds.
+// One in sampleShare of the queries answered from memory is remembered in one of sampleSize places:
+// popular queries are among them, and others are soon overwritten. Queries with large answers are
+// few; each is remembered in one of largeSize places, because compressing one answer takes seconds.
 const (
 	sampleSize  = 64
 	sampleShare = 16
 	largeSize   = 8
 )
 
-// prepareTime bounds by how much preparing answers may delay a snapshot.
+// prepareTime bounds the delay of a snapshot by preparing answers.
 const prepareTime = 100 * time.Millisecond
 
 // Popular keeps a sample of the queries answered, to answer them from the next snapshot
@@ -52,9 +51,9 @@ func (h *Popular) note(p *planned, coding result.Coding, large bool) {
 	}
 }
 
-// Prepare answers what is popular from a snapshot that is about to be shown. An answer
-// that fails, or that there is no time for, is left to the first caller that asks for it.
-// Large answers are compressed in the background once the snapshot is shown.
+// Prepare computes the answers to popular queries from a snapshot that is about to be shown, as far
+// as there is time; shown has them kept. Large answers are compressed in the background when the
+// snapshot is shown.
 func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()

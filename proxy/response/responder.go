@@ -40,7 +40,7 @@ type Options struct {
 	Timeout   time.Duration   // of evaluating one request; negative: no limit
 
 	Generation int       // of the settings, from 0 on
-	Adopted    time.Time // when these settings took the place of others; zero: they are the first
+	Adopted    time.Time // when these settings replaced others; zero: they are the first
 	Now        func() time.Time
 }
 
@@ -56,25 +56,24 @@ func New(o Options) *Responder {
 	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views, now: o.Now}}
 }
 
-// Caller is what a Responder has to know of a caller.
+// Caller is what a Responder knows of a caller.
 type Caller struct {
 	Client    netip.Prefix // the work is charged to it
 	Anonymous bool         // there is no session: the plan may be kept
 	Personal  bool         // no answer may be kept for others
 	Keyed     bool         // the resource needs a key
-	// Open: the resource is the same for all callers, whatever they are.
+	// Open: the resource is the same for all callers.
 	Open bool
-	// Variant is what the plan depends on beside the URL, such as the host of the request.
+	// Variant is what else the plan depends on beside the URL, such as the host of the request.
 	Variant [3]string
 }
 
-// maxRetries bounds how often an answer is begun again because a view has gone on. A view
-// that goes on faster than it can be read is published too often.
+// maxRetries bounds how often an answer is begun again because a view was published meanwhile.
 const maxRetries = 5
 
-// Serve answers a request by the plan that is kept for its URL, or that plan makes. A view
-// that went on while it was read is read again, as often as maxRetries and no longer than a
-// request may take.
+// Serve answers a request by the cached plan of its URL, or the one that plan returns. If a view
+// was published anew while it was read, Serve begins again, up to maxRetries times and for no
+// longer than a request may take.
 func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
 	err := r.serve(c, caller, plan)
 	if err == nil {
@@ -95,12 +94,12 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	return err
 }
 
-// urls are buffers for URLs with what plans depend on beside them.
+// urls are buffers for URLs with their variants.
 var urls = sync.Pool{New: func() any { return new([]byte) }}
 
 // serve answers from the snapshots that are current.
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
-	url := c.Request().Header.RequestURI() // as sent: that of the request decodes %2F. ristretto keeps hashes only
+	url := c.Request().Header.RequestURI() // as sent: the path of the request has %2F decoded. Ristretto keeps hashes only
 	if caller.Variant != [3]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
@@ -124,7 +123,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	header, personal := fieldsOf(c), p.Personal || caller.Personal
 	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
-	SetHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
+	SetHeader(c, fiber.HeaderAge, "0") // we are the origin, however old the data is
 	SetHeader(c, HeaderDataAge, age.seconds)
 	if p.Negotiated != "" {
 		c.Append(fiber.HeaderVary, p.Negotiated)
@@ -166,10 +165,10 @@ type request struct {
 	header   fields
 }
 
-// answer computes what is not in memory yet, or never will be. An answer too large to be kept, or
-// for which there is too little memory, is made while it goes out. Where such an answer was
-// asked for before, the compressed one is made for the memory as well. known is what the memory
-// has of the answer; nil: nothing.
+// answer computes an answer that is not in memory. It streams an answer that is too large to keep, or
+// for which there is too little memory. From the second request on for a large answer it also has
+// the answer compressed in the background, to be kept. known is the entry of the cache that says
+// so; nil: there is none.
 func (r *request) answer(known *result.Answer) error {
 	ctx, cancel := r.context(r.c, r.client, r.Timeout)
 	defer cancel()
@@ -200,8 +199,7 @@ func (r *request) answer(known *result.Answer) error {
 // Forever is how long a cache may use a copy of what never changes.
 const Forever = 365 * 24 * time.Hour
 
-// Static sends an answer that changes with the program only, in the coding the client
-// likes best.
+// Static sends content that changes only with the program.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
 	header := fieldsOf(c)
 	key := result.Key{Query: name, Coding: negotiate(header.codings, r.Codings)}
@@ -226,11 +224,11 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 type Foreign struct {
 	Text  []byte
 	Age   time.Duration
-	Stale bool // that server could not confirm it
+	Stale bool // the server could not confirm it
 }
 
-// External sends what read got from elsewhere: nothing for an empty text, else one object.
-// ignored lists the parameters that the answer does not depend on.
+// External sends an answer that read got from another server; an empty text has no body. ignored
+// lists the parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (Foreign, error)) error {
 	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
@@ -251,9 +249,9 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 	return r.send(c, result.NewAnswer(found.Text, ContentType), fieldsOf(c))
 }
 
-// context returns a context for the work for a request, which is charged to its client. It ends
-// after a time, if that is not negative, and, where the system can tell, when the client closes its
-// connection, also if it closes only the direction it sends in: the two look the same.
+// context returns a context for the work for a request, which is charged to the client. It ends
+// after limit, unless that is negative, and, where the system can tell, when the client closes its
+// connection or its sending direction: the two look the same.
 func (r *Responder) context(c *fiber.Ctx, client netip.Prefix, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(pcre.DefaultBudget)})
 	ctx, cancel := result.WithTimeout(ctx, limit)
@@ -271,8 +269,8 @@ func connOf(c *fiber.Ctx) *listener.Conn {
 	return conn
 }
 
-// send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
-// is result.ErrInFlight where too much waits to be sent.
+// send sends an answer or 304. The body is shared: Fiber only reads it. The error is
+// result.ErrInFlight if too many bytes wait to be sent.
 func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	if err := reportIgnored(c, a.Ignored); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// stream sends a body that is made while it goes out; it builds the body if b is nil. The
-// error is result.ErrInFlight where too much waits to be sent. One turn is for all of it,
+// stream sends a body while it is made. It builds the body if b is nil. The error is
+// result.ErrInFlight if too many bytes wait to be sent. The whole stream has one turn, which is
 // paused while the client does not read, so that a long stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
 	ctx, cancel := r.context(r.c, r.client, -1)
@@ -70,11 +70,11 @@ func (r *request) stream(b *Body) (err error) {
 	return nil
 }
 
-// streamBytes is about what a stream holds beside what its connection does: a piece and
-// its parts.
+// streamBytes is about how much memory a stream takes beside its connection: a piece and its
+// parts.
 const streamBytes = chunk + chunk/2
 
-// making is about how much memory it takes to make the pieces of a body.
+// making is about how many bytes of memory making the pieces of a body takes.
 func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
 
 // acquire acquires the memory for a stream: in its coding, or where there is too little
@@ -121,8 +121,8 @@ func (b *Body) in(ctx context.Context, c result.Coding) Pieces {
 	}
 }
 
-// Stream hands the pieces of a body to a connection, which has them written without a
-// copy. It holds one piece, whatever the size of the whole. The connection closes it.
+// Stream writes the pieces of a body to a connection without a copy. It holds one piece at a time.
+// The server closes it.
 type Stream struct {
 	// Sizes gets the number of bytes sent when the stream ends. If nil, it is not reported.
 	Sizes prometheus.Observer
@@ -137,11 +137,11 @@ type Stream struct {
 	acquired int64
 }
 
-// Read implements io.Reader. It is not called: all that fasthttp does with a body is WriteTo.
+// Read implements io.Reader. Fasthttp does not call it, but WriteTo.
 func (s *Stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent as they are also
-// where the length is unknown, instead of in parts of 4 kB.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent without a copy even if the
+// length is not known.
 func (s *Stream) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
@@ -179,8 +179,7 @@ func (s *Stream) Resume() error {
 	return nil
 }
 
-// Close implements io.Closer. The rest of the pieces is dropped, also where the client
-// has closed the connection.
+// Close implements io.Closer. It drops the rest of the pieces.
 func (s *Stream) Close() error {
 	if s.Sizes != nil {
 		s.Sizes.Observe(float64(s.sent))
