@@ -63,15 +63,9 @@ func (k Key) plain() Key {
 	return k
 }
 
-// place returns the key under which the answer is kept. It is the same for every
-// generation: a newer answer replaces the older one and inherits its popularity.
-func (k Key) place() Key {
-	k.Epoch, k.Generation, k.Published = "", 0, 0
-	return k
-}
-
-// appendPlace appends the place as ristretto has it. NUL cannot occur in the parts before
-// Query.
+// appendPlace appends the text under which the answer is kept. It is the same for every
+// generation: a newer answer replaces the older one and inherits its popularity. NUL cannot
+// occur in the parts before Query.
 func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Coding...), 0)
@@ -88,7 +82,7 @@ type entry struct {
 
 // of reports whether the entry is the answer for a key that has its place.
 func (e entry) of(key Key) bool {
-	return e.generation == key.Generation && e.epoch == key.Epoch && e.published == key.Published
+	return e.answer != nil && e.generation == key.Generation && e.epoch == key.Epoch && e.published == key.Published
 }
 
 // newer reports whether the entry is of a newer generation than another.
@@ -121,7 +115,7 @@ const entryBytes = 4 << 10
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	parallel := 2 * runtime.GOMAXPROCS(0)
-	c := &Cache{timeout: cmp.Or(o.Timeout, 20*time.Second), large: large{budget: o.LargeBudget, kept: lru.New[Key, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
+	c := &Cache{timeout: cmp.Or(o.Timeout, 20*time.Second), large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {
@@ -155,28 +149,33 @@ func (c *Cache) Close() {
 	c.kept.Close()
 }
 
-// Lookup returns the answer for key if it is in memory. It does not count a miss: the
-// caller then calls Get.
-func (c *Cache) Lookup(key Key) (*Answer, bool) {
-	a, ok := c.lookup(key)
-	if ok {
+// Lookup returns the answer for key if it is in memory, else nil. It does not count a miss: the
+// caller then calls Load.
+func (c *Cache) Lookup(key Key) *Answer {
+	a := c.lookup(key)
+	if a != nil {
 		c.stats.hits.Add(1)
 	}
-	return a, ok
+	return a
 }
 
-func (c *Cache) lookup(key Key) (*Answer, bool) {
+func (c *Cache) lookup(key Key) *Answer {
+	if found := c.at(key); found.of(key) {
+		return found.answer
+	}
+	return nil
+}
+
+// at returns the entry in the place of a key, the zero entry if there is none.
+func (c *Cache) at(key Key) entry {
 	place := c.places.Get().(*[]byte)
 	*place = key.appendPlace((*place)[:0])
 	found, ok := c.kept.Get(*place)
-	c.places.Put(place) // ristretto has read it and keeps its hashes only
-	if ok && found.of(key) {
-		return found.answer, true
+	if !ok {
+		found = c.large.get(string(*place))
 	}
-	if found = c.large.get(key); found.answer != nil && found.of(key) {
-		return found.answer, true
-	}
-	return nil, false
+	c.places.Put(place) // ristretto keeps its hashes only
+	return found
 }
 
 // store keeps an answer, unless the cache has one of a newer generation: then the request
@@ -185,20 +184,22 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 // it again.
 func (c *Cache) store(key Key, a *Answer) {
 	e := entry{key.Epoch, key.Generation, key.Published, a}
+	if c.at(key).newer(e) {
+		return
+	}
+	place := key.appendPlace(nil)
 	if c.large.budget > 0 && len(a.Body) > LargeBytes {
-		evicted, ok := c.large.set(key, e)
+		c.kept.Del(place)
+		evicted, ok := c.large.set(string(place), e)
 		c.stats.evicted.Add(uint64(evicted))
 		if !ok {
 			c.stats.rejected.Add(1)
 		}
-		return
-	}
-	place := key.appendPlace(nil)
-	if found, ok := c.kept.Get(place); ok && found.newer(e) {
-		return
-	}
-	if !c.kept.SetWithTTL(place, e, a.cost(), maxAge) && c.kept != nil {
-		c.stats.rejected.Add(1)
+	} else {
+		c.large.drop(string(place))
+		if !c.kept.SetWithTTL(place, e, a.cost(), maxAge) && c.kept != nil {
+			c.stats.rejected.Add(1)
+		}
 	}
 	c.kept.Wait()
 }

@@ -78,7 +78,7 @@ func TestGetKeepsWhatItLoaded(t *testing.T) {
 func asker(t *testing.T, c *result.Cache) func(query string, size int, generation uint64) result.Outcome {
 	return func(query string, size int, generation uint64) result.Outcome {
 		key := result.Key{View: "v", Generation: generation, Query: query}
-		if a, ok := c.Lookup(key); ok {
+		if a := c.Lookup(key); a != nil {
 			if len(a.Body) != size {
 				t.Fatalf("%s: %d bytes, want %d", query, len(a.Body), size)
 			}
@@ -240,12 +240,12 @@ func TestPrepare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := c.Lookup(key); !ok {
+		if c.Lookup(key) == nil {
 			t.Errorf("%q: the generation shown lost its answer", coding)
 		}
 		keep()
-		a, ok := c.Lookup(next)
-		if !ok || decode(t, a.Coding, a.Body) != "the next "+body || a.Coding != coding {
+		a := c.Lookup(next)
+		if a == nil || decode(t, a.Coding, a.Body) != "the next "+body || a.Coding != coding {
 			t.Errorf("%q: prepared, but not there: %v", coding, a)
 		}
 	}
@@ -253,6 +253,30 @@ func TestPrepare(t *testing.T) {
 	_, err := c.Prepare(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCompressedLater: a compressed answer replaces the record that the plain one is too large, however
+// large it is itself, and the other way round.
+func TestCompressedLater(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20, LargeBudget: 8 << 20})
+	key := result.Key{Query: "q", Coding: result.Gzip}
+	tooLarge := func(context.Context) (*result.Answer, error) { return &result.Answer{TooLarge: true}, nil }
+	for _, size := range []int{10, result.LargeBytes + 1} {
+		key.Generation++
+		if a, outcome, err := c.Get(t.Context(), key, tooLarge); err != nil || outcome != result.Loaded || !a.TooLarge {
+			t.Fatalf("%d: %v, %s, %v", size, a, outcome, err)
+		}
+		keep, err := c.Prepare(t.Context(), key, func(context.Context) (*result.Answer, error) {
+			return &result.Answer{Body: make([]byte, size), ETag: `"e"`, Coding: result.Gzip, TooLarge: true}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep()
+		if a := c.Lookup(key); a == nil || len(a.Body) != size {
+			t.Errorf("%d: %v is kept", size, a)
+		}
 	}
 }
 

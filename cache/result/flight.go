@@ -36,7 +36,7 @@ type flight struct {
 
 // Get returns the answer for key, from memory or by Load.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	if a, ok := c.Lookup(key); ok {
+	if a := c.Lookup(key); a != nil {
 		return a, Hit, nil
 	}
 	return c.Load(ctx, key, load)
@@ -122,7 +122,7 @@ func (c *Cache) endLocked(key Key, f *flight) {
 // begin its flight only after B has missed, computed and stored. Without the second
 // look-up A would compute what B has just stored.
 func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
-	if a, ok := c.lookup(key); ok {
+	if a := c.lookup(key); a != nil {
 		return a, nil
 	}
 	var a *Answer

@@ -13,44 +13,47 @@ import (
 type large struct {
 	budget int64 // in bytes; 0: it keeps nothing
 
-	mu    sync.Mutex // guards the rest
-	bytes int64      // of the answers kept
-	kept  *lru.Cache[Key, entry]
+	mu    sync.Mutex                // guards the rest
+	bytes int64                     // of the answers kept
+	kept  *lru.Cache[string, entry] // by place
 }
 
-// get returns the entry in the place of a key, the zero entry if there is none.
-func (l *large) get(key Key) entry {
+// get returns the entry in a place, the zero entry if there is none.
+func (l *large) get(place string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if found := l.kept.Get(key.place()); found != nil {
+	if found := l.kept.Get(place); found != nil {
 		return *found
 	}
 	return entry{}
 }
 
-// set puts an entry in the place of a key, unless a newer one is there; false if it is larger
-// than the budget. It returns how many others made room for it.
-func (l *large) set(key Key, e entry) (evicted int, ok bool) {
+// set puts an entry in a place; false if it is larger than the budget. It returns how many others
+// made room for it.
+func (l *large) set(place string, e entry) (evicted int, ok bool) {
 	if e.answer.cost() > l.budget {
 		return 0, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if found := l.kept.Peek(key.place()); found != nil && found.newer(e) {
-		return 0, true
-	}
-	l.dropLocked(key.place())
+	l.dropLocked(place)
 	for ; l.bytes+e.answer.cost() > l.budget; evicted++ {
 		oldest, _ := l.kept.Oldest()
 		l.dropLocked(oldest)
 	}
-	l.kept.Put(key.place(), e)
+	l.kept.Put(place, e)
 	l.bytes += e.answer.cost()
 	return evicted, true
 }
 
-// dropLocked makes a place empty.
-func (l *large) dropLocked(place Key) {
+// drop makes a place empty.
+func (l *large) drop(place string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropLocked(place)
+}
+
+func (l *large) dropLocked(place string) {
 	if old := l.kept.Peek(place); old != nil {
 		l.bytes -= old.answer.cost()
 		l.kept.Remove(place)

@@ -141,8 +141,8 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if err != nil {
 		return err
 	}
-	a, known := r.Results.Lookup(key)
-	if known && a.ETag != "" {
+	a := r.Results.Lookup(key)
+	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
