@@ -2,16 +2,14 @@ package response
 
 import (
 	"context"
-	"iter"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/rules/lru"
 )
 
 // popularQuery is a query that was answered from memory.
@@ -21,8 +19,8 @@ type popularQuery struct {
 }
 
 // One in sampleShare of the queries answered from memory is remembered in one of sampleSize places:
-// popular queries are among them, and others are soon overwritten. Queries with large answers are
-// few; each is remembered in one of largeSize places, because compressing one answer takes seconds.
+// popular queries are among them, and others are soon overwritten. Of the queries with large answers
+// the last largeSize are remembered: there are few, and compressing an answer takes seconds.
 const (
 	sampleSize  = 64
 	sampleShare = 16
@@ -36,8 +34,10 @@ const prepareTime = 100 * time.Millisecond
 // before it is shown. Its methods are safe for concurrent use.
 type Popular struct {
 	sample      [sampleSize]atomic.Pointer[popularQuery]
-	large       [largeSize]atomic.Pointer[popularQuery] // queries of which only compressed answers are kept
-	compressing sync.Mutex                              // held while large answers are compressed, one at a time
+	compressing sync.Mutex // held while large answers are compressed, one at a time
+
+	mu    sync.Mutex                       // guards large
+	large *lru.Cache[string, popularQuery] // queries of which only compressed answers are kept; nil: none yet
 }
 
 // note may remember a query that was answered.
@@ -45,7 +45,12 @@ func (h *Popular) note(p *planned, coding result.Coding, large bool) {
 	switch n := rand.Uint32(); {
 	case p.Once || p.Whole:
 	case large:
-		h.large[n%largeSize].Store(&popularQuery{p, coding})
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.large == nil {
+			h.large = lru.New[string, popularQuery](largeSize)
+		}
+		h.large.Put(string(coding)+"\x00"+p.View+"\x00"+p.key, popularQuery{p, coding})
 	case n%sampleShare == 0:
 		h.sample[n/sampleShare%sampleSize].Store(&popularQuery{p, coding})
 	}
@@ -58,7 +63,11 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()
 	prepared := map[result.Key]func(){} // what keeps an answer; nil: it failed
-	for req := range r.popular(r.Popular.sample[:], next) {
+	for i := range r.Popular.sample {
+		req := r.ofNext(r.Popular.sample[i].Load(), next)
+		if req == nil {
+			continue
+		}
 		if _, done := prepared[req.key]; done {
 			continue
 		}
@@ -74,28 +83,31 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 				keep()
 			}
 		}
-		large := map[result.Key]*request{}
-		for req := range r.popular(r.Popular.large[:], next) {
-			large[req.key] = req
+		r.Popular.mu.Lock()
+		defer r.Popular.mu.Unlock()
+		if r.Popular.large == nil {
+			return
 		}
-		r.compressLater(context.Background(), slices.Collect(maps.Values(large))...)
+		var large []*request
+		for _, q := range r.Popular.large.All() {
+			if req := r.ofNext(q, next); req != nil {
+				large = append(large, req)
+			}
+		}
+		r.compressLater(context.Background(), large...)
 	}
 }
 
-// popular yields the queries of a sample that are answered from a snapshot.
-func (r *Responder) popular(sample []atomic.Pointer[popularQuery], s *view.Snapshot) iter.Seq[*request] {
-	return func(yield func(*request) bool) {
-		for i := range sample {
-			q := sample[i].Load()
-			if q == nil || q.plan.View != s.Meta().View || q.plan.generation != r.Generation {
-				continue
-			}
-			key, err := q.plan.resultKey(r.Views, s, q.coding)
-			if err == nil && !yield(&request{Responder: r, plan: q.plan, snapshot: s, key: key}) {
-				return
-			}
-		}
+// ofNext returns the request for a query's answer from a snapshot, nil if that cannot answer it.
+func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
+	if q == nil || q.plan.View != next.Meta().View || q.plan.generation != r.Generation {
+		return nil
 	}
+	key, err := q.plan.resultKey(r.Views, next, q.coding)
+	if err != nil {
+		return nil
+	}
+	return &request{Responder: r, plan: q.plan, snapshot: next, key: key}
 }
 
 // compressLater compresses large answers in the background, unless others are being compressed.
