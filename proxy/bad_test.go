@@ -123,7 +123,9 @@ func TestBadInput(t *testing.T) {
 	if len(tests) < 60 {
 		t.Errorf("only %d cases", len(tests))
 	}
-	s := open(t, institute(t), options(t))
+	o := options(t)
+	o.Filter.MaxNodes = 1000
+	s := open(t, institute(t), o)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			res := s.get(tt.target)

@@ -234,7 +234,9 @@ func TestOwnOnly(t *testing.T) {
 
 // TestHoldingsBadInput: what cannot be answered says which parameter was wrong.
 func TestHoldingsBadInput(t *testing.T) {
-	s := open(t, holdings(t), holdingsOptions(t))
+	o := holdingsOptions(t)
+	o.Filter.MaxNodes = 1000
+	s := open(t, holdings(t), o)
 	q := url.QueryEscape
 	tests := []struct{ name, target, msg string }{
 		{"no number", "/api/projects-by-funding-number", "no funding number provided"},
@@ -246,7 +248,7 @@ func TestHoldingsBadInput(t *testing.T) {
 		{"too many numbers", "/api/projects-by-funding-number?number=" + strings.Repeat("1,", 20000) + "1", "number"},
 		{"search is no expression", "/api/projects?search=" + q("a(b"), "search"},
 		{"search is a list", "/api/projects?search[]=a", "search"},
-		{"search is too long", "/api/search/persons?search=" + strings.Repeat("a", 1001), "search"},
+		{"search is too long", "/api/search/persons?search=" + strings.Repeat("a", 4097), "search"},
 		{"search is no UTF-8", "/api/search/persons?search=%ff", "search"},
 		{"unknown language", "/api/projects?lang=fr", "lang"},
 		{"unknown language, raw", "/api/search/proposals?raw&lang=fr", "lang"},
