@@ -101,9 +101,9 @@ func (p *rewriter) class() {
 	var cased, fixed string // characters, subject to the i option, and sets, which are not
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.peek() != ']'; first = false {
-		switch found := p.match(quoted); {
-		case found != nil:
-			for _, r := range found[1] {
+		switch {
+		case p.comes(`\Q`):
+			for _, r := range p.match(quoted)[1] {
 				cased += fmt.Sprintf(`\x{%x}`, r)
 			}
 		case !p.more():

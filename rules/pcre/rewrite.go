@@ -114,9 +114,12 @@ func (p *rewriter) next() rune {
 	return r
 }
 
+// comes reports whether a text comes next.
+func (p *rewriter) comes(s string) bool { return strings.HasPrefix(p.src[p.pos:], s) }
+
 // accept skips a text if it comes next.
 func (p *rewriter) accept(s string) bool {
-	ok := strings.HasPrefix(p.src[p.pos:], s)
+	ok := p.comes(s)
 	if ok {
 		p.pos += len(s)
 	}
@@ -164,7 +167,7 @@ func (p *rewriter) alternatives() {
 
 // skip skips comments, the end of a quotation and, under the x option, white space.
 func (p *rewriter) skip() {
-	for p.accept(`\E`) || p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
+	for p.accept(`\E`) || p.comes("(?#") && p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
 		continue
 	}
 }
