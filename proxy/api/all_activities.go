@@ -21,13 +21,13 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, "projects")}
 	if kind := p.Text("type"); kind != "" {
-		list.filter = filter.And(list.filter, e.where(p, "type", condition("type", "$eq", kind)))
+		list.filter = filter.And(list.filter, filter.OneOf("type", kind))
 	}
 	user, page, path := p.Text("user"), p.Text("page"), strings.TrimSpace(p.Text("path"))
 	p.MarkUnknown("page", page, "all-activities", "my-activities", "portal")
 	list = e.visible(list, r)
 	if page == "my-activities" {
-		list.filter = filter.And(list.filter, e.where(p, "user", namedIn(cmp.Or(user, r.Viewer.User), "rendered.users")))
+		list.filter = filter.And(list.filter, namedIn(cmp.Or(user, r.Viewer.User), "rendered.users"))
 	} else {
 		p.MarkUnused("user")
 	}
@@ -63,7 +63,7 @@ func (e *Env) visible(list listing, r Request) listing {
 		return list
 	}
 	if visible := e.o.Access.Visible(r.Viewer); visible != nil {
-		list.filter, list.restricted = filter.And(list.filter, e.where(r.Params, "", visible)), "activity-types"
+		list.filter, list.restricted = filter.And(list.filter, r.Params.Checked(e.query.Compile(visible, ""))), "activity-types"
 	}
 	return list
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -18,7 +20,8 @@ import (
 // and title of the projects with one of the numbers. Only the API key restricts it.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
-	list.filter = e.where(r.Params, "number", condition("funding_number", "$in", fundingNumbers(r.Params)))
+	numbers := bson.D{{Key: "$in", Value: fundingNumbers(r.Params)}}
+	list.filter = r.Params.Checked(e.query.Compile(bson.D{{Key: "funding_number", Value: numbers}}, "number"))
 	list.page = r.Params.Page()
 	return list.rows("funding number", func(dst []byte, row index.Row) []byte {
 		doc := row.Doc()

@@ -132,33 +132,22 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 // does not give the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
-		l.filter = filter.And(l.filter, e.where(r.Params, "", namedIn(r.Viewer.User, "persons.user", "created_by")))
+		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by"))
 		l.restricted = string(needed)
 	}
 	return l
 }
 
-// where compiles a query, and reports an error as one of the parameter param; "": of none.
-func (e *Env) where(p query.Params, param string, d bson.D) *filter.Filter {
-	return p.Checked(e.query.Compile(d, param))
-}
-
-// condition selects the records with a value at a path that meets an operator.
-func condition(path, operator string, operand any) bson.D {
-	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: operand}}}}
-}
-
 // namedIn selects the records that name a user at one of some paths; none without a user,
 // even if a record names an empty user (DESIGN.md: 17).
-func namedIn(user string, paths ...string) bson.D {
-	if user == "" {
-		return condition("_id", "$in", bson.A{})
-	}
-	var all bson.A
+func namedIn(user string, paths ...string) *filter.Filter {
+	var all []*filter.Filter
 	for _, path := range paths {
-		all = append(all, condition(path, "$eq", user))
+		if user != "" {
+			all = append(all, filter.OneOf(path, user))
+		}
 	}
-	return bson.D{{Key: "$or", Value: all}}
+	return filter.Or(all...)
 }
 
 // recordRow writes columns of stored records, rendered or not.

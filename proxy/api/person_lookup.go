@@ -90,7 +90,8 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 		return nil, err
 	}
 	defer l.turns.Release(1)
-	query, err := bson.Marshal(identified(id))
+	path, value := identified(id)
+	query, err := bson.Marshal(bson.D{{Key: path, Value: bson.D{{Key: "$eq", Value: value}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +120,11 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// identified selects a person: a valid ObjectID is an _id, everything else a
-// username (API.md: users, user-units).
-func identified(id string) bson.D {
+// identified returns the field that identifies a person, and its value: a valid ObjectID is
+// an _id, everything else a username (API.md: users, user-units).
+func identified(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
-		return condition("_id", "$eq", oid)
+		return "_id", oid
 	}
-	return condition("username", "$eq", id)
+	return "username", id
 }

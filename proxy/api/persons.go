@@ -20,6 +20,7 @@ import (
 	"vitrine/rules/access"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
 	"vitrine/rules/label"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
@@ -58,7 +59,8 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	}
 	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
-	row, err := e.firstRow(ctx, snapshot, identified(id))
+	path, value := identified(id)
+	row, err := snapshot.First(ctx, filter.OneOf(path, value))
 	if err != nil || row != nil {
 		return row, err
 	}
@@ -75,15 +77,6 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	return absent(ctx, record)
 }
 
-// firstRow returns the first row of a snapshot that a query selects, or nil.
-func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
-	f, err := e.query.Compile(query, "")
-	if err != nil {
-		return nil, err
-	}
-	return snapshot.First(ctx, f)
-}
-
 // Person looks up the user of a session; known reports whether there is a record. A user
 // without one has no roles. Citations are in the print form if the user's
 // display_activities says so (API.md: all-activities, 2).
@@ -94,7 +87,7 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	if err != nil {
 		return auth.Caller{}, false, err
 	}
-	doc, err := e.firstRow(ctx, snapshot, condition("username", "$eq", user))
+	doc, err := snapshot.First(ctx, filter.OneOf("username", user))
 	if err != nil || doc == nil {
 		return auth.Caller{Viewer: access.Viewer{User: user}}, false, err
 	}

@@ -5,13 +5,12 @@ import (
 	"strconv"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
+	"vitrine/rules/filter"
 	"vitrine/rules/spectrum"
 )
 
@@ -24,7 +23,7 @@ import (
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
-		list.filter = e.where(r.Params, "", namedIn(""))
+		list.filter = namedIn("")
 		if !permitted {
 			list.restricted = string(access.PortfolioSpectrum)
 		}
@@ -46,7 +45,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 
 // checkCatalogue fails if there are topics but no catalogue that enriches them.
 func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
-	row, err := e.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
+	row, err := snapshot.First(ctx, filter.OneOf("_id", spectrum.TotalsID()))
 	if err != nil || row == nil {
 		return err
 	}

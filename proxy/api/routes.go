@@ -32,11 +32,9 @@ func New(o Options) (*Env, error) {
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
 	}
-	// Only the row of the totals has an _id that is no string.
-	if e.topics, err = e.query.Compile(condition("_id", "$type", "string"), ""); err != nil {
-		return nil, err
-	}
-	e.titles.publications, err = e.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
+	e.titles.publications = filter.OneOf("type", "publication")
+	// Only the row of the totals has an _id that is not a string.
+	e.topics, err = e.query.Compile(bson.D{{Key: "_id", Value: bson.D{{Key: "$type", Value: "string"}}}}, "")
 	return e, err
 }
 

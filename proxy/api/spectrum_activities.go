@@ -12,6 +12,7 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
 
@@ -23,8 +24,7 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 		return response.Plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
 	in := e.translator(r.Params)
-	list := listing{view: rules.ViewActivities}
-	list.filter = e.where(r.Params, "spectrum", condition("spectrum.display_name", "$eq", name))
+	list := listing{view: rules.ViewActivities, filter: filter.OneOf("spectrum.display_name", name)}
 	form := "spectrum-activities" + in.key()
 	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		entries, texts, err := spectrumEntries(ctx, selected, name, in)
