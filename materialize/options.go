@@ -77,7 +77,7 @@ type Observer struct {
 	// Finished is called with the outcome of every run.
 	Finished func(Outcome)
 	// Missed is called with the number of a view's scheduled times that passed while its
-	// job was still running, or waiting after an error: they are not made up for.
+	// job was still running, or waiting after an error. No runs replace them.
 	Missed func(view string, slots int)
 	// Due is called with the time until the next run of a view with a schedule, whenever
 	// that changes while this Runner holds the lease.

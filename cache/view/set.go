@@ -188,7 +188,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	}
 	if swapped != nil {
 		s.o.Logger.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
-			"rows", swapped.Len(), "segments", swapped.segments(), "took", time.Since(began))
+			"rows", swapped.Len(), "segments", v.status().Segments, "took", time.Since(began))
 		if n := swapped.missing(); n > 0 {
 			s.o.Logger.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
 				"view", v.def.Name, "rows", n)

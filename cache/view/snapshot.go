@@ -58,11 +58,3 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 
 // missing counts the rows of the generation that the store left out.
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
-
-// segments returns the number of segments in memory.
-func (s *Snapshot) segments() int {
-	if table, ok := s.Resident(); ok {
-		return table.Segments()
-	}
-	return 0
-}

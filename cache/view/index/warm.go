@@ -61,9 +61,8 @@ func (b *Builder) WarmWords(s *Table) {
 // not wait for it: they are answered from the table before.
 const inheritTime = 2 * time.Second
 
-// inherit builds, for the segments that next adds and before they are shown, what is in
-// use of the segments before, the last used first: the first query after a fold should
-// not have to.
+// inherit builds for the segments that next adds what requests use of the segments before, the
+// last used first, so that the first query after a fold need not build it.
 func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
