@@ -39,10 +39,7 @@ require (
 
 require github.com/agnivade/levenshtein v1.2.1
 
-require (
-	github.com/CycloneDX/cyclonedx-go v0.12.0
-	github.com/KimMachineGun/automemlimit v1.0.1
-)
+require github.com/KimMachineGun/automemlimit v1.0.1
 
 require github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 

@@ -36,12 +36,25 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		app.Use(s.bearer(token))
 	}
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
-	s.recordings(app)                                                                    // before pprof, whose own recordings they replace
+	app.Use("/debug/pprof", shortRecording)
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)
 	app.Post("/admin/refresh", refresh(o))
 	return app
+}
+
+// shortRecording refuses profiles and traces of more than a minute: they end by time alone, and
+// one at a time is recorded.
+func shortRecording(c *fiber.Ctx) error {
+	p := query.Read(c.Context().QueryArgs().All())
+	if p.Integer("seconds") > 60 {
+		return rules.Wrongf("seconds", "", "may be at most 60")
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return c.Next()
 }
 
 // bearer lets in requests with the token. Its guesses are counted apart: a client that

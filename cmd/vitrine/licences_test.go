@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,7 +76,7 @@ func TestLicences(t *testing.T) {
 	page.WriteString("# What the program is made of\n\n" +
 		"Every module that is linked into `vitrine`, with its licence. Generated and checked by a test\n" +
 		"(`go test ./cmd/vitrine -run TestLicences -update`); only " + strings.Join(permitted, ", ") + " are\n" +
-		"accepted. `vitrine version --sbom` prints the same modules as a CycloneDX bill of materials. Vitrine itself is\n" +
+		"accepted. `go version -m vitrine` prints the same modules. Vitrine itself is\n" +
 		"under the [MIT licence](../LICENSE), Go's standard library under BSD-3-Clause.\n\n" +
 		"| module | version | licence |\n| --- | --- | --- |\n")
 	for _, m := range linkedModules(t) {
@@ -100,34 +99,5 @@ func TestLicences(t *testing.T) {
 	}
 	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, page.Bytes()) {
 		t.Errorf("%s is not what is linked in (%v): write it anew with -update", file, err)
-	}
-}
-
-// TestSBOM: the program names the modules that it is made of. What a test binary is made
-// of is more, so it is held against its own list.
-func TestSBOM(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	var bill struct {
-		BomFormat, SpecVersion string
-		Components             []struct{ Name, Version, PURL string }
-	}
-	if err := json.Unmarshal([]byte(vitrine(t, t.TempDir(), "version", "--sbom")), &bill); err != nil {
-		t.Fatal(err)
-	}
-	if bill.BomFormat != "CycloneDX" || bill.SpecVersion == "" {
-		t.Errorf("not a bill of materials: %+v", bill)
-	}
-	listed := map[string]string{}
-	for _, c := range bill.Components {
-		listed[c.Name] = c.Version
-		if c.PURL != "pkg:golang/"+c.Name+"@"+c.Version {
-			t.Errorf("%s: purl %q", c.Name, c.PURL)
-		}
-	}
-	for _, m := range linkedModules(t) {
-		if listed[m.Path] != m.Version {
-			t.Errorf("%s %s is listed as %q", m.Path, m.Version, listed[m.Path])
-		}
 	}
 }
