@@ -85,14 +85,14 @@ func (c *Config) contradictions() (mistakes []*Error) {
 // CheckServing returns an *Error if a server must not start with the configuration: its
 // operator's listener can be reached by others, and asks them for nothing.
 func (c Config) CheckServing() error {
-	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || IsLoopback(c.Admin.Listen) {
+	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || isLoopback(c.Admin.Listen) {
 		return nil
 	}
 	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+", and no token is asked for: set admin.token, or admin.open where that is meant")
 }
 
-// IsLoopback reports whether only this machine reaches a listener with an address.
-func IsLoopback(listen string) bool {
+// isLoopback reports whether only this machine reaches a listener with an address.
+func isLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip, _ := netip.ParseAddr(host)
 	return err == nil && (host == "localhost" || ip.Unmap().IsLoopback())

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"io"
-	"log/slog"
 	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"vitrine/configs"
 )
 
 // askedAs returns the answer of an address to a client that names a host.
@@ -79,27 +75,5 @@ func TestHosts(t *testing.T) {
 			}
 		}
 		s.stop()
-	}
-}
-
-// TestHostsAreMissed: a start warns where clients may name the server as it does not know.
-func TestHostsAreMissed(t *testing.T) {
-	for _, tt := range []struct {
-		listen string
-		lists  configs.Lists
-		warns  bool
-	}{
-		{":8080", configs.Lists{Enabled: true}, true},
-		{"192.0.2.1:8080", configs.Lists{Enabled: true}, true},
-		{"127.0.0.1:8080", configs.Lists{Enabled: true}, false},
-		{":8080", configs.Lists{}, false},
-		{":8080", configs.Lists{Enabled: true, Hosts: []string{"www.example"}}, false},
-		{":8080", configs.Lists{Enabled: true, BaseURL: "https://www.example"}, false},
-	} {
-		var log bytes.Buffer
-		warnOfHosts(configs.Config{Listen: tt.listen, Lists: tt.lists}, slog.New(slog.NewTextHandler(&log, nil)))
-		if got := strings.Contains(log.String(), "lists.base_url"); got != tt.warns {
-			t.Errorf("%+v: logged %q", tt, log.String())
-		}
 	}
 }

@@ -66,40 +66,6 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// leastSecret is the least length of a secret for HS256, in bytes (RFC 7518: 3.2).
-const leastSecret = 32
-
-// leastKey is the least length of a key, in bytes: any caller may try to guess it.
-const leastKey = 16
-
-// warnOfKeys logs settings that protect less than they seem to.
-func warnOfKeys(cfg configs.Config, log *slog.Logger) {
-	if n := len(cfg.Auth.Session.JWTSecret.Reveal()); n > 0 && n < leastSecret {
-		log.Warn("auth.session.jwt_secret is short: who has a token can try secrets until one fits", "bytes", n, "want", leastSecret)
-	}
-	for name, key := range map[string]configs.Secret{"auth.api_key": cfg.Auth.APIKey, "auth.portfolio_key": cfg.Auth.PortfolioKey, "admin.token": cfg.Admin.Token} {
-		if n := len(key.Reveal()); n > 0 && n < leastKey {
-			log.Warn(name+" is short: it can be guessed, slowly", "bytes", n, "want", leastKey)
-		}
-	}
-	s := cfg.Auth.Session
-	if (s.JWTSecret.Reveal() != "" || s.PublicKey != "") && (s.Issuer == "" || s.Audience == "" || s.Type == "") {
-		log.Warn("auth.session: issuer, audience or type of tokens is not required: one that was signed with the same key for something else counts as a session",
-			"issuer", s.Issuer, "audience", s.Audience, "type", s.Type)
-	}
-	if s.Endless {
-		log.Warn("auth.session.endless: a token that was lost is good for ever")
-	}
-}
-
-// warnOfHosts logs that the server does not know by which names its clients reach it.
-func warnOfHosts(cfg configs.Config, log *slog.Logger) {
-	if l := cfg.Lists; l.Enabled && l.BaseURL == "" && len(l.Hosts) == 0 && !configs.IsLoopback(cfg.Listen) {
-		log.Warn("set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute URLs are refused (421) to clients that "+
-			"name another host than listen does, and links in lists that other sites include do not lead here", "listen", cfg.Listen)
-	}
-}
-
 // warnOfDamage logs damage to an embedded store that concerns more than single records.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {

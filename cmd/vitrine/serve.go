@@ -54,8 +54,9 @@ func serveCommand() *cobra.Command {
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
 			p.sources, p.hangups = sources, hangups
 			p.metrics.WatchLog(stderr.Dropped)
-			warnOfKeys(cfg, log)
-			warnOfHosts(cfg, log)
+			for _, warning := range cfg.Warnings() {
+				log.Warn(warning)
+			}
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
 			if demo {
 				p.onSettled = sync.OnceFunc(func() {
