@@ -45,7 +45,7 @@ func (p Place) of(node *yaml.Node) Place {
 
 // Error is one mistake in the configuration. Its text never holds a secret.
 type Error struct {
-	// Place is where the value was given; zero for what no one place is to blame for.
+	// Place is where the value was given; zero if no single place is wrong.
 	Place Place
 	// Key is the dotted name of the setting; empty if no setting is concerned.
 	Key string

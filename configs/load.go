@@ -71,7 +71,7 @@ func (c *Config) mistake(path, reason string) *Error {
 	return &Error{Place: c.origins[path], Key: path, Reason: reason}
 }
 
-// contradictions returns what is wrong with values that are right one by one.
+// contradictions returns mistakes in combinations of valid values.
 func (c *Config) contradictions() (mistakes []*Error) {
 	if c.HTTP.CORS.Credentials && slices.Contains(c.HTTP.CORS.Origins, "*") {
 		mistakes = append(mistakes, c.mistake("http.cors.credentials", "cannot be true while http.cors.origins has *: any site could act for your visitors"))
@@ -82,8 +82,8 @@ func (c *Config) contradictions() (mistakes []*Error) {
 	return mistakes
 }
 
-// CheckServing returns an *Error if a server must not start with the configuration: its
-// operator's listener can be reached by others, and asks them for nothing.
+// CheckServing returns an *Error if a server must not start with the configuration: others can
+// reach the operator's listener without a token.
 func (c Config) CheckServing() error {
 	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || isLoopback(c.Admin.Listen) {
 		return nil
@@ -145,7 +145,7 @@ func Default() Config {
 	return c
 }
 
-// use lays a bundle with that name over what is not given. A mistake in it is one of programming.
+// use sets the values of a bundle that no other source gives. A mistake in a bundle is a panic.
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range keys {

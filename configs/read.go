@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reader lays values over a configuration, and collects what is wrong with them.
+// reader sets values of a configuration and collects mistakes in them.
 type reader struct {
 	c        *Config
 	checks   Checks
@@ -25,8 +25,8 @@ func (r *reader) mistake(place Place, path, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Key: path, Reason: reason})
 }
 
-// set reads a value for a setting, or for the entry of a map that has the path, and reports
-// whether it is right; dst keeps what it had if not.
+// set reads a value for a setting, or for an entry of a map with that path, and reports whether the
+// value is valid. Otherwise dst keeps its value.
 func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true

@@ -57,8 +57,8 @@ func shortRecording(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// bearer lets in requests with the token. Its guesses are counted apart: a client that
-// guesses keys through a proxy beside the operator must not lock the operator out.
+// bearer admits requests with the token. Wrong tokens are counted apart from wrong keys, so that a
+// client behind the operator's proxy that guesses keys cannot lock the operator out.
 func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	guesses := auth.NewGuesses(s.options.Limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
@@ -76,10 +76,10 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	}
 }
 
-// refresh runs ?view=NAME, or every job; ?full=1 builds it anew, ?force=1 publishes
-// even what would be held back, ?wait=1 answers with the outcome: 200 if all went well,
-// 500 if not. 202 says that it goes on, 409 that another instance runs the jobs; but force=1
-// lets through there what this instance holds, with 202.
+// refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1
+// publishes even what would be held back, ?wait=1 waits for the outcome: 200 if all jobs
+// succeeded, 500 if not. 202 means that the jobs continue, 409 that another instance runs them; but
+// force=1 makes this instance show the views that it holds, with 202.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())
@@ -128,24 +128,23 @@ func (s *Server) adminViews(c *fiber.Ctx) error {
 	}{fiber.StatusOK, len(data), data, s.storeStatus()})
 }
 
-// guardAdmin keeps the pages that an operator's browser shows from speaking to the
-// operator's listener, which the browser can reach and they cannot. A page of
-// another site is known by what the browser says of it. One whose host was made to
-// resolve to this address (DNS rebinding) is of the same site by its own account: it
-// is known by its host, where no token, which it cannot have, keeps it out.
+// guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach
+// the listener. The browser's headers identify most of them. A page whose host name resolves to
+// this address (DNS rebinding) counts as the same site: without a token, which such a page cannot
+// have, its Host header identifies it.
 func guardAdmin(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		switch {
 		case foreignPage(c):
-			return refused("Another site's page cannot ask here.")
+			return refused("Pages of other sites may not use this listener.")
 		case o.Token == "" && !ownHost(string(c.Context().Host()), o.Hosts):
-			return refused("This listener is asked for by address, as localhost, or by a name in admin.hosts.")
+			return refused("Use this listener by address, as localhost, or by a name in admin.hosts.")
 		}
 		return c.Next()
 	}
 }
 
-// foreignPage reports whether a browser says that a page from elsewhere asks.
+// foreignPage reports whether the browser says that a page of another site sent the request.
 func foreignPage(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site != "same-origin" && site != "none"
@@ -158,8 +157,8 @@ func foreignPage(c *fiber.Ctx) bool {
 	return err != nil || !strings.EqualFold(from.Host, string(c.Context().Host()))
 }
 
-// ownHost reports whether a Host means this listener and cannot be made to mean
-// another: an address, localhost, or a name that the operator has given.
+// ownHost reports whether a Host header is an address, localhost, or one of the operator's names:
+// hosts that DNS rebinding cannot use.
 func ownHost(host string, own []string) bool {
 	name := host
 	if at := strings.LastIndexByte(host, ':'); at >= 0 && !strings.HasSuffix(host, "]") {

@@ -25,8 +25,8 @@ import (
 
 const headerRequestID = "X-Request-Id"
 
-// edge surrounds every request: it gives it an id, turns errors and panics into
-// envelopes, and counts and logs what came out.
+// edge wraps every request: it sets the request id, turns errors and panics into envelopes, and
+// counts and logs the response.
 func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
@@ -66,7 +66,7 @@ func bodyBytes(c *fiber.Ctx) int {
 	return len(c.Response().Body())
 }
 
-// checkHead refuses a request that servers on the way here may have read otherwise.
+// checkHead refuses a request that proxies in front may read differently.
 func checkHead(c *fiber.Ctx) error {
 	reason, closes := listener.CheckHead(&c.Request().Header)
 	if closes {
@@ -78,8 +78,7 @@ func checkHead(c *fiber.Ctx) error {
 	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
 }
 
-// accessLevel keeps the probes of balancers, one every few seconds, out of the
-// ordinary log.
+// accessLevel returns the level of an access-log line: debug for health checks, else info.
 func accessLevel(c *fiber.Ctx) slog.Level {
 	if path := c.Path(); path == "/healthz" || path == "/readyz" {
 		return slog.LevelDebug
@@ -100,16 +99,14 @@ func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	return c.Next()
 }
 
-// ofAnswers are the headers of an answer that its error does not have.
+// ofAnswers are the headers that an error response must not keep.
 var ofAnswers = []string{
 	fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified,
 	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
 }
 
-// fail writes the envelope of an error. What is the server's fault is logged
-// here, once; what is the client's is only counted. That something is not to be had
-// for the moment is a warning: a client that asks again is served. Without an error it does
-// nothing.
+// fail writes the envelope of an error, and logs the error if it is the server's fault: as a
+// warning if the answer is temporarily unavailable. Without an error it does nothing.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return nil
@@ -134,7 +131,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.settingsOf(c).auth.Path(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
-	// A handler may have begun its answer before it failed: nothing of that goes out.
+	// A handler may have written a part of its answer before it failed.
 	c.Response().ResetBody()
 	for _, name := range ofAnswers {
 		c.Response().Header.Del(name)
@@ -150,8 +147,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
 }
 
-// setHeaders sets what every response has, errors included: nosniff, and the request's id.
-// That is the client's if it is short, plain and holds no key, else a new one.
+// setHeaders sets the headers of every response, errors included: nosniff and the request id. The
+// client's id is used if it is short and plain and contains no key.
 func (s *Server) setHeaders(c *fiber.Ctx) {
 	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 	if id := c.Get(headerRequestID); saneID.MatchString(id) && !s.settingsOf(c).auth.Holds(id) {
@@ -163,7 +160,7 @@ func (s *Server) setHeaders(c *fiber.Ctx) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(headerRequestID), id[:])
 }
 
-// idOf returns the id given to a request, copied: a log may keep it.
+// idOf returns a copy of the request id, which a log may keep.
 func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequestID)) }
 
 // saneID matches the request ids of clients that are used.

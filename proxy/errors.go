@@ -30,25 +30,25 @@ const (
 	notLeading       = "NotLeading" // of the operator's listener alone
 )
 
-// statusGone is what the log and the metrics have where the client has closed its
-// connection; web servers use this number for it.
+// statusGone is the status in log and metrics when the client has closed its connection; other
+// web servers use the same number.
 const statusGone = 499
 
-// problem is an error as a client sees it.
+// problem is an error as clients see it.
 type problem struct {
 	status int
 	name   string
 	msg    string
 }
 
-// Error makes a problem an error that is answered as it is.
+// Error implements error.
 func (p problem) Error() string { return p.msg }
 
-// refused is a 403 with a reason of its own.
+// refused returns a 403 with its own reason.
 func refused(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
 
-// classify is the one table from errors to what a client learns. Only a problem and a
-// *rules.Error speak for themselves; of any other error the client learns its kind.
+// classify is the only table from errors to responses. A client reads the text of a problem or a
+// *rules.Error; of any other error it learns only the kind.
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error
@@ -86,7 +86,7 @@ func classify(err error) problem {
 	}
 }
 
-// refusals are the messages of what Fiber and its server refuse by themselves.
+// refusals are the messages for requests that Fiber or its server refuses.
 var refusals = map[int]string{
 	http.StatusMethodNotAllowed:            "This path does not take that method; Allow says which it does.",
 	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
@@ -94,7 +94,7 @@ var refusals = map[int]string{
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
 }
 
-// classifyHTTP classifies what Fiber and its server refuse by themselves.
+// classifyHTTP classifies requests that Fiber or its server refuses.
 func classifyHTTP(e *fiber.Error) problem {
 	switch {
 	case e.Code == http.StatusNotFound:
@@ -110,8 +110,8 @@ func classifyHTTP(e *fiber.Error) problem {
 	}
 }
 
-// retryAfter is the header's value for an error: what it knows itself, in whole
-// seconds and at least one.
+// retryAfter returns the value of Retry-After for an error, in whole seconds: the error's own, or
+// one.
 func retryAfter(err error) string {
 	var known interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &known) {
@@ -120,14 +120,14 @@ func retryAfter(err error) string {
 	return auth.WholeSeconds(max(known.RetryAfter(), time.Second))
 }
 
-// crowded is the answer to a connection too many, broken the one to a request that a
-// panic ends.
+// crowded is the response sent when the connection limit is reached, broken the response to a
+// request that panics.
 var (
 	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
 	broken  = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")
 )
 
-// lastWords is an answer with which a connection ends, as it is sent.
+// lastWords returns the bytes of a response after which the connection closes.
 func lastWords(status int, name, msg, headers string) []byte {
 	body := response.Failure(status, name, msg)
 	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+

@@ -12,7 +12,7 @@ import (
 	"vitrine/proxy/response"
 )
 
-// healthz says that the process answers at all.
+// healthz reports that the process responds.
 func (s *Server) healthz(c *fiber.Ctx) error {
 	return sendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
 }
@@ -24,10 +24,10 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 	return c.Send(text)
 }
 
-// readyz says whether requests should come here: every view is loaded and the
-// server is not about to end. Where the store cannot be reached, has no records for a view, or
-// has lost rows of it, the answer is still 200, since what is in memory can be served, but its
-// state is degraded and its data lists the views concerned.
+// readyz reports whether balancers should send requests here: every view is loaded and the server
+// is not draining. If the store cannot be reached, has no records for a view, or has lost rows of
+// it, the status is still 200, since rows in memory can be served, but the state is degraded and
+// data lists the views concerned.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -51,8 +51,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	}{fiber.StatusOK, len(views), views, "degraded", msg}, response.ContentType)
 }
 
-// degradedView is a view that is served though the store could not confirm it, or has
-// no records for it.
+// degradedView is a served view that the store could not confirm, or has no records for.
 type degradedView struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"`
@@ -90,7 +89,7 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	return views, strings.Join(reasons, " ")
 }
 
-// notReady is no failure to be logged: a balancer asks to learn just this.
+// notReady sends a 503 that is not logged as a failure: balancers poll for it.
 func notReady(c *fiber.Ctx, msg string) error {
 	return sendUnkept(c.Status(fiber.StatusServiceUnavailable), response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }

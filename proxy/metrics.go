@@ -109,11 +109,10 @@ func (m *Metrics) JobMissed(view string, runs int) {
 	m.jobRuns.WithLabelValues(view, "missed").Add(float64(max(runs, 0)))
 }
 
-// JobDue records in how long the next run of a view's job is due.
+// JobDue records the time until the next run of a view's job.
 func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.Store(view, time.Now().Add(in)) }
 
-// Leading records whether this process holds the lease to run jobs. One that does not has
-// none due.
+// Leading records whether this process holds the lease to run jobs. Without it no job is due.
 func (m *Metrics) Leading(leads bool) {
 	m.leading.Set(truth(leads))
 	m.jobDue.Clear() // the leader reports them anew
@@ -229,8 +228,8 @@ func collectView(to sink, s view.Status, now time.Time) {
 	}
 }
 
-// collectJobs reads how long it is to the next run of each job: by the monotonic clock, so
-// that a clock that is set changes nothing.
+// collectJobs reads the time until the next run of each job by the monotonic clock, which changes
+// of the wall clock do not affect.
 func (m *Metrics) collectJobs(to sink) {
 	m.jobDue.Range(func(view, at any) bool {
 		to.gauge("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})
@@ -268,7 +267,7 @@ func collectResults(results *result.Cache) collector {
 	}
 }
 
-// truth is 1 for true, as Prometheus has it.
+// truth returns 1 for true and 0 for false.
 func truth(b bool) float64 {
 	if b {
 		return 1

@@ -43,9 +43,8 @@ type Server struct {
 	admin    *fiber.App
 }
 
-// lastWhileDraining makes every response the last of its connection while the server
-// drains: what keeps connections open, a balancer above all, then comes back to another
-// instance, and none is left idle to be closed just as it is used again.
+// lastWhileDraining closes every connection after its response while the server drains, so that
+// balancers with open connections move to another instance.
 func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
@@ -59,8 +58,8 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 	}
 }
 
-// quiet logs what the HTTP server reports of single connections at level debug: any client
-// can cause such a line.
+// quiet logs the HTTP server's reports of single connections at level debug, since any client can
+// cause them.
 type quiet struct{ log *slog.Logger }
 
 // Printf implements fasthttp.Logger. It cuts an error before the part of the request that
@@ -127,9 +126,9 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// writeBuffer is how many bytes of an answer are gathered before they are sent: a page with
-// its headers is one packet train and wakes its reader once. What is longer is sent from
-// where it lies, joined with the headers (listener.Conn.Join).
+// writeBuffer is how many bytes of an answer are buffered before they are sent, so that a page and
+// its headers leave in one write. Longer bodies are sent without copying, joined with the headers
+// (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
 // urlBytes is how long a URL may be, in bytes. Headers have listener.HeaderRoom beside it.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,8 +35,10 @@ type settings struct {
 // zero for the first. Errors name the option at fault.
 func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
 	set := &settings{generation: generation}
-	set.cors = newCORS(o.CORS)
 	var err error
+	if set.cors, err = newCORS(o.CORS); err != nil {
+		return nil, err
+	}
 	vary := o.Auth.Vary()
 	// Where all callers are alike, a page of another site learns no more than any caller.
 	if set.cors == nil && len(vary) == 0 {
@@ -110,13 +113,17 @@ func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 }
 
 // newCORS returns the middleware that lets other sites' scripts read answers, or
-// nil where none may. Fiber panics on a malformed origin, and on * with credentials: the caller
-// has checked both.
-func newCORS(o CORSOptions) fiber.Handler {
+// nil where none may. Fiber panics on a malformed origin, and on * with credentials.
+func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
-		return nil
+		return nil, nil
 	}
-	return cors.New(corsConfig(o, 10*time.Minute))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("proxy: CORS origins %q: %v", o.Origins, r)
+		}
+	}()
+	return cors.New(corsConfig(o, 10*time.Minute)), nil
 }
 
 // corsConfig names what scripts may send and read; browsers remember it for maxAge.

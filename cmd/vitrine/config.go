@@ -70,6 +70,6 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {
-		log.Warn("the password in --store can be read in the list of processes: set VITRINE_STORE, or VITRINE_STORE_FILE to the name of a file")
+		log.Warn("the list of processes shows the password in --store: set VITRINE_STORE, or VITRINE_STORE_FILE to the name of a file")
 	}
 }

@@ -60,11 +60,11 @@ func (p *program) check(ctx context.Context) {
 	next, err := p.institute.settings(ctx)
 	if err == nil && !reflect.DeepEqual(next, p.settings) {
 		if err = p.adopt(next); err == nil {
-			p.log.InfoContext(ctx, "settings of the database have changed")
+			p.log.InfoContext(ctx, "settings of the database changed")
 		}
 	}
 	if ctx.Err() == nil && err != nil {
-		p.log.WarnContext(ctx, "settings of the database", "error", err)
+		p.log.WarnContext(ctx, "read settings of the database", "error", err)
 	}
 }
 

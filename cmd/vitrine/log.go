@@ -18,9 +18,9 @@ import (
 // flushTime bounds the writing of the lines that wait when the program ends.
 const flushTime = 2 * time.Second
 
-// detachLog makes a command's standard error asynchronous, and keeps SIGPIPE from ending
-// the program: it must not stop because no process reads its log. It returns the log, which
-// reports the lines that are dropped, and the writer behind it.
+// detachLog makes a command's standard error asynchronous and ignores SIGPIPE, so that the program
+// continues when no process reads its log. It returns the log, which reports dropped lines, and the
+// writer behind it.
 func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	out := asynclog.Unblock(cmd.ErrOrStderr())

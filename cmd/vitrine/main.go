@@ -40,9 +40,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// endings are the signals that end the program in order: SIGTERM, SIGINT, and SIGHUP,
-// which comes when the terminal is closed, unless it is ignored as under nohup, or asks a
-// server to read its configuration file again.
+// endings are the signals that end the program in order: SIGTERM, SIGINT, and SIGHUP, which a
+// closed terminal sends, unless it is ignored as under nohup. A server with a configuration file
+// reads the file again on SIGHUP instead.
 func endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
