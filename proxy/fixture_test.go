@@ -25,6 +25,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
 )
 
 func TestMain(m *testing.M) {
@@ -161,7 +162,7 @@ func options(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
 	return proxy.Options{
-		Options: api.Options{Access: rights, StartYear: 2000, Now: func() time.Time { return published }},
+		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000, Now: func() time.Time { return published }},
 		Cache:   result.Options{Budget: 8 << 20},
 	}
 }
