@@ -2,11 +2,13 @@ package auth
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -153,8 +155,9 @@ func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 
 // verify returns the user of a token, empty if the token is not valid.
 func (s *sessions) verify(token string) string {
-	claims := jwt.MapClaims{} // unlike a struct, it takes no claim in other capitals
-	_, err := s.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
+	var good claims
+	// The token lies in Fiber's buffer; the claims are decoded out of it.
+	_, err := s.parser.ParseWithClaims(token, &good, func(t *jwt.Token) (any, error) {
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("unknown extensions") // RFC 7515: 4.1.11
 		}
@@ -166,8 +169,49 @@ func (s *sessions) verify(token string) string {
 	if err != nil {
 		return ""
 	}
-	user, _ := claims.GetSubject() // "" unless it is a text
-	return validUser(user)
+	return validUser(good.Subject)
+}
+
+// claims are those of a token, read so that no two readers can differ about them.
+type claims struct{ jwt.RegisteredClaims }
+
+// registered are the claims that the decoder takes in any capitals.
+var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
+
+// numericDate is a time in seconds, as far as decoding it as a floating-point number loses nothing.
+var numericDate = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.[0-9]+)?$`)
+
+// UnmarshalJSON implements json.Unmarshaler. A registered claim in other capitals or
+// given twice is an error, and so is a time that is no plain number.
+func (c *claims) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if opening, err := d.Token(); err != nil || opening != json.Delim('{') {
+		return errors.New("claims that are no object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		name, _ := key.(string)
+		at := slices.IndexFunc(registered, func(r string) bool { return strings.EqualFold(r, name) })
+		if at < 0 {
+			continue
+		}
+		if registered[at] != name || seen[name] {
+			return fmt.Errorf("claim %s in other capitals or twice", registered[at])
+		}
+		seen[name] = true
+		if (name == "exp" || name == "nbf" || name == "iat") && !numericDate.Match(value) {
+			return fmt.Errorf("claim %s is no time", name)
+		}
+	}
+	return json.Unmarshal(text, &c.RegisteredClaims)
 }
 
 // sameSite reports whether a browser sent the request from the institute's own pages. Browsers
