@@ -10,6 +10,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/api"
+	"vitrine/proxy/proxytest"
+	"vitrine/rules"
 )
 
 // connection is what requests come from, without a network.
@@ -55,7 +60,7 @@ func call(b *testing.B, handler fasthttp.RequestHandler, from *connection, targe
 // BenchmarkAnswer compares answers with a bare Fiber handler that sends as many
 // bytes as the cached list.
 func BenchmarkAnswer(b *testing.B) {
-	s := open(b, many(b, 10_000), options(b))
+	s := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.Options(b))
 	const list = "/api/activities?limit=20&json=%7B%22year%22%3A2020%7D"
 	var ctx connection
 	size := call(b, s.App().Handler(), &ctx, list)
@@ -73,7 +78,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}{
 		{"bare", bare.Handler(), func() string { return list }},
 		{"cached list", s.App().Handler(), func() string { return list }},
-		{"kept fragment", openLists(b, nil).App().Handler(), func() string { return "/lists/activities.html" }},
+		{"kept fragment", proxytest.OpenLists(b, nil).App().Handler(), func() string { return "/lists/activities.html" }},
 		{"never-seen filter", s.App().Handler(), func() string {
 			fresh++
 			return "/api/activities?limit=20&json=" + url.QueryEscape(fmt.Sprintf(`{"year":{"$gte":%d.%d}}`, 2000+fresh%20, fresh))
@@ -92,5 +97,70 @@ func BenchmarkAnswer(b *testing.B) {
 				b.SetBytes(call(b, tt.handler, &ctx, tt.target()))
 			}
 		})
+	}
+}
+
+// BenchmarkRecords answers from memory what depends on who is asked for, on the
+// day or on a title.
+func BenchmarkRecords(b *testing.B) {
+	s := proxytest.Open(b, proxytest.Department(b), proxytest.DepartmentOptions(b))
+	titles := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.DepartmentOptions(b))
+	benchmarks := []struct {
+		name   string
+		site   *proxytest.Site
+		target func(i int) string
+	}{
+		{"user", s, func(int) string { return "/api/users/ada" }},
+		{"user by _id", s, func(int) string { return "/api/users/66c000000000000000000011" }},
+		{"user columns", s, func(int) string { return "/api/users/ada?columns[]=last&columns[]=units.unit" }},
+		{"user-units", s, func(int) string { return "/api/user-units/ada" }},
+		{"events", s, func(int) string { return "/api/events" }},
+		{"spectrum", s, func(int) string { return "/portfolio/spectrum" }},
+		{"title asked before", titles, func(int) string { return "/api/levenshtein?title=Activty" }},
+		{"title never seen", titles, func(i int) string { return fmt.Sprintf("/api/levenshtein?title=Activty+%d", i) }},
+	}
+	for _, bm := range benchmarks {
+		b.Run(bm.name, func(b *testing.B) {
+			var ctx connection
+			handler := bm.site.App().Handler()
+			call(b, handler, &ctx, bm.target(-1))
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				b.SetBytes(call(b, handler, &ctx, bm.target(i)))
+			}
+		})
+	}
+}
+
+// BenchmarkFragments encodes what is prepared of an activity.
+func BenchmarkFragments(b *testing.B) {
+	docs := proxytest.Documents(b, "testdata/activities.jsonl")
+	for _, def := range api.Views() {
+		if def.Name != rules.ViewActivities {
+			continue
+		}
+		for _, fragment := range def.Fragments {
+			parts := fragment.Parts
+			if parts == nil {
+				parts = append(parts, fragment)
+			}
+			b.Run(fragment.Name, func(b *testing.B) {
+				b.ReportAllocs()
+				var out []byte
+				encode := func(doc bson.Raw) {
+					for _, part := range parts {
+						out = part.Encode(out, doc)
+					}
+				}
+				for b.Loop() {
+					out = out[:0]
+					for _, doc := range docs {
+						encode(doc)
+					}
+				}
+				b.SetBytes(int64(len(out)))
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(docs)), "ns/row")
+			})
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/proxy/proxytest"
 )
 
 // demo is a process of the whole program that serves the demo institute.
@@ -89,7 +91,7 @@ func TestDemoAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
 	s := startDemo(t)
 	_, document := s.get("/openapi.json")
-	checker, err := newChecker([]byte(document))
+	checker, err := proxytest.NewChecker([]byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +113,10 @@ func TestDemoAnswersAsDescribed(t *testing.T) {
 }
 
 // checkAnswer asks, and objects to what is not as described.
-func checkAnswer(t *testing.T, checker *checker, s demo, call string) int {
+func checkAnswer(t *testing.T, checker *proxytest.Checker, s demo, call string) int {
 	t.Helper()
 	res, body := s.ask(call)
-	if err := checker.Check(checkedAnswer{Target: call, Status: res.StatusCode, Header: res.Header, Body: body}); err != nil {
+	if err := checker.Check(proxytest.CheckedAnswer{Target: call, Status: res.StatusCode, Header: res.Header, Body: body}); err != nil {
 		t.Errorf("%v\n%.500s", err, body)
 	}
 	return res.StatusCode

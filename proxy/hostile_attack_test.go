@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vitrine/proxy/proxytest"
 )
 
 // attacker makes requests up: of our grammar, of pieces that have been dangerous to
@@ -135,18 +137,18 @@ func TestRandomAttacker(t *testing.T) {
 	o := matrixOptions(t, []byte("session secret"), false, "10.0.0.0/8")
 	o.Limits.Read, o.Limits.Request = 2*time.Second, 5*time.Second
 	o.CORS.Origins, o.CORS.Credentials = []string{"https://www.example.org"}, true
-	l := serveLive(t, open(t, matrixStore(t), o))
+	l := proxytest.ServeLive(t, proxytest.Open(t, matrixStore(t), o))
 	var paths []string
 	for _, row := range matrix {
 		path, _, _ := strings.Cut(row.target, "?")
 		paths = append(paths, path)
 	}
 	paths = append(paths, "/", "*", "//", "/api/users/", "/api/%2e%2e/", "http://elsewhere/api/html")
-	l.flurry(t, paths, 1, 200*time.Millisecond) // what is made once is there
-	base, descriptors, held := quietly(t, l), descriptors(), memory()
+	flurry(l, t, paths, 1, 200*time.Millisecond) // what is made once is there
+	base, descriptors, held := quietly(t, l), descriptors(), proxytest.Memory()
 
 	seed := uint64(time.Now().UnixNano())
-	statuses := l.flurry(t, paths, seed, hostileFor(t, 2*time.Second))
+	statuses := flurry(l, t, paths, seed, proxytest.HostileFor(t, 2*time.Second))
 	total := 0
 	for _, n := range statuses {
 		total += n
@@ -167,7 +169,7 @@ func TestRandomAttacker(t *testing.T) {
 	if after := descriptorsWithin(t, descriptors); after > descriptors+4 {
 		t.Errorf("%d descriptors, %d before", after, descriptors)
 	}
-	after := memory()
+	after := proxytest.Memory()
 	t.Logf("%d goroutines before, %d after; %d bytes before, %d after", base, runtime.NumGoroutine(), held, after)
 	if after-held > 128<<20 {
 		t.Errorf("%d bytes more than before", after-held)
@@ -175,9 +177,9 @@ func TestRandomAttacker(t *testing.T) {
 }
 
 // quietly waits until no connection is open and returns how many goroutines there are.
-func quietly(t *testing.T, l *live) int {
+func quietly(t *testing.T, l *proxytest.Live) int {
 	t.Helper()
-	until(t, "no connection is open", func() bool { return l.metric("vitrine_connections") == 0 })
+	proxytest.Until(t, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
 	time.Sleep(50 * time.Millisecond)
 	return runtime.NumGoroutine()
 }
@@ -203,7 +205,7 @@ func descriptorsWithin(t *testing.T, most int) (n int) {
 
 // flurry sends requests for a while and returns how often each status came; 0 is no
 // answer.
-func (l *live) flurry(t *testing.T, paths []string, seed uint64, long time.Duration) map[int]int {
+func flurry(l *proxytest.Live, t *testing.T, paths []string, seed uint64, long time.Duration) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	end := time.Now().Add(long)
@@ -213,7 +215,7 @@ func (l *live) flurry(t *testing.T, paths []string, seed uint64, long time.Durat
 			a := attacker{rand.New(rand.NewPCG(seed, uint64(k)))}
 			for time.Now().Before(end) && !t.Failed() {
 				request := a.request(paths)
-				status, err := l.assail(a, request)
+				status, err := assail(l, a, request)
 				if err != nil {
 					t.Errorf("seed %d, %q: %v", seed, request, err)
 				}
@@ -228,8 +230,8 @@ func (l *live) flurry(t *testing.T, paths []string, seed uint64, long time.Durat
 }
 
 // assail sends a request on a connection of its own and judges the answer.
-func (l *live) assail(a attacker, request string) (int, error) {
-	conn, err := net.Dial("tcp", l.addr)
+func assail(l *proxytest.Live, a attacker, request string) (int, error) {
+	conn, err := net.Dial("tcp", l.Addr)
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"vitrine/proxy/proxytest"
 
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
@@ -27,44 +27,32 @@ const (
 	admin  = "adam"
 )
 
-// parse reads documents written in a test.
-func parse(t testing.TB, texts ...string) []bson.Raw {
-	t.Helper()
-	docs := make([]bson.Raw, len(texts))
-	for i, text := range texts {
-		if err := bson.UnmarshalExtJSON([]byte(text), false, &docs[i]); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-	return docs
-}
-
 // matrixStore has in each view what tells its viewers apart: three projects, of
 // which linda sees two, two proposals, of which she sees one, and of three
 // activities two reviews, of which one is hers.
-func matrixStore(t testing.TB) *store {
+func matrixStore(t testing.TB) *proxytest.Store {
 	t.Helper()
-	s := newStore()
-	s.publish(rules.ViewProjects, parse(t,
+	s := proxytest.NewStore()
+	s.Publish(rules.ViewProjects, proxytest.Parse(t,
 		`{"_id":"p1","name":"P1","title":"A","funding_number":"N1","persons":[{"user":"linda"}]}`,
 		`{"_id":"p2","name":"P2","title":"B","funding_number":"N1","created_by":"linda"}`,
 		`{"_id":"p3","name":"P3","title":"C","funding_number":"N1"}`)...)
-	s.publish(rules.ViewProposals, parse(t,
+	s.Publish(rules.ViewProposals, proxytest.Parse(t,
 		`{"_id":"q1","name":"Q1","title":"A","persons":[{"user":"linda"}]}`,
 		`{"_id":"q2","name":"Q2","title":"B","created_by":"vera"}`)...)
-	s.publish(rules.ViewActivities, parse(t,
+	s.Publish(rules.ViewActivities, proxytest.Parse(t,
 		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"},"_list":{"public":true,"year":2020,"type":"publication","units":[{"id":"BIO"}]}}`,
 		`{"_id":"a2","type":"review","title":"Secret","rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
 		`{"_id":"a3","type":"review","title":"Hers","rendered":{"web":"a3","users":["linda"]}}`)...)
-	s.publish(rules.ViewPersons, parse(t,
+	s.Publish(rules.ViewPersons, proxytest.Parse(t,
 		`{"_id":"u1","username":"linda"}`,
 		`{"_id":"u2","username":"vera","roles":["viewer"]}`,
 		`{"_id":"u3","username":"adam","roles":["admin"]}`)...)
-	s.publish(rules.ViewJournals, parse(t, `{"_id":"j1","journal":"Moth"}`)...)
-	s.publish(rules.ViewEvents, parse(t, `{"_id":"e1","title":"Meeting"}`)...)
-	s.publish(rules.ViewDeadlines, parse(t, `{"_id":"d1","title":"Grants"}`)...)
-	s.publish(rules.ViewUserUnits, parse(t, `{"_id":"u1","username":"linda","name":"Linda","units":[]}`)...)
-	s.publish(rules.ViewSpectrum, summary(t, ofDepartment(t, "catalogue"), ofDepartment(t, "activities"))...)
+	s.Publish(rules.ViewJournals, proxytest.Parse(t, `{"_id":"j1","journal":"Moth"}`)...)
+	s.Publish(rules.ViewEvents, proxytest.Parse(t, `{"_id":"e1","title":"Meeting"}`)...)
+	s.Publish(rules.ViewDeadlines, proxytest.Parse(t, `{"_id":"d1","title":"Grants"}`)...)
+	s.Publish(rules.ViewUserUnits, proxytest.Parse(t, `{"_id":"u1","username":"linda","name":"Linda","units":[]}`)...)
+	s.Publish(rules.ViewSpectrum, proxytest.Summary(t, proxytest.OfDepartment(t, "catalogue"), proxytest.OfDepartment(t, "activities"))...)
 	return s
 }
 
@@ -76,9 +64,9 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 		Roles:      map[string][]access.Permission{"viewer": all, "admin": all},
 		Restricted: map[string][]string{"review": {"admin"}},
 	})
-	o := options(t)
-	o.Access, o.Citations = rights, &index{}
-	o.Lists = lists.Options{Enabled: true, Cite: citeRules(t), BaseURL: "https://data.example"}
+	o := proxytest.Options(t)
+	o.Access, o.Citations = rights, &proxytest.Index{}
+	o.Lists = lists.Options{Enabled: true, Cite: proxytest.CiteRules(t), BaseURL: "https://data.example"}
 	o.Auth.Session = auth.SessionOptions{
 		Secret: secret, Cookie: "vitrine_session",
 		UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(proxies)},
@@ -92,7 +80,7 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 // caller is a client that calls every endpoint.
 type caller struct {
 	name    string
-	site    *site
+	site    *proxytest.Site
 	key     string // the apikey parameter
 	headers []string
 }
@@ -101,14 +89,14 @@ type caller struct {
 func callers(t testing.TB) []caller {
 	secret := []byte("session secret")
 	store := matrixStore(t)
-	keyed := open(t, store, matrixOptions(t, secret, true, "0.0.0.0/32")) // the peer of these tests
-	wary := open(t, store, matrixOptions(t, secret, true, "10.0.0.0/8"))
-	free := open(t, store, matrixOptions(t, secret, false, "10.0.0.0/8"))
+	keyed := proxytest.Open(t, store, matrixOptions(t, secret, true, "0.0.0.0/32")) // the peer of these tests
+	wary := proxytest.Open(t, store, matrixOptions(t, secret, true, "10.0.0.0/8"))
+	free := proxytest.Open(t, store, matrixOptions(t, secret, false, "10.0.0.0/8"))
 	session := func(user string) []string {
-		return []string{"Authorization", "Bearer " + token(t, user, secret)}
+		return []string{"Authorization", "Bearer " + proxytest.Token(t, user, secret)}
 	}
 	cookie := func(site string) []string {
-		return []string{"Cookie", "vitrine_session=" + token(t, viewer, secret), "Sec-Fetch-Site", site}
+		return []string{"Cookie", "vitrine_session=" + proxytest.Token(t, viewer, secret), "Sec-Fetch-Site", site}
 	}
 	with := func(headers []string, more ...string) []string { return append(headers, more...) }
 	return []caller{
@@ -181,7 +169,7 @@ var matrix = []struct{ target, seen string }{
 // time, when answers may come from memory: what one may see is not kept for
 // another.
 func TestPermissionMatrix(t *testing.T) {
-	wholeOnly(t)
+	proxytest.WholeOnly(t)
 	all := callers(t)
 	for round := range 2 {
 		for _, row := range matrix {
@@ -192,7 +180,7 @@ func TestPermissionMatrix(t *testing.T) {
 			for i, who := range all {
 				res := who.ask(row.target)
 				if got := seen(t, res); got != want[i] {
-					t.Errorf("round %d, %s, %s: sees %s, want %s: %.300s", round, row.target, who.name, got, want[i], res.body)
+					t.Errorf("round %d, %s, %s: sees %s, want %s: %.300s", round, row.target, who.name, got, want[i], res.Body)
 				}
 				if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); who.session() && res.StatusCode == 200 && !private && fromViews(row.target) {
 					t.Errorf("%s, %s: Cache-Control = %q", row.target, who.name, res.Header.Get("Cache-Control"))
@@ -219,14 +207,14 @@ func TestPublicEndpointsKnowNoCallers(t *testing.T) {
 			wantStatus = http.StatusNotFound
 		}
 		if control := want.Header.Get("Cache-Control"); want.StatusCode != wantStatus || wantStatus == http.StatusOK && !strings.HasPrefix(control, "public") {
-			t.Fatalf("%s: status %d, Cache-Control %q: %.300s", target, want.StatusCode, control, want.body)
+			t.Fatalf("%s: status %d, Cache-Control %q: %.300s", target, want.StatusCode, control, want.Body)
 		}
 		for _, who := range all {
 			if who.key != "" {
 				continue // a parameter that no list has
 			}
-			if got := who.ask(target); got.StatusCode != want.StatusCode || !bytes.Equal(got.body, want.body) {
-				t.Errorf("%s, %s: status %d, %.300s", target, who.name, got.StatusCode, got.body)
+			if got := who.ask(target); got.StatusCode != want.StatusCode || !bytes.Equal(got.Body, want.Body) {
+				t.Errorf("%s, %s: status %d, %.300s", target, who.name, got.StatusCode, got.Body)
 			}
 		}
 	}
@@ -248,7 +236,7 @@ func (c caller) session() bool {
 	return false
 }
 
-func (c caller) ask(target string) response {
+func (c caller) ask(target string) proxytest.Response {
 	if c.key != "" {
 		separator := "?"
 		if strings.Contains(target, "?") {
@@ -256,15 +244,15 @@ func (c caller) ask(target string) response {
 		}
 		target += separator + "apikey=" + c.key
 	}
-	return c.site.get(target, c.headers...)
+	return c.site.Get(target, c.headers...)
 }
 
 // seen is how many records an answer holds, or "-" for a refusal.
-func seen(t *testing.T, res response) string {
+func seen(t *testing.T, res proxytest.Response) string {
 	t.Helper()
 	switch res.StatusCode {
 	case http.StatusForbidden:
-		if e := res.envelope(t); e.Error != "PermissionDenied" {
+		if e := res.Envelope(t); e.Error != "PermissionDenied" {
 			t.Errorf("error = %q", e.Error)
 		}
 		return "-"
@@ -273,7 +261,7 @@ func seen(t *testing.T, res response) string {
 		return fmt.Sprint("status ", res.StatusCode)
 	}
 	var answer struct{ Data json.RawMessage }
-	if json.Unmarshal(res.body, &answer) != nil || answer.Data == nil {
+	if json.Unmarshal(res.Body, &answer) != nil || answer.Data == nil {
 		return "1" // an answer outside of any envelope
 	}
 	var list []json.RawMessage
@@ -285,7 +273,7 @@ func seen(t *testing.T, res response) string {
 
 // TestMatrixIsComplete: every described path has a row.
 func TestMatrixIsComplete(t *testing.T) {
-	c, err := description()
+	c, err := proxytest.Description()
 	if err != nil {
 		t.Fatal(err)
 	}

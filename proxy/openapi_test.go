@@ -8,56 +8,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/cespare/xxhash/v2"
+	"vitrine/proxy/proxytest"
 
 	"vitrine/proxy/openapi"
 )
 
-// description is what the answers of this package's tests are held against.
-var description = sync.OnceValues(func() (*checker, error) {
-	return newChecker(openapi.Load().JSON)
-})
-
-// checked remembers by their hash the answers that were found as described, so
-// that what is asked a thousand times is checked once.
-var checked sync.Map
-
-// described fails a test one of whose answers is not as described. Every answer
-// read through a site comes by here.
-func described(t testing.TB, req *http.Request, res response) {
-	t.Helper()
-	const most = 1 << 20 // longer answers are those of large stores, a row like the other
-	if len(res.body) > most || res.Header.Get("Content-Encoding") != "" {
-		return
-	}
-	target := req.RequestURI
-	hash := xxhash.New()
-	_, _ = hash.WriteString(req.Method + target + "\x00" + res.Status) // never fails
-	_, _ = hash.Write(res.body)
-	if _, known := checked.LoadOrStore(hash.Sum64(), true); known {
-		return
-	}
-	c, err := description()
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = c.Check(checkedAnswer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.body})
-	if err != nil {
-		t.Errorf("not as described: %v\n%.2000s", err, res.body)
-	}
-}
-
 // TestEveryRouteIsDescribed: the app answers the described paths, and no others.
 func TestEveryRouteIsDescribed(t *testing.T) {
-	c, err := description()
+	c, err := proxytest.Description()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var routes []string
-	for _, route := range open(t, institute(t), options(t)).App().GetRoutes(true) {
+	for _, route := range proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).App().GetRoutes(true) {
 		if route.Method != http.MethodGet {
 			continue
 		}
@@ -76,11 +41,11 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 // described. Which call each answers is known to its own test, whose answers all
 // pass described; here each may be of any mode of its path.
 func TestRecordedAnswersAreDescribed(t *testing.T) {
-	c, err := description()
+	c, err := proxytest.Description()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("testdata/golden/*.json")
+	files, err := filepath.Glob("api/testdata/golden/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden files: %v", err)
 	}
@@ -104,7 +69,7 @@ func TestRecordedAnswersAreDescribed(t *testing.T) {
 
 // recordedPath is the described path whose answers are recorded under a name: the
 // one whose words the name begins with, the longest of several.
-func recordedPath(c *checker, name string) string {
+func recordedPath(c *proxytest.Checker, name string) string {
 	named := map[string]string{"user": "/api/users/{id}", "user_units": "/api/user-units/{id}", "funding_number": "/api/projects-by-funding-number"}
 	for _, path := range c.Paths() {
 		path := path
@@ -121,10 +86,10 @@ func recordedPath(c *checker, name string) string {
 }
 
 func TestDescriptionIsServed(t *testing.T) {
-	wholeOnly(t)
-	o := options(t)
+	proxytest.WholeOnly(t)
+	o := proxytest.Options(t)
 	o.Auth.APIKey = "Right" // which is not asked for here
-	s := open(t, institute(t), o)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	tests := []struct{ path, kind, begins string }{
 		{"/openapi.json", "application/json; charset=utf-8", `{"openapi":"3.1.`},
 		{"/openapi-3.0.json", "application/json; charset=utf-8", `{"openapi":"3.0.`},
@@ -132,10 +97,10 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
-			first := s.get(tt.path)
+			first := s.Get(tt.path)
 			tag := first.Header.Get("ETag")
-			if first.StatusCode != 200 || tag == "" || !strings.HasPrefix(string(first.body), tt.begins) {
-				t.Fatalf("status %d, tag %s: %.100s", first.StatusCode, tag, first.body)
+			if first.StatusCode != 200 || tag == "" || !strings.HasPrefix(string(first.Body), tt.begins) {
+				t.Fatalf("status %d, tag %s: %.100s", first.StatusCode, tag, first.Body)
 			}
 			if got := first.Header.Get("Content-Type"); got != tt.kind {
 				t.Errorf("Content-Type = %q", got)
@@ -143,29 +108,29 @@ func TestDescriptionIsServed(t *testing.T) {
 			if got := first.Header.Get("Cache-Control"); got != "public, max-age=300" {
 				t.Errorf("Cache-Control = %q", got)
 			}
-			if res := s.get(tt.path, "If-None-Match", tag); res.StatusCode != http.StatusNotModified || len(res.body) != 0 {
+			if res := s.Get(tt.path, "If-None-Match", tag); res.StatusCode != http.StatusNotModified || len(res.Body) != 0 {
 				t.Errorf("status %d for its own tag", res.StatusCode)
 			}
 			for _, coding := range []string{"gzip", "br", "zstd"} {
-				res := s.get(tt.path, "Accept-Encoding", coding)
-				if res.Header.Get("Content-Encoding") != coding || plain(t, res) != string(first.body) {
-					t.Errorf("Content-Encoding = %q, the same content: %v", res.Header.Get("Content-Encoding"), plain(t, res) == string(first.body))
+				res := s.Get(tt.path, "Accept-Encoding", coding)
+				if res.Header.Get("Content-Encoding") != coding || proxytest.Plain(t, res) != string(first.Body) {
+					t.Errorf("Content-Encoding = %q, the same content: %v", res.Header.Get("Content-Encoding"), proxytest.Plain(t, res) == string(first.Body))
 				}
-				if len(res.body) >= len(first.body) {
-					t.Errorf("%s: %d of %d bytes", coding, len(res.body), len(first.body))
+				if len(res.Body) >= len(first.Body) {
+					t.Errorf("%s: %d of %d bytes", coding, len(res.Body), len(first.Body))
 				}
 			}
-			head := s.do(http.MethodHead, tt.path)
-			if head.StatusCode != 200 || len(head.body) != 0 || head.ContentLength != int64(len(first.body)) {
-				t.Errorf("HEAD: status %d, %d bytes, length %d", head.StatusCode, len(head.body), head.ContentLength)
+			head := s.Do(http.MethodHead, tt.path)
+			if head.StatusCode != 200 || len(head.Body) != 0 || head.ContentLength != int64(len(first.Body)) {
+				t.Errorf("HEAD: status %d, %d bytes, length %d", head.StatusCode, len(head.Body), head.ContentLength)
 			}
-			if res := s.do(http.MethodPost, tt.path); res.StatusCode != 405 {
+			if res := s.Do(http.MethodPost, tt.path); res.StatusCode != 405 {
 				t.Errorf("POST: status %d", res.StatusCode)
 			}
 		})
 	}
 	var document map[string]any
-	if err := json.Unmarshal(s.get("/openapi.json").body, &document); err != nil {
+	if err := json.Unmarshal(s.Get("/openapi.json").Body, &document); err != nil {
 		t.Error(err)
 	}
 }
@@ -173,7 +138,7 @@ func TestDescriptionIsServed(t *testing.T) {
 // TestPageFetchesNothing: the page's policy lets in what it brings along, and
 // nothing on it names another place.
 func TestPageFetchesNothing(t *testing.T) {
-	res := open(t, institute(t), options(t)).get("/docs")
+	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Get("/docs")
 	policy := res.Header.Get("Content-Security-Policy")
 	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "script-src 'sha256-", "style-src 'sha256-"} {
 		if !strings.Contains(policy, want) {
@@ -183,13 +148,13 @@ func TestPageFetchesNothing(t *testing.T) {
 	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
 		t.Errorf("policy = %s", policy)
 	}
-	page := string(res.body)
+	page := string(res.Body)
 	for _, fetching := range []string{"<link rel=\"stylesheet", "<script src", "<img", "@import", "url(", "<iframe", "style=\"", "onclick"} {
 		if strings.Contains(page, fetching) {
 			t.Errorf("the page has %s", fetching)
 		}
 	}
-	c, err := description()
+	c, err := proxytest.Description()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +168,7 @@ func TestPageFetchesNothing(t *testing.T) {
 // TestModes: every mode has an example of its name, and the last mode is for all
 // that the others are not for.
 func TestModes(t *testing.T) {
-	checker, err := description()
+	checker, err := proxytest.Description()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +189,7 @@ func TestModes(t *testing.T) {
 			if last := i == len(modes)-1; last != (mode.When == nil) {
 				t.Errorf("%s: mode %q: x-when = %v", path, mode.Mode, mode.When)
 			}
-			if err := checker.Check(checkedAnswer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
+			if err := checker.Check(proxytest.CheckedAnswer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
 				t.Errorf("example of mode %s: %v", mode.Mode, err)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/proxytest"
+
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
 	"vitrine/proxy"
@@ -17,7 +19,7 @@ type unconfirmed struct{ proxy.Source }
 func (u unconfirmed) Status() []view.Status {
 	all := u.Source.Status()
 	for i := range all {
-		all[i].Checked, all[i].Stale = published.Add(-time.Hour), true
+		all[i].Checked, all[i].Stale = proxytest.Published.Add(-time.Hour), true
 		all[i].Err = errors.New("dial store.internal: refused")
 	}
 	return all
@@ -26,8 +28,8 @@ func (u unconfirmed) Status() []view.Status {
 // TestStoreAway: everything is served as ever, and everything says how old it is; what
 // went wrong inside is reported to the operator alone.
 func TestStoreAway(t *testing.T) {
-	o := options(t)
-	o.Views = unconfirmed{open(t, institute(t), options(t)).views}
+	o := proxytest.Options(t)
+	o.Views = unconfirmed{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}
 	o.Store = func() circuit.State {
 		return circuit.State{Store: "mongodb://store.internal/x", Open: true, Since: time.Now(), Contact: time.Now().Add(-time.Hour),
 			Err: errors.New("refused"), Opened: 1}
@@ -37,10 +39,10 @@ func TestStoreAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	s := &site{t: t, Server: server}
+	s := &proxytest.Site{T: t, Server: server}
 	const first, then = "vitrine; fwd=miss; stored; detail=stale", "vitrine; hit; detail=stale"
 	for got := ""; got != then; { // what is stored is found a moment later
-		res := s.get("/api/activities")
+		res := s.Get("/api/activities")
 		if got = res.Header.Get("Cache-Status"); res.StatusCode != 200 || got != first && got != then {
 			t.Fatalf("%d, Cache-Status %q, want %q, then %q", res.StatusCode, got, first, then)
 		}
@@ -48,8 +50,8 @@ func TestStoreAway(t *testing.T) {
 			t.Errorf("Age %q, Vitrine-Data-Age %q", age, data)
 		}
 	}
-	res := s.get("/readyz")
-	if text := string(res.body); res.StatusCode != 200 || !strings.Contains(text, `"state":"degraded"`) ||
+	res := s.Get("/readyz")
+	if text := string(res.Body); res.StatusCode != 200 || !strings.Contains(text, `"state":"degraded"`) ||
 		!strings.Contains(text, `"view":"activities"`) || strings.Contains(text, "store.internal") {
 		t.Errorf("readyz: %d %s", res.StatusCode, text)
 	}
@@ -68,15 +70,15 @@ func (u unfiled) Status() []view.Status {
 
 // TestFileNeverWritten: the operator hears of a file that failed from the start, too.
 func TestFileNeverWritten(t *testing.T) {
-	o := options(t)
-	o.Views = unfiled{open(t, institute(t), options(t)).views}
+	o := proxytest.Options(t)
+	o.Views = unfiled{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}
 	server, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	s := &site{t: t, Server: server}
-	if text := string(s.admin("GET", "/metrics").body); !strings.Contains(text, `vitrine_view_file_failing{view="activities"} 1`) {
+	s := &proxytest.Site{T: t, Server: server}
+	if text := string(s.Admin("GET", "/metrics").Body); !strings.Contains(text, `vitrine_view_file_failing{view="activities"} 1`) {
 		t.Error("the metrics do not tell of it")
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/proxy/proxytest"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
@@ -23,20 +24,11 @@ import (
 	"vitrine/rules"
 )
 
-func listen(t testing.TB) net.Listener {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ln
-}
-
 // TestServe speaks to real listeners, and ends with a request under way.
 func TestServe(t *testing.T) {
-	o := options(t)
-	s := open(t, institute(t), o)
-	public, admin := listen(t), listen(t)
+	o := proxytest.Options(t)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	public, admin := proxytest.Listen(t), proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, public, admin) }()
@@ -65,7 +57,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%.60s: %d, %v, want %d", url, res.StatusCode, err, want)
 		}
 		if want >= 400 {
-			response{res, body}.envelope(t)
+			proxytest.Response{Response: res, Body: body}.Envelope(t)
 		}
 	}
 	stop()
@@ -76,8 +68,8 @@ func TestServe(t *testing.T) {
 
 // TestRawRequests sends what no HTTP client would.
 func TestRawRequests(t *testing.T) {
-	s := open(t, institute(t), options(t))
-	public := listen(t)
+	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	public := proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, public, nil) }()
@@ -115,7 +107,7 @@ func TestRawRequests(t *testing.T) {
 			if res.StatusCode != tt.want {
 				t.Errorf("status = %d, want %d: %s", res.StatusCode, tt.want, body)
 			}
-			response{res, body}.envelope(t)
+			proxytest.Response{Response: res, Body: body}.Envelope(t)
 		})
 	}
 	stop()
@@ -126,40 +118,40 @@ func TestRawRequests(t *testing.T) {
 
 // TestDrain: readiness ends before the listener does.
 func TestDrain(t *testing.T) {
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Limits.DrainDelay = time.Millisecond
-	s := open(t, institute(t), o)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	public := listen(t)
+	public := proxytest.Listen(t)
 	go func() { served <- s.Serve(ctx, public, nil) }()
-	if res := s.get("/readyz"); res.StatusCode != 200 {
+	if res := s.Get("/readyz"); res.StatusCode != 200 {
 		t.Fatalf("status = %d before the end", res.StatusCode)
 	}
 	stop()
 	if err := <-served; err != nil {
 		t.Errorf("Serve = %v", err)
 	}
-	res := s.get("/readyz")
-	if e := res.envelope(t); e.Status != 503 || !strings.Contains(e.Msg, "Draining") {
-		t.Errorf("after the end: %s", res.body)
+	res := s.Get("/readyz")
+	if e := res.Envelope(t); e.Status != 503 || !strings.Contains(e.Msg, "Draining") {
+		t.Errorf("after the end: %s", res.Body)
 	}
-	if res := s.get("/healthz"); res.StatusCode != 200 {
+	if res := s.Get("/healthz"); res.StatusCode != 200 {
 		t.Errorf("a draining process is alive: %d", res.StatusCode)
 	}
 }
 
 // TestDrainOfSilent: a connection that has sent nothing does not hold up the end.
 func TestDrainOfSilent(t *testing.T) {
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Limits.Shutdown = 3 * time.Second
 	var log bytes.Buffer
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	s := open(t, institute(t), o)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	served := make(chan error, 1)
-	public := listen(t)
+	public := proxytest.Listen(t)
 	go func() { served <- s.Serve(ctx, public, nil) }()
 	dial := func() net.Conn {
 		conn, err := net.Dial("tcp", public.Addr().String())
@@ -189,8 +181,8 @@ func TestDrainOfSilent(t *testing.T) {
 }
 
 func TestServeTellsWhyItEnded(t *testing.T) {
-	s := open(t, institute(t), options(t))
-	ln := listen(t)
+	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	ln := proxytest.Listen(t)
 	ln.Close()
 	if err := s.Serve(t.Context(), ln, nil); err == nil || !strings.Contains(err.Error(), ln.Addr().String()) {
 		t.Errorf("Serve on a closed listener = %v", err)
@@ -199,29 +191,29 @@ func TestServeTellsWhyItEnded(t *testing.T) {
 
 // TestNotLoaded: before the first snapshot everything but health is 503.
 func TestNotLoaded(t *testing.T) {
-	views, err := view.New(view.Options{Store: newStore(), Views: api.Views()})
+	views, err := view.New(view.Options{Store: proxytest.NewStore(), Views: api.Views()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Views = views
 	server, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	s := &site{t: t, Server: server}
+	s := &proxytest.Site{T: t, Server: server}
 	for target, want := range map[string]int{
 		"/healthz": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503, "/api/all-activities": 503,
 		"/api/spectrum-activities?spectrum=x": 503, "/api/nothing": 404,
 	} {
-		res := s.get(target)
-		if e := res.envelope(t); e.Status != want {
-			t.Errorf("%s: %s, want %d", target, res.body, want)
+		res := s.Get(target)
+		if e := res.Envelope(t); e.Status != want {
+			t.Errorf("%s: %s, want %d", target, res.Body, want)
 		}
 	}
-	if res := s.get("/readyz"); !strings.Contains(string(res.body), "activities") {
-		t.Errorf("readyz does not say what is missing: %s", res.body)
+	if res := s.Get("/readyz"); !strings.Contains(string(res.Body), "activities") {
+		t.Errorf("readyz does not say what is missing: %s", res.Body)
 	}
 }
 
@@ -235,10 +227,10 @@ func TestNewRefuses(t *testing.T) {
 		"all origins with credentials":       func(o *proxy.Options) { o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true} },
 		"an affiliation operator":            func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
 	}
-	views := open(t, institute(t), options(t)).views
+	views := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := options(t)
+			o := proxytest.Options(t)
 			o.Views = views
 			change(&o)
 			if s, err := proxy.New(o); err == nil {
@@ -249,42 +241,18 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func (s *site) admin(method, target string, headers ...string) response {
-	s.t.Helper()
-	return s.adminAs("localhost", method, target, headers...)
-}
-
-func (s *site) adminAs(host, method, target string, headers ...string) response {
-	s.t.Helper()
-	req := httptest.NewRequest(method, target, nil)
-	req.Host = host
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := s.AdminApp().Test(req, -1)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return response{res, body}
-}
-
 func TestAdminToken(t *testing.T) {
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Admin.Token = "operator"
-	s := open(t, institute(t), o)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for _, target := range []string{"/metrics", "/admin/views", "/debug/pprof/symbol"} {
 		for header, want := range map[string]int{"": 403, "Bearer wrong": 403, "operator": 403, "Bearer operator": 200, "bearer operator": 200} {
-			if got := s.admin(http.MethodGet, target, "Authorization", header).StatusCode; got != want {
+			if got := s.Admin(http.MethodGet, target, "Authorization", header).StatusCode; got != want {
 				t.Errorf("%s with %q: %d, want %d", target, header, got, want)
 			}
 		}
 	}
-	if got := s.admin(http.MethodPost, "/admin/refresh").StatusCode; got != 403 {
+	if got := s.Admin(http.MethodPost, "/admin/refresh").StatusCode; got != 403 {
 		t.Errorf("refresh without token: %d", got)
 	}
 }
@@ -292,8 +260,8 @@ func TestAdminToken(t *testing.T) {
 // TestAdminUnknownMethod: a method that HTTP does not know ends the connection, as on the public
 // listener: what follows it may be its body.
 func TestAdminUnknownMethod(t *testing.T) {
-	res := open(t, institute(t), options(t)).admin("BREW", "/metrics")
-	if e := res.envelope(t); e.Status != 405 || !res.Close {
+	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin("BREW", "/metrics")
+	if e := res.Envelope(t); e.Status != 405 || !res.Close {
 		t.Errorf("%d, closes: %t", e.Status, res.Close)
 	}
 }
@@ -301,7 +269,7 @@ func TestAdminUnknownMethod(t *testing.T) {
 func TestAdminRefresh(t *testing.T) {
 	type asked = proxy.Refresh
 	var last asked
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Admin.Refresh = func(_ context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
 		last = q
 		switch q.View {
@@ -317,7 +285,7 @@ func TestAdminRefresh(t *testing.T) {
 		}
 		return proxy.Refreshed{Done: q.Full, Views: []string{"activities"}}, nil
 	}
-	s := open(t, institute(t), o)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	tests := []struct {
 		method, target string
 		status         int
@@ -340,35 +308,35 @@ func TestAdminRefresh(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.method+tt.target, func(t *testing.T) {
 			last = asked{}
-			res := s.admin(tt.method, tt.target)
+			res := s.Admin(tt.method, tt.target)
 			if res.StatusCode != tt.status || last != tt.asked {
-				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked, res.body)
+				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked, res.Body)
 			}
-			if strings.Contains(string(res.body), "fire") {
-				t.Errorf("the error's text went out: %s", res.body)
+			if strings.Contains(string(res.Body), "fire") {
+				t.Errorf("the error's text went out: %s", res.Body)
 			}
 			var answer struct {
 				Status int
 				Views  []string
 			}
-			if err := json.Unmarshal(res.body, &answer); err != nil || answer.Status != tt.status {
-				t.Errorf("body %s: %v", res.body, err)
+			if err := json.Unmarshal(res.Body, &answer); err != nil || answer.Status != tt.status {
+				t.Errorf("body %s: %v", res.Body, err)
 			}
 		})
 	}
-	if got := open(t, institute(t), options(t)).admin(http.MethodPost, "/admin/refresh").StatusCode; got != 404 {
+	if got := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin(http.MethodPost, "/admin/refresh").StatusCode; got != 404 {
 		t.Errorf("refresh where no jobs run: %d", got)
 	}
 }
 
 func TestAdminViewsAndMetrics(t *testing.T) {
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Metrics = proxy.NewMetrics()
-	s := open(t, institute(t), o)
-	s.get("/api/html")
-	s.get("/api/activities?limit=x")
-	s.get("/api/no/such/path")
-	s.do(http.MethodHead, "/healthz")
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	s.Get("/api/html")
+	s.Get("/api/activities?limit=x")
+	s.Get("/api/no/such/path")
+	s.Do(http.MethodHead, "/healthz")
 	o.Metrics.JobEnded(rules.ViewActivities, "ok", time.Second, 3, 1, 0)
 	o.Metrics.JobMissed(rules.ViewPersons, 2)
 	o.Metrics.Leading(true)
@@ -381,13 +349,13 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 			Rows       int
 		}
 	}
-	if err := json.Unmarshal(s.admin(http.MethodGet, "/admin/views").body, &views); err != nil {
+	if err := json.Unmarshal(s.Admin(http.MethodGet, "/admin/views").Body, &views); err != nil {
 		t.Fatal(err)
 	}
 	if views.Count != len(api.Views()) || views.Data[0].View != "activities" || views.Data[0].Rows != 15 || views.Data[0].Generation != 1 {
 		t.Errorf("views = %+v", views)
 	}
-	text := string(s.admin(http.MethodGet, "/metrics").body)
+	text := string(s.Admin(http.MethodGet, "/metrics").Body)
 	for _, want := range []string{
 		`vitrine_request_seconds_count{class="2xx",endpoint="html"} 1`,
 		`vitrine_request_seconds_count{class="4xx",endpoint="activities"} 1`,

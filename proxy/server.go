@@ -134,6 +134,12 @@ const writeBuffer = 2 << 10
 // urlBytes is how long a URL may be, in bytes. Headers have listener.HeaderRoom beside it.
 const urlBytes = 64 << 10
 
+// App returns the public app, to be asked without a network.
+func (s *Server) App() *fiber.App { return s.app }
+
+// AdminApp returns the operator's app, to be asked without a network.
+func (s *Server) AdminApp() *fiber.App { return s.admin }
+
 // newApp returns an app with the server's limits, every error of which becomes an envelope.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{

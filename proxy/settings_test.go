@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"vitrine/proxy/proxytest"
+
 	"vitrine/rules/access"
 	"vitrine/rules/label"
 )
@@ -12,9 +14,9 @@ import (
 // TestAdopt: keys and first year are those of the newest options from the next request
 // on, for URLs asked before too.
 func TestAdopt(t *testing.T) {
-	o := options(t)
-	s := open(t, institute(t), o)
-	since := func() int { t.Helper(); return *s.get("/api/html").envelope(t).Count }
+	o := proxytest.Options(t)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	since := func() int { t.Helper(); return *s.Get("/api/html").Envelope(t).Count }
 	all := since()
 	if all == 0 {
 		t.Fatal("no publications to begin with")
@@ -32,64 +34,64 @@ func TestAdopt(t *testing.T) {
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.get("/api/html").StatusCode; got != 403 {
+	if got := s.Get("/api/html").StatusCode; got != 403 {
 		t.Errorf("without the new key: status %d", got)
 	}
-	if got := *s.get("/api/html?apikey=new").envelope(t).Count; got != all {
+	if got := *s.Get("/api/html?apikey=new").Envelope(t).Count; got != all {
 		t.Errorf("with the new key: %d publications, want %d", got, all)
 	}
-	if got := s.get("/healthz").StatusCode; got != 200 {
+	if got := s.Get("/healthz").StatusCode; got != 200 {
 		t.Errorf("healthz: status %d", got)
 	}
 }
 
 // TestAdoptRights: the same for labels and rights.
 func TestAdoptRights(t *testing.T) {
-	o := departmentOptions(t)
-	s := open(t, department(t), o)
+	o := proxytest.DepartmentOptions(t)
+	s := proxytest.Open(t, proxytest.Department(t), o)
 	o.Labels = label.Sets{label.Text: {"User not found": {EN: "No such person"}}}
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.get("/api/users/unknown-user").envelope(t).Msg; got != "No such person" {
+	if got := s.Get("/api/users/unknown-user").Envelope(t).Msg; got != "No such person" {
 		t.Errorf("label: got %q", got)
 	}
 
 	rights := access.New(access.Options{})
-	if *s.get("/portfolio/spectrum").envelope(t).Count == 0 {
+	if *s.Get("/portfolio/spectrum").Envelope(t).Count == 0 {
 		t.Fatal("no topics to begin with")
 	}
 	o.Access = rights
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := *s.get("/portfolio/spectrum").envelope(t).Count; got != 0 {
+	if got := *s.Get("/portfolio/spectrum").Envelope(t).Count; got != 0 {
 		t.Errorf("%d topics without the right to see them", got)
 	}
 }
 
 func TestAdoptRefuses(t *testing.T) {
-	o := options(t)
-	s := open(t, institute(t), o)
+	o := proxytest.Options(t)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	o.Auth.APIKey, o.CORS.Credentials, o.CORS.Origins = "new", true, []string{"*"}
 	if err := s.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
 		t.Errorf("credentials for all sites: %v", err)
 	}
-	if got := s.get("/api/activities").StatusCode; got != 200 {
+	if got := s.Get("/api/activities").StatusCode; got != 200 {
 		t.Errorf("the former options are gone: status %d", got)
 	}
 }
 
 // TestAdoptUnderTraffic: every answer is by one of the options.
 func TestAdoptUnderTraffic(t *testing.T) {
-	o := options(t)
-	s := open(t, institute(t), o)
+	o := proxytest.Options(t)
+	s := proxytest.Open(t, proxytest.Institute(t), o)
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	for range 4 {
 		parts.Go(func() {
 			for range 30 {
-				if got := s.get("/api/html").StatusCode; got != 200 && got != 403 {
+				if got := s.Get("/api/html").StatusCode; got != 200 && got != 403 {
 					t.Errorf("status %d", got)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/proxy/proxytest"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -32,14 +34,14 @@ const (
 )
 
 // wholeRecords is a store with one record of each kind.
-func wholeRecords(t testing.TB) *store {
+func wholeRecords(t testing.TB) *proxytest.Store {
 	t.Helper()
-	s := newStore()
+	s := proxytest.NewStore()
 	for view, record := range map[string]string{
 		rules.ViewActivities: wholeActivity, rules.ViewProjects: wholeProject, rules.ViewProposals: wholeProject,
 		rules.ViewJournals: wholeJournal, rules.ViewPersons: wholePerson, rules.ViewEvents: wholeEvent,
 	} {
-		s.publish(view, parse(t, record)...)
+		s.Publish(view, proxytest.Parse(t, record)...)
 	}
 	return s
 }
@@ -47,7 +49,7 @@ func wholeRecords(t testing.TB) *store {
 // TestFieldsOfRecords: every field that API.md lists is answered as it is stored,
 // in whole records and as a column.
 func TestFieldsOfRecords(t *testing.T) {
-	s := open(t, wholeRecords(t), holdingsOptions(t))
+	s := proxytest.Open(t, wholeRecords(t), proxytest.HoldingsOptions(t))
 	tests := []struct {
 		name, whole, columns string // whole is "" where no endpoint gives whole records
 		record               string
@@ -64,7 +66,7 @@ func TestFieldsOfRecords(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.whole != "" {
-				got := string(s.get(tt.whole).envelope(t).Data)
+				got := string(s.Get(tt.whole).Envelope(t).Data)
 				// Events have an id added at the end.
 				got = strings.Replace(strings.Trim(got, "[]"), `,"id":"64a0000000000000000000ff"}`, "}", 1)
 				if got != tt.record {
@@ -80,7 +82,7 @@ func TestFieldsOfRecords(t *testing.T) {
 
 // checkColumns asks for every field of a record by itself. What unwinding takes
 // apart is compared by its first element.
-func checkColumns(t *testing.T, s *site, target, record string) {
+func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 	t.Helper()
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(record), &fields); err != nil {
@@ -91,7 +93,7 @@ func checkColumns(t *testing.T, s *site, target, record string) {
 			continue
 		}
 		var rows []map[string]json.RawMessage
-		if err := json.Unmarshal(s.get(target+"columns[]="+name).envelope(t).Data, &rows); err != nil || len(rows) == 0 {
+		if err := json.Unmarshal(s.Get(target+"columns[]="+name).Envelope(t).Data, &rows); err != nil || len(rows) == 0 {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var list []json.RawMessage
@@ -107,7 +109,7 @@ func checkColumns(t *testing.T, s *site, target, record string) {
 
 // TestIDs: id is the string form of _id, and _id an Extended JSON object.
 func TestIDs(t *testing.T) {
-	s := open(t, wholeRecords(t), holdingsOptions(t))
+	s := proxytest.Open(t, wholeRecords(t), proxytest.HoldingsOptions(t))
 	tests := []struct{ target, id string }{
 		{"/api/activities", "aa"}, {"/api/activities?columns[]=_id", "aa"}, {"/api/all-activities", "aa"}, {"/api/html", "aa"},
 		{"/api/spectrum-activities?spectrum=Soil", "aa"}, {"/api/search/activities?columns[]=_id&columns[]=id", "aa"},
@@ -118,7 +120,7 @@ func TestIDs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.target, func(t *testing.T) {
 			want := "64a0000000000000000000" + tt.id
-			row := s.get(tt.target).envelope(t).rows(t)[0]
+			row := s.Get(tt.target).Envelope(t).Rows(t)[0]
 			if row["id"] != want {
 				t.Errorf("id = %v, want %s", row["id"], want)
 			}
@@ -156,11 +158,11 @@ var paged = []struct {
 }
 
 // everything lets a session see all of the matrix's records.
-func everything(t testing.TB) (s *site, session []string) {
+func everything(t testing.TB) (s *proxytest.Site, session []string) {
 	t.Helper()
 	secret := []byte("session secret")
-	s = open(t, matrixStore(t), matrixOptions(t, secret, false, "10.0.0.0/8"))
-	return s, []string{"Authorization", "Bearer " + token(t, admin, secret)}
+	s = proxytest.Open(t, matrixStore(t), matrixOptions(t, secret, false, "10.0.0.0/8"))
+	return s, []string{"Authorization", "Bearer " + proxytest.Token(t, admin, secret)}
 }
 
 // TestEveryPage: count is the number before paging, limit and offset are in the envelope, a
@@ -169,16 +171,16 @@ func TestEveryPage(t *testing.T) {
 	s, session := everything(t)
 	for _, tt := range paged {
 		t.Run(tt.name, func(t *testing.T) {
-			ask := func(query string) (envelope, int) {
+			ask := func(query string) (proxytest.Envelope, int) {
 				separator := "?"
 				if strings.Contains(tt.target, "?") {
 					separator = "&"
 				}
-				e := s.get(tt.target+separator+query, session...).envelope(t)
+				e := s.Get(tt.target+separator+query, session...).Envelope(t)
 				if *e.Count != tt.rows {
 					t.Errorf("%s: count = %d, want %d", query, *e.Count, tt.rows)
 				}
-				return e, len(e.rows(t))
+				return e, len(e.Rows(t))
 			}
 			if e, n := ask("x"); n != tt.rows || e.Limit != nil || e.Offset != nil {
 				t.Errorf("not paged: %d rows, limit %v, offset %v", n, e.Limit, e.Offset)
@@ -212,9 +214,9 @@ func TestNoPages(t *testing.T) {
 		"/api/citation-index?user=Known", "/api/projects?full", "/api/proposals?full",
 	} {
 		t.Run(target, func(t *testing.T) {
-			want := string(s.get(target, session...).body)
+			want := string(s.Get(target, session...).Body)
 			for _, query := range []string{"&limit=1", "&limit=1&offset=1", "&limit=x&offset=y"} {
-				if got := string(s.get(target+query, session...).body); got != want || strings.Contains(got, `"limit"`) {
+				if got := string(s.Get(target+query, session...).Body); got != want || strings.Contains(got, `"limit"`) {
 					t.Errorf("%s\ngot  %s\nwant %s", query, got, want)
 				}
 			}
@@ -225,12 +227,12 @@ func TestNoPages(t *testing.T) {
 // TestFilterForms: json overrides filter, search replaces both, and both forms of
 // a filter say the same, at every endpoint that has them.
 func TestFilterForms(t *testing.T) {
-	s := open(t, holdings(t), holdingsOptions(t))
+	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	q := url.QueryEscape
 	const moth, other = `{"title":{"$regex":"^Moth"}}`, `{"title":"nothing of that title"}`
 	for _, path := range []string{"/api/projects", "/api/proposals", "/api/search/projects", "/api/search/proposals"} {
 		t.Run(path, func(t *testing.T) {
-			want := string(s.get(path + "?json=" + q(moth)).body)
+			want := string(s.Get(path + "?json=" + q(moth)).Body)
 			if !strings.Contains(want, `"count":1`) {
 				t.Fatalf("the filter selects %s", want)
 			}
@@ -241,7 +243,7 @@ func TestFilterForms(t *testing.T) {
 				"search before filter":  "filter[title]=none&search=moths",
 				"json with white space": "json=" + q(" \n"+moth+" "),
 			} {
-				if got := string(s.get(path + "?" + query).body); got != want {
+				if got := string(s.Get(path + "?" + query).Body); got != want {
 					t.Errorf("%s: got %s, want %s", name, got, want)
 				}
 			}
@@ -252,10 +254,10 @@ func TestFilterForms(t *testing.T) {
 // TestWithoutRaw: what is not a project or a proposal is never rendered, with raw
 // or without.
 func TestWithoutRaw(t *testing.T) {
-	s := open(t, holdings(t), holdingsOptions(t))
+	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	for _, name := range []string{"journals", "persons", "activities", "conferences"} {
 		target := "/api/search/" + name
-		if got, want := string(s.get(target+"?raw").body), string(s.get(target).body); got != want || strings.Contains(want, `"-"`) {
+		if got, want := string(s.Get(target+"?raw").Body), string(s.Get(target).Body); got != want || strings.Contains(want, `"-"`) {
 			t.Errorf("%s: raw %s\nelse %s", name, got, want)
 		}
 	}
@@ -263,10 +265,10 @@ func TestWithoutRaw(t *testing.T) {
 
 // TestSearchReadsNoModes: full and formatted mean nothing to searches.
 func TestSearchReadsNoModes(t *testing.T) {
-	s := open(t, holdings(t), holdingsOptions(t))
+	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	for _, name := range []string{"proposals", "projects", "journals", "persons", "activities", "conferences"} {
 		target := "/api/search/" + name
-		if got, want := string(s.get(target+"?full=1&formatted=1").body), string(s.get(target).body); got != want {
+		if got, want := string(s.Get(target+"?full=1&formatted=1").Body), string(s.Get(target).Body); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
@@ -275,13 +277,13 @@ func TestSearchReadsNoModes(t *testing.T) {
 // TestHiddenIsNoFilter: hide and workflow are fields like others; no list leaves
 // records out for them.
 func TestHiddenIsNoFilter(t *testing.T) {
-	s := newStore()
-	s.publish(rules.ViewActivities, parse(t,
+	s := proxytest.NewStore()
+	s.Publish(rules.ViewActivities, proxytest.Parse(t,
 		`{"_id":1,"type":"publication","year":2024,"hide":true,"authors":[{"affiliated":true}],"rendered":{"web":"w"}}`,
 		`{"_id":2,"type":"publication","year":2024,"workflow":{"status":"rejected"},"authors":[{"affiliated":true}],"rendered":{"web":"w"}}`)...)
-	front := open(t, s, options(t))
+	front := proxytest.Open(t, s, proxytest.Options(t))
 	for _, target := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/search/activities"} {
-		if e := front.get(target).envelope(t); *e.Count != 2 {
+		if e := front.Get(target).Envelope(t); *e.Count != 2 {
 			t.Errorf("%s: count = %d, want 2", target, *e.Count)
 		}
 	}
@@ -289,7 +291,7 @@ func TestHiddenIsNoFilter(t *testing.T) {
 
 // TestNoAddedIDWithoutColumns: a whole person has only the id that is stored.
 func TestNoAddedIDWithoutColumns(t *testing.T) {
-	s := open(t, wholeRecords(t), options(t))
+	s := proxytest.Open(t, wholeRecords(t), proxytest.Options(t))
 	tests := []struct {
 		target string
 		id     any
@@ -299,7 +301,7 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var person bson.M
-		if err := json.Unmarshal(s.get(tt.target).envelope(t).Data, &person); err != nil {
+		if err := json.Unmarshal(s.Get(tt.target).Envelope(t).Data, &person); err != nil {
 			t.Fatal(err)
 		}
 		if person["id"] != tt.id || person["_id"] == nil {
@@ -311,14 +313,14 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 // TestAllPersonsAreFound: persons are searched whether they are active, have a
 // username or are members of anything.
 func TestAllPersonsAreFound(t *testing.T) {
-	s := newStore()
-	s.publish(rules.ViewPersons, parse(t,
+	s := proxytest.NewStore()
+	s.Publish(rules.ViewPersons, proxytest.Parse(t,
 		`{"_id":1,"last":"A","username":"a","is_active":true,"units":[{"unit":"BIO","start":"2020-01-01","end":null}]}`,
 		`{"_id":2,"last":"B","username":"b","is_active":false,"units":[{"unit":"BIO","start":"1990-01-01","end":"1991-01-01"}]}`,
 		`{"_id":3,"last":"C","username":null}`,
 		`{"_id":4,"last":"D","hide":true}`)...)
-	e := open(t, s, options(t)).get("/api/search/persons").envelope(t)
-	if rows := e.rows(t); *e.Count != 4 || len(rows) != 4 {
+	e := proxytest.Open(t, s, proxytest.Options(t)).Get("/api/search/persons").Envelope(t)
+	if rows := e.Rows(t); *e.Count != 4 || len(rows) != 4 {
 		t.Errorf("count = %d, rows = %v", *e.Count, rows)
 	}
 }

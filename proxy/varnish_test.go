@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/proxytest"
+
 	"vitrine/cache/view"
 	"vitrine/proxy"
 )
@@ -32,16 +34,16 @@ func (f failing) Status() []view.Status {
 // TestVarnish puts Varnish in front: it keeps answers before, during and after an outage
 // of the store alike, and none that needs a key.
 func TestVarnish(t *testing.T) {
-	wholeOnly(t)
+	proxytest.WholeOnly(t)
 	daemon, err := exec.LookPath("varnishd")
 	if err != nil {
 		t.Skip("varnishd is not installed")
 	}
 	away := new(atomic.Bool)
-	o := options(t)
+	o := proxytest.Options(t)
 	o.Fresh.MaxAge = time.Minute
 	o.Auth.PortfolioKey = "k"
-	o.Views = failing{open(t, institute(t), options(t)).views, away}
+	o.Views = failing{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views, away}
 	o.Now = time.Now
 	server, err := proxy.New(o)
 	if err != nil {

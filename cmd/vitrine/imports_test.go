@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 	"rules/yamlfile":   "",
 
 	"proxy/lists/element":   "",
+	"proxy/proxytest":       "proxy cache rules configs", // imported by tests alone
 	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts cache rules",
 }
 

@@ -1,9 +1,11 @@
 package response_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -45,17 +47,16 @@ func TestServerWritesStreams(t *testing.T) {
 		go func() {
 			_ = fasthttp.Serve(ln, func(c *fasthttp.RequestCtx) { c.SetBodyStream(body, size) })
 		}()
-		client := fasthttp.Client{Dial: func(string) (net.Conn, error) { return ln.Dial() }}
-		for _, method := range []string{fasthttp.MethodGet, fasthttp.MethodHead, fasthttp.MethodGet} {
-			var req fasthttp.Request
-			var res fasthttp.Response
-			req.SetRequestURI("http://x/")
-			req.Header.SetMethod(method)
-			if err := client.Do(&req, &res); err != nil {
-				t.Fatalf("%s of length %d: %v", method, size, err)
+		client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.Dial() }}}
+		for _, ask := range []func(string) (*http.Response, error){client.Get, client.Head, client.Get} {
+			res, err := ask("http://x/")
+			if err != nil {
+				t.Fatalf("length %d: %v", size, err)
 			}
-			if got := string(res.Body()); got != text && method == fasthttp.MethodGet {
-				t.Errorf("length %d: %q", size, got)
+			got, err := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			if err != nil || string(got) != text && res.Request.Method == http.MethodGet {
+				t.Errorf("%s of length %d: %q, %v", res.Request.Method, size, got, err)
 			}
 			<-body.closed
 		}

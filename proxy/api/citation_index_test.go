@@ -1,0 +1,126 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+)
+
+// TestCitationIndexAge: an answer says how old it is, and when it is past its time.
+func TestCitationIndexAge(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Citations = &proxytest.Index{}
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	for user, status := range map[string]string{"Known": "", "Empty": "vitrine; hit; detail=stale"} {
+		res := s.Get("/api/citation-index?user=" + user)
+		if got := res.Header.Get("Vitrine-Data-Age"); got != "3600" || res.Header.Get("Age") != "0" || res.Header.Get("Cache-Status") != status {
+			t.Errorf("%s: Age %s, Cache-Status %s, want %s", user, got, res.Header.Get("Cache-Status"), status)
+		}
+	}
+}
+
+func TestCitationIndex(t *testing.T) {
+	tests := []struct {
+		name, query string
+		status      int
+		body        string // of an error, its name
+		asked       string
+	}{
+		{"profile", "?user=Known", 200, proxytest.KnownProfile, "Known"},
+		{"profile without anything", "?user=Empty", 200, proxytest.EmptyProfile, "Empty"},
+		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, proxytest.EmptyProfile, "Empty"},
+		{"document", "?user=Known&doc=u-x6o8", 200, proxytest.KnownDocument, "Known:u-x6o8"},
+		{"presence of doc selects the document", "?user=Known&doc=", 400, "WrongCall", "Known:"},
+		{"no user", "", 200, "", ""},
+		{"no user, but a document", "?doc=u-x6o8", 200, "", ""},
+		{"empty user", "?user=", 200, "", ""},
+		{"user as a list", "?user[]=Known", 400, "WrongCall", ""},
+		{"doc as a list", "?user=Known&doc[]=a", 400, "WrongCall", ""},
+		{"user is not UTF-8", "?user=%ff", 400, "WrongCall", ""},
+		{"unknown user", "?user=Nobody", 404, "DataNotFound", "Nobody"},
+		{"the index refuses", "?user=Blocked", 503, "Service unavailable", "Blocked"},
+		{"the index is slow", "?user=Slow", 503, "Service unavailable", "Slow"},
+		{"something else", "?user=Broken", 500, "Internal server error", "Broken"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			known := &proxytest.Index{}
+			o := proxytest.DepartmentOptions(t)
+			o.Citations, o.Auth.APIKey = known, "Right" // which is not asked for
+			res := proxytest.Open(t, proxytest.Department(t), o).Get("/api/citation-index" + tt.query)
+			if res.StatusCode != tt.status {
+				t.Fatalf("status %d, want %d: %s", res.StatusCode, tt.status, res.Body)
+			}
+			if tt.status == 200 {
+				if got := string(res.Body); got != tt.body {
+					t.Errorf("got  %s\nwant %s", got, tt.body)
+				}
+			} else if e := res.Envelope(t); e.Error != tt.body {
+				t.Errorf("error = %q, want %q", e.Error, tt.body)
+			}
+			if got := fmt.Sprint(known.Asked); got != fmt.Sprint(append([]string(nil), nonEmpty(tt.asked)...)) {
+				t.Errorf("asked = %s, want %s", got, tt.asked)
+			}
+		})
+	}
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func TestCitationIndexConditional(t *testing.T) {
+	o := proxytest.DepartmentOptions(t)
+	o.Citations = &proxytest.Index{}
+	s := proxytest.Open(t, proxytest.Department(t), o)
+	first := s.Get("/api/citation-index?user=Known")
+	tag := first.Header.Get("ETag")
+	if tag == "" || first.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+		t.Fatalf("header = %v", first.Header)
+	}
+	if got := s.Get("/api/citation-index?user=Known", "If-None-Match", tag).StatusCode; got != http.StatusNotModified {
+		t.Errorf("status %d for its own tag", got)
+	}
+	head := s.Do(http.MethodHead, "/api/citation-index?user=Known")
+	if head.StatusCode != 200 || len(head.Body) != 0 || head.Header.Get("ETag") != tag {
+		t.Errorf("HEAD: status %d, %d bytes, %v", head.StatusCode, len(head.Body), head.Header)
+	}
+}
+
+// TestMadeUpCitationUsers: a client that makes up users is soon not asked for more of them,
+// but for those that are known.
+func TestMadeUpCitationUsers(t *testing.T) {
+	known := &proxytest.Index{}
+	o := proxytest.DepartmentOptions(t)
+	o.Citations = known
+	s := proxytest.Open(t, proxytest.Department(t), o)
+	refused := 0
+	for i := range 20 {
+		res := s.Get(fmt.Sprint("/api/citation-index?user=MadeUp", i))
+		if res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") != "" {
+			refused++
+		}
+	}
+	if refused != 15 || len(known.Asked) != 5 {
+		t.Errorf("of 20 made-up users %d were refused and %d asked for, want 15 and 5", refused, len(known.Asked))
+	}
+	if got := s.Get("/api/citation-index?user=Known").StatusCode; got != 200 {
+		t.Errorf("status %d for a known user", got)
+	}
+}
+
+func TestNoCitationIndex(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	e := s.Get("/api/citation-index?user=Known").Envelope(t)
+	if e.Status != 404 || e.Error != "DataNotFound" || e.Msg != "No citation index is configured here." {
+		t.Errorf("envelope = %+v", e)
+	}
+	if res := s.Get("/api/citation-index"); res.StatusCode != 200 || len(res.Body) != 0 {
+		t.Errorf("without a user: status %d, %s", res.StatusCode, res.Body)
+	}
+}

@@ -1,0 +1,33 @@
+package api_test
+
+import (
+	"testing"
+
+	"vitrine/proxy/proxytest"
+)
+
+// TestInStore runs the suites that fix what is answered with views that stay in the
+// store: where rows are makes no difference.
+func TestInStore(t *testing.T) {
+	proxytest.InStore(t, map[string]func(*testing.T){
+		"Golden":                          TestGolden,
+		"DepartmentGolden":                TestDepartmentGolden,
+		"HoldingsGolden":                  TestHoldingsGolden,
+		"Formatted":                       TestFormatted,
+		"FormattedCountsAnew":             TestFormattedCountsAnew,
+		"PublicCast":                      TestPublicCast,
+		"FundingNumbers":                  TestFundingNumbers,
+		"OwnOnly":                         TestOwnOnly,
+		"Search":                          TestSearch,
+		"Figures":                         TestFigures,
+		"Levenshtein":                     TestLevenshtein,
+		"LevenshteinOfNothing":            TestLevenshteinOfNothing,
+		"LevenshteinFollowsTheView":       TestLevenshteinFollowsTheView,
+		"BracketReadings":                 TestBracketReadings,
+		"ActivityLabelsInAnotherLanguage": TestActivityLabelsInAnotherLanguage,
+		"Midnight":                        TestMidnight,
+		"NewYear":                         TestNewYear,
+		"WhoIsMeant":                      TestWhoIsMeant,
+		"NewcomerAppearsInTheView":        TestNewcomerAppearsInTheView,
+	})
+}

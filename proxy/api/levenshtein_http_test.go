@@ -1,0 +1,79 @@
+package api_test
+
+import (
+	"fmt"
+	"net/url"
+	"sync"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+)
+
+func TestLevenshtein(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	answer := func(similarity, id, title string) string {
+		return fmt.Sprintf(`{"similarity":%s,"id":%q,"title":%q}`, similarity, id, title)
+	}
+	world := "64b000000000000000000001"
+	tests := []struct{ name, title, want string }{
+		{"4 of 4 and 5 characters", "Word", answer("88.9", world, "world")},
+		{"the same", "world", answer("100", world, "world")},
+		{"in capitals, with tags", "<b>WORLD</b>", answer("100", world, "world")},
+		{"tags of the stored title", "roots & shoots", answer("100", "64b000000000000000000002", "roots & shoots")},
+		{"the first of equals by _id, not the newest", "soil", answer("100", "64b000000000000000000003", "soil")},
+		{"lectures are none", "soils", answer("88.9", "64b000000000000000000003", "soil")},
+		{"exactly 50 %", "worxyz4", answer("50", world, "world")},
+		{"46 % is reported as 0, and selected", "worxyz45", answer("0", world, "world")},
+		{"nothing in common", "1234567", answer("0", "", "")},
+		{"nothing but a tag", "<i></i>", answer("0", "", "")},
+		{"characters, not bytes", "GRÖSSE", `{"similarity":0,"id":"named","title":"größe &amp; übermaß"}`},
+		{"references stay", "größe &amp; übermaß", `{"similarity":100,"id":"named","title":"größe &amp; übermaß"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			target := "/api/levenshtein?title=" + url.QueryEscape(tt.title)
+			if got := string(s.Get(target).Body); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			// Exact look-ups are overwritten by the comparison, whatever they find.
+			if got := string(s.Get(target + "&doi=10.1000/1&pubmed[]=1").Body); got != tt.want {
+				t.Errorf("with identifiers: got %s", got)
+			}
+		})
+	}
+}
+
+func TestLevenshteinOfNothing(t *testing.T) {
+	s := proxytest.Open(t, proxytest.NewStore(), proxytest.DepartmentOptions(t))
+	want := `{"similarity":0,"id":"","title":""}`
+	if got := string(s.Get("/api/levenshtein?title=any").Body); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestLevenshteinFollowsTheView: the corpus is that of the snapshot answered from.
+func TestLevenshteinFollowsTheView(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	ask := func(want string) {
+		t.Helper()
+		var asking sync.WaitGroup
+		for i := range 8 { // different answers, so that no flight joins them
+			asking.Go(func() { s.Get(fmt.Sprintf("/api/levenshtein?title=worlds%d", i)) })
+		}
+		asking.Wait()
+		if got := string(s.Get("/api/levenshtein?title=worlds").Body); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	ask(`{"similarity":90.9,"id":"64b000000000000000000001","title":"world"}`)
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "later"}, {Key: "type", Value: "publication"}, {Key: "title", Value: "Worlds"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(rules.ViewActivities, doc)
+	ask(`{"similarity":100,"id":"later","title":"worlds"}`)
+}

@@ -1,0 +1,212 @@
+package api_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/proxy/proxytest"
+
+	"vitrine/cache/view"
+	"vitrine/rules/access"
+)
+
+// TestIgnoredIsTold: what a call asks for and is not read is named, and refused where
+// strictness is asked for.
+func TestIgnoredIsTold(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	for target, want := range map[string]string{
+		"/api/activities?limit=1&json={\"type\":\"publication\"}": "",
+		"/api/activities?apikey=none":                             "apikey",
+		"/api/citation-index?apikey=none":                         "",
+		"/api/activities?limit=-5&offset=-2":                      "limit=-5 (is negative), offset=-2 (is negative)",
+		"/api/html?limit=-5":                                      "limit=-5 (is negative)",
+		"/api/activities?filter[year][gte]=2020":                  "gte (did you mean $gte?)",
+		"/api/activities?json={\"$or\":[{\"year\":{\"gte\":1}}]}": "gte (did you mean $gte?)",
+		"/api/projects?filter[year][$not][regex]=2":               "regex (did you mean $regex?)",
+		"/api/activities?filter[authors][$elemMatch][last][in]=x": "in (did you mean $in?)",
+		"/api/activities?json={\"year\":{\"$gte\":1},\"in\":1}":   "in (no record has it)",
+		"/api/activities?json={\"$expr\":{\"$eq\":[\"$in\",1]}}":  "",
+		"/api/activities?limt=1":                                  "limt (did you mean limit?)",
+		"/api/activities?colums[]=title&sort=x&search=y":          "colums (did you mean columns?), sort, search",
+		"/api/activities?json={}&filter[type]=publication":        "filter",
+		"/api/activities?full=1&columns[]=title":                  "columns",
+		"/api/activities?%C3%BC%0D%0A=1":                          "%C3%BC%0D%0A",
+		"/api/all-activities?page=my-activites":                   "page=my-activites (did you mean page=my-activities?)",
+		"/api/all-activities?limit=1":                             "limit",
+		"/api/html?json={}&lang=de":                               "json, lang",
+		"/api/search/activities?aggregate_function=sum":           "aggregate_function",
+		"/api/events?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1&j=1":     "a, b, c, d, e, f, g, h, and 2 more",
+		"/api/citation-index?usr=x":                               "usr (did you mean user?)",
+		"/api/users/ada?limit=1":                                  "limit",
+	} {
+		for _, prefer := range []string{"return=minimal", `Handling="strict"; x`} {
+			res := s.Get(target, "Prefer", prefer)
+			status, applied := http.StatusOK, ""
+			if prefer != "return=minimal" {
+				if applied = "handling=strict"; want != "" {
+					status = http.StatusBadRequest
+				}
+			}
+			if strings.Contains(target, "citation") {
+				applied = res.Header.Get("Preference-Applied")
+			}
+			if res.Header.Get("Vitrine-Ignored") != want || res.StatusCode != status || res.Header.Get("Preference-Applied") != applied {
+				t.Errorf("%s, %s: %d, ignored %q, want %q; applied %q", target, prefer, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want,
+					res.Header.Get("Preference-Applied"))
+			}
+			if varies := strings.Contains(res.Header.Get("Vary"), "Prefer"); varies != (want != "") {
+				t.Errorf("%s: Vary %q", target, res.Header.Get("Vary"))
+			}
+		}
+	}
+}
+
+// TestUnknownPathsAreTold: so are columns, groups and paths of filters that no record has,
+// kept answers, empty ones and streams included; of views in the store it is not known.
+func TestUnknownPathsAreTold(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Limits.KeptBytes = 2000
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	if proxytest.ViewsAre != view.Memory {
+		t.Skip("views are in the store")
+	}
+	for target, unknown := range map[string]string{
+		"/api/activities?columns[]=title&columns[]=web&columns[]=authors.last":           "",
+		"/api/activities?limit=1&columns[]=titel":                                        "titel",
+		"/api/activities?columns[]=titel":                                                "titel",
+		"/api/activities?aggregate=authors.usr":                                          "authors.usr",
+		"/api/search/activities?columns[]=id&columns[]=tpye":                             "tpye",
+		`/api/activities?json={"$or":[{"yaer":1},{"authors":{"$elemMatch":{"lst":1}}}]}`: "yaer,authors.lst",
+		"/api/activities?filter[rendered.users]=ada":                                     "",
+	} {
+		want := ""
+		if unknown != "" {
+			want = strings.ReplaceAll(unknown, ",", " (no record has it), ") + " (no record has it)"
+		}
+		for range 3 {
+			if res := s.Get(target); res.StatusCode != 200 || res.Header.Get("Vitrine-Ignored") != want {
+				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want)
+			}
+		}
+		if res := s.Get(target, "Prefer", "handling=strict"); (res.StatusCode == 400) != (want != "") {
+			t.Errorf("%s, strictly: %d", target, res.StatusCode)
+		}
+	}
+}
+
+// TestUnknownPathsAreToldOfTheirCall: a call that names such a path and one that asks the
+// same without naming it get the same bytes, whichever comes first, and only the one the path.
+func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
+	if proxytest.ViewsAre != view.Memory {
+		t.Skip("views are in the store")
+	}
+	plain, named := "/api/search/journals?search=zz", "/api/search/journals?filter[title][$regex]=zz&filter[title][$options]=i"
+	for _, order := range [][]string{{plain, named, plain}, {named, plain, named}} {
+		s := proxytest.Open(t, journals(t, `{"journal":"Annals"}`), proxytest.Options(t))
+		for _, target := range order {
+			want := ""
+			if target == named {
+				want = "title (no record has it)"
+			}
+			if res := s.Get(target); res.StatusCode != 200 || res.Header.Get("Vitrine-Ignored") != want {
+				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want)
+			}
+		}
+	}
+}
+
+// TestCutListsSaySo: a list that the lack of a permission cuts names the permission.
+func TestCutListsSaySo(t *testing.T) {
+	o := proxytest.Options(t)
+	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView}})
+	o.Access = rights
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	for target, want := range map[string]string{
+		"/api/projects": "", "/api/search/projects": "", "/api/activities": "", "/api/proposals": "proposals.view",
+		"/api/search/proposals?aggregate=type": "proposals.view", "/portfolio/spectrum": "portfolio-spectrum",
+	} {
+		if got := s.Get(target).Header.Get("Vitrine-Restricted"); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}
+
+// TestLastModified: a date is that of the view's publication, and a condition on it holds
+// only as long as nothing else can have changed the answer.
+func TestLastModified(t *testing.T) {
+	o := proxytest.Options(t)
+	store := proxytest.Institute(t)
+	s := proxytest.Open(t, store, o)
+	date := proxytest.Published.Format(http.TimeFormat)
+	later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	get := func(target string, want int, headers ...string) proxytest.Response {
+		t.Helper()
+		res := s.Get(target, headers...)
+		if res.StatusCode != want {
+			t.Errorf("%s %v: %d, want %d", target, headers, res.StatusCode, want)
+		}
+		return res
+	}
+	const list = "/api/activities?limit=1"
+	res := get(list, 200)
+	if got := res.Header.Get("Last-Modified"); got != date {
+		t.Errorf("Last-Modified %q, want %q", got, date)
+	}
+	get(list, 304, "If-Modified-Since", date)
+	get(list, 304, "If-Modified-Since", later)
+	get(list, 200, "If-Modified-Since", proxytest.Published.Add(time.Second).Format(http.TimeFormat)) // before it was shown here
+	get(list, 200, "If-Modified-Since", proxytest.Published.Add(-time.Second).Format(http.TimeFormat))
+	get(list, 200, "If-Modified-Since", "soon")
+	get(list, 200, "If-Modified-Since", date, "If-None-Match", `"other"`)
+	get(list, 304, "If-Modified-Since", "soon", "If-None-Match", res.Header.Get("ETag"))
+	get("/api/events", 304, "If-Modified-Since", date)
+	get("/docs", 200, "If-Modified-Since", later)
+	if got := get("/api/activities?json=x", 400, "If-Modified-Since", date).Header.Get("Last-Modified"); got != "" {
+		t.Errorf("an error was last modified %s", got)
+	}
+	o.Language = "de"
+	if err := s.Adopt(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(list, 200, "If-Modified-Since", date).Header.Get("Last-Modified"); got != "" {
+		t.Errorf("with other settings: %s", got)
+	}
+}
+
+// TestOtherSpellings: a path is the same with its letters encoded, and / leads on.
+func TestOtherSpellings(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	get := func(target, accept string) (int, string) {
+		req := httptest.NewRequest(http.MethodGet, target, nil)
+		req.Header.Set("Accept", accept)
+		res, err := s.App().Test(req, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(body)
+	}
+	if status, body := get("/api/%68tm%6c", ""); status != 200 || body != string(s.Get("/api/html").Body) {
+		t.Errorf("encoded: %d", status)
+	}
+	for _, target := range []string{"/api%2Fhtml", "/api/%2e%2e/api/html", "/api/%2568tml"} {
+		if status, _ := get(target, ""); status != 404 {
+			t.Errorf("%s: %d", target, status)
+		}
+	}
+	for accept, want := range map[string]string{
+		"text/html,application/xhtml+xml,*/*;q=0.8": "<!doctype html>", "*/*": `"openapi":"/openapi.json"`, "application/json": `"docs"`,
+	} {
+		if status, body := get("/", accept); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %.80s", accept, status, body)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package listener_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/proxy/proxytest"
+
+	"vitrine/proxy/auth"
+)
+
+// TestSlowSenders: who sends a header or a body byte by byte is cut off after
+// Limits.Read, and others are answered meanwhile.
+func TestSlowSenders(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Limits.Read = 300 * time.Millisecond
+	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	begin := map[string]string{
+		"header": "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+		"body":   "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n",
+		"chunk":  "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
+		"lines":  "\r\n\r\n",
+		"second": proxytest.Health + "GET /healthz HTTP/1.1\r\n",
+	}
+	var senders sync.WaitGroup
+	for name, text := range begin {
+		for range 10 {
+			conn := l.Dial()
+			l.Write(conn, text)
+			senders.Go(func() {
+				for {
+					if _, err := conn.Write([]byte("a")); err != nil {
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+			if name == "lines" {
+				continue
+			}
+			senders.Go(func() {
+				r := bufio.NewReader(conn)
+				if name == "second" {
+					if _, err := http.ReadResponse(r, nil); err != nil {
+						t.Errorf("%s: first answer: %v", name, err)
+						return
+					}
+					if _, err := r.Discard(len(`{"status":200,"count":0,"data":[]}`)); err != nil {
+						t.Errorf("%s: first answer: %v", name, err)
+						return
+					}
+				}
+				res, err := http.ReadResponse(r, nil)
+				if err != nil {
+					return // reset: it went on sending after the answer
+				}
+				res.Body.Close()
+				if res.StatusCode != 408 {
+					t.Errorf("%s: status %d, want 408", name, res.StatusCode)
+				}
+			})
+		}
+	}
+	fast := l.Dial()
+	r := bufio.NewReader(fast)
+	for range 20 {
+		l.Write(fast, proxytest.Health)
+		if res := l.Read(r); res.StatusCode != 200 {
+			t.Errorf("beside slow senders: %d", res.StatusCode)
+		}
+	}
+	fast.Close()
+	senders.Wait()
+	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
+}
+
+// TestSlowReaders: who does not read is cut off after Limits.Write; who reads slowly
+// but steadily gets all of an answer that takes longer than that.
+func TestSlowReaders(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Limits.Write = 2 * time.Second
+	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 20000), o))
+	for range 5 {
+		conn := l.Dial()
+		if err := conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
+			t.Fatal(err)
+		}
+		l.Write(conn, "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		if _, err := io.ReadFull(conn, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
+}
+
+// TestSteadyReader: a client that reads slowly, but steadily, gets all of an answer, though
+// that takes longer than Limits.Write. A busy machine may stop the client itself for as
+// long; it is then given a longer limit.
+func TestSteadyReader(t *testing.T) {
+	store := proxytest.Many(t, 20000)
+	steady := func(limit time.Duration) error {
+		o := proxytest.Options(t)
+		o.Limits.Write = limit
+		l := proxytest.ServeLive(t, proxytest.Open(t, store, o))
+		conn := l.Dial()
+		if err := conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		l.Write(conn, "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 16<<10), nil)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		read, err := proxytest.Steadily(res.Body, 256<<10, limit/30) // of some sixty pieces
+		if took := time.Since(began); !errors.Is(err, io.EOF) || read != res.ContentLength || read < 10<<20 || took < limit {
+			return fmt.Errorf("read %d of %d bytes in %v of %v: %w", read, res.ContentLength, took, limit, err)
+		}
+		return nil
+	}
+	proxytest.WithPatience(t, steady)
+}
+
+// TestManyIdleConnections: what an open connection holds does not depend on how long a
+// request may be, neither between requests nor within one.
+func TestManyIdleConnections(t *testing.T) {
+	const many = 1000
+	o := proxytest.Options(t)
+	o.Limits.Read = time.Minute
+	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	for name, text := range map[string]string{
+		"silent":        "",
+		"after one":     proxytest.Health,
+		"begun":         "G",
+		"half a header": "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n",
+		"pipelined":     proxytest.Health + "G",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := proxytest.Memory()
+			conns := make([]net.Conn, many)
+			for i := range conns {
+				conn, err := net.Dial("tcp", l.Addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				l.Write(conn, text)
+				if strings.HasPrefix(text, proxytest.Health) {
+					if _, err := io.ReadFull(conn, make([]byte, 50)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				conns[i] = conn
+			}
+			proxytest.Until(t, "all are served", func() bool { return l.Metric("vitrine_connections") == many })
+			each := (proxytest.Memory() - before) / many
+			t.Logf("%d bytes for each connection", each)
+			if each > 24<<10 {
+				t.Errorf("a connection holds %d bytes", each)
+			}
+			for _, conn := range conns {
+				conn.Close()
+			}
+			proxytest.Until(t, "all are closed", func() bool { return l.Metric("vitrine_connections") == 0 })
+		})
+	}
+}
+
+// TestConnectionLimits: connections beyond the limit are answered 503; those that end make room.
+func TestConnectionLimits(t *testing.T) {
+	t.Run("of one client", func(t *testing.T) {
+		o := proxytest.Options(t)
+		o.Limits.ClientConnections = 3
+		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+		var conns []net.Conn
+		for range 3 {
+			conns = append(conns, l.Healthy("127.0.0.1"))
+		}
+		res := l.Read(bufio.NewReader(l.Dial()))
+		if e := res.Envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("fourth of three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+		}
+		if n := l.Metric("vitrine_connections_refused_total"); n != 1 {
+			t.Errorf("%d refused", n)
+		}
+		conns[0].Close()
+		proxytest.Until(t, "room again", func() bool { return l.Metric("vitrine_connections") == 2 })
+		l.Healthy("127.0.0.1")
+	})
+	// Three addresses fill the limit, one of them with more than the others: its
+	// connections make room, those that have waited longest first. One that has had an
+	// answer comes behind them, because the client has that before the server waits again.
+	t.Run("in all", func(t *testing.T) {
+		o := proxytest.Options(t)
+		o.Limits.Concurrency = 7
+		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+		other := l.Healthy("127.0.0.3")
+		var most []net.Conn
+		for _, begun := range []string{"", "\r\n", "GET /healthz HTTP/1.1\r\nHost"} {
+			conn := l.DialFrom("127.0.0.2")
+			l.Write(conn, begun)
+			most = append(most, conn)
+		}
+		most = append(most, l.Healthy("127.0.0.2"), l.Healthy("127.0.0.2"))
+		another := l.Healthy("127.0.0.4")
+		for _, conn := range most[:3] {
+			l.Healthy("127.0.0.5").Close()
+			if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the longest idle got %q, %v", answer, err)
+			}
+			proxytest.Until(t, "the newcomer left", func() bool { return l.Metric("vitrine_connections") < 7 })
+			most = append(most, l.Healthy("127.0.0.2"))
+		}
+		for _, conn := range []net.Conn{other, another} {
+			l.Write(conn, proxytest.Health)
+			if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
+				t.Errorf("a client with one connection: %d", res.StatusCode)
+			}
+		}
+		if evicted, refused := l.Metric("vitrine_connections_evicted_total"), l.Metric("vitrine_connections_refused_total"); evicted != 3 || refused != 0 {
+			t.Errorf("%d evicted, %d refused", evicted, refused)
+		}
+	})
+	// Connections whose client does not go on in the middle of a request make room, too.
+	for name, request := range map[string]string{
+		"with a body not sent":    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n",
+		"with an answer not read": "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := proxytest.Options(t)
+			o.Limits.Concurrency, o.Limits.Read, o.Limits.Write = 3, time.Hour, time.Minute
+			l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Many(t, 2000), o), proxytest.Narrow{Listener: proxytest.Listen(t)})
+			for range o.Limits.Concurrency {
+				conn := l.Narrowly()
+				l.Write(conn, request)
+				if _, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			proxytest.Until(t, "they make room", func() bool {
+				conn := l.DialFrom("127.0.0.2")
+				defer conn.Close()
+				l.Write(conn, proxytest.Health)
+				return l.Read(bufio.NewReader(conn)).StatusCode == 200
+			})
+		})
+	}
+	t.Run("not of a trusted proxy", func(t *testing.T) {
+		o := proxytest.Options(t)
+		o.Limits.ClientConnections = 1
+		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+		for range 3 {
+			conn := l.Dial()
+			l.Write(conn, proxytest.Health)
+			if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
+				t.Errorf("status %d", res.StatusCode)
+			}
+		}
+	})
+}
+
+// exhausted is a listener that is out of descriptors at first.
+type exhausted struct {
+	net.Listener
+	failures atomic.Int32
+}
+
+func (e *exhausted) Accept() (net.Conn, error) {
+	if e.failures.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: syscall.EMFILE}
+	}
+	return e.Listener.Accept()
+}
+
+// TestOutOfDescriptors: a process out of descriptors goes on listening.
+func TestOutOfDescriptors(t *testing.T) {
+	ln := &exhausted{Listener: proxytest.Listen(t)}
+	ln.failures.Store(4)
+	l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)), ln)
+	conn := l.Dial()
+	l.Write(conn, proxytest.Health)
+	if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+// TestPipelining: answers come in the order of the requests, however the bytes of
+// those are cut; an error among them does not disturb the others.
+func TestPipelining(t *testing.T) {
+	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)))
+	var text strings.Builder
+	const all = 50
+	for i := range all {
+		fmt.Fprintf(&text, "GET /api/activities?limit=1&offset=%d%s HTTP/1.1\r\nHost: x\r\nX-Request-Id: r%d\r\n\r\n", i, strings.Repeat("&limit=x", i%2), i)
+	}
+	for _, cut := range []int{text.Len(), 1000, 7, 1} {
+		t.Run(fmt.Sprint(cut, " bytes at a time"), func(t *testing.T) {
+			conn := l.Dial()
+			sent := make(chan error, 1)
+			go func() {
+				rest := text.String()
+				for rest != "" {
+					n := min(cut, len(rest))
+					if _, err := io.WriteString(conn, rest[:n]); err != nil {
+						sent <- err
+						return
+					}
+					rest = rest[n:]
+				}
+				sent <- nil
+			}()
+			r := bufio.NewReader(conn)
+			for i := range all {
+				res := l.Read(r)
+				if id, want := res.Header.Get("X-Request-Id"), fmt.Sprint("r", i); id != want || res.StatusCode != 200+200*(i%2) {
+					t.Fatalf("answer %d: id %s, status %d: %s", i, id, res.StatusCode, res.Body)
+				}
+			}
+			if err := errors.Join(<-sent, conn.(*net.TCPConn).CloseWrite()); err != nil {
+				t.Error(err)
+			}
+			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+				t.Errorf("after the last answer: %v", err)
+			}
+		})
+	}
+}

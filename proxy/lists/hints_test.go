@@ -1,0 +1,87 @@
+package lists_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+)
+
+// TestNearestPath: a path with nothing at it names the one that it is near, and no other.
+func TestNearestPath(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	for target, want := range map[string]string{
+		"/api/activites":                "There is nothing at this path. Did you mean /api/activities?",
+		"/api/activity?limit=1":         "There is nothing at this path. Did you mean /api/activities?",
+		"/API/Persons":                  "There is nothing at this path.",
+		"/api/HTML":                     "There is nothing at this path. Did you mean /api/html?",
+		"/api/search/person":            "There is nothing at this path. Did you mean /api/search/persons?",
+		"/portfolio/spectra":            "There is nothing at this path. Did you mean /portfolio/spectrum?",
+		"/openapi.yaml":                 "There is nothing at this path.",
+		"/wp-login.php":                 "There is nothing at this path.",
+		"/" + strings.Repeat("a", 9000): "There is nothing at this path.",
+		"/lists/activites":              "There is no list of this name. /lists has all, did you mean activities?",
+		"/lists/activites.json":         "There is no list of this name. /lists has all, did you mean activities?",
+		"/lists/nothing-like-it":        "There is no list of this name. /lists has all.",
+		"/api/users/none":               "User not found",
+	} {
+		res := s.Get(target)
+		var failure struct{ Msg string }
+		if err := proxytest.JSONOf(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound || failure.Msg != want {
+			t.Errorf("%.60s: %d %q (%v), want %q", target, res.StatusCode, failure.Msg, err, want)
+		}
+	}
+}
+
+// TestIcon: the icon that browsers ask for by themselves is there, and is kept.
+func TestIcon(t *testing.T) {
+	res := proxytest.OpenLists(t, nil).Get("/favicon.ico")
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(string(res.Body), "<svg ") || res.Header.Get("Cache-Control") == "" {
+		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.Body)
+	}
+}
+
+// TestKeyNotRead: a key is reported as ignored only where none is set, and where no session's
+// visibility depends on it.
+func TestKeyNotRead(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Auth.APIKey = "right"
+	keyed, none := proxytest.Open(t, proxytest.Institute(t), o), proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	for _, tt := range []struct {
+		s            *proxytest.Site
+		target, want string
+	}{
+		{keyed, "/api/activities?limit=1&apikey=right", ""},
+		{keyed, "/portfolio/spectrum?apikey=wrong", "apikey"},
+		{none, "/api/activities?limit=1&apikey=wrong", "apikey"},
+		{none, "/api/activities?limit=1", ""},
+	} {
+		res := tt.s.Get(tt.target)
+		if got := res.Header.Get("Vitrine-Ignored"); res.StatusCode != http.StatusOK || got != tt.want {
+			t.Errorf("%s: %d, ignored %q, want %q", tt.target, res.StatusCode, got, tt.want)
+		}
+	}
+}
+
+// TestIDsAreUnique: no page and no fragment has an id twice, whatever it is grouped by.
+func TestIDsAreUnique(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	for _, target := range []string{
+		"/", "/lists", "/docs", "/lists/activities", "/lists/activities?group=person&limit=200", "/lists/activities.html?group=person&limit=200",
+		"/lists/activities?group=person&limit=200&page=2", "/lists/projects?group=person", "/lists/events?group=year",
+	} {
+		res := s.Get(target, "Accept", "text/html")
+		ids := map[string]bool{}
+		for _, part := range strings.Split(string(res.Body), ` id="`)[1:] {
+			id, _, _ := strings.Cut(part, `"`)
+			if ids[id] {
+				t.Errorf("%s has two of %s", target, id)
+			}
+			ids[id] = true
+		}
+		if len(ids) == 0 && target != "/lists" {
+			t.Errorf("%s has no ids", target)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package lists_test
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+
+	"vitrine/proxy"
+)
+
+// baseless are options without lists.base_url, whose hosts are one and those of a loopback.
+func baseless(t *testing.T) proxy.Options {
+	o := proxytest.ListOptions(t)
+	o.Lists.BaseURL, o.Lists.Hosts = "", []string{"one.example", "ports.example:8443", "localhost:*", "[::1]:*"}
+	return o
+}
+
+// from asks as a client that names a host, which Go's may not be able to send.
+func getFrom(l *proxytest.Live, host, target, accept string) proxytest.Response {
+	l.T.Helper()
+	conn := l.Dial()
+	defer conn.Close()
+	l.Write(conn, "GET "+target+" HTTP/1.1\r\nHost: "+host+"\r\nAccept: "+accept+"\r\n\r\n")
+	return l.Read(bufio.NewReader(conn))
+}
+
+// anyHost are hosts that a client may name. None may come back.
+var anyHost = []string{"evil.example", "one.example.evil.example", "evil.example:80", "evil.example'(*);"}
+
+// relativeFaces are answers whose links work wherever they are read from.
+var relativeFaces = []string{
+	"/", "/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/activities.html", "/lists/activities?year=1700&page=3",
+	"/lists/activities.bib", "/lists/activities.ris", "/lists/activities.csl.json", "/lists/unit/MOTH.json?lang=de", "/lists/projects", "/lists/events.html",
+	"/lists/nix", "/lists/activities?yaer=1", "/items/nix", "/lists/list.js", "/openapi.json", "/docs", "/nothing",
+}
+
+// TestListLinksAreRelative: without a base_url no answer that can do without repeats the host,
+// in body or header, and one answer is kept for all hosts.
+func TestListLinksAreRelative(t *testing.T) {
+	s := proxytest.ServeLive(t, proxytest.OpenViews(t, proxytest.ListStore(t, nil), baseless(t), proxytest.ListViews(t), 0))
+	item := "/items/" + getList(s.Site, "/lists/activities.json?limit=1").Items[0].ID
+	for _, target := range append(slices.Clone(relativeFaces), item, item+".html", item+".json", item+".bib", item+".csl.json") {
+		want := getFrom(s, "one.example", target, "text/html")
+		for _, host := range append(anyHost, "localhost:8080") {
+			got := getFrom(s, host, target, "text/html")
+			if got.StatusCode != want.StatusCode || !bytes.Equal(got.Body, want.Body) || got.Header.Get("Link") != want.Header.Get("Link") {
+				t.Errorf("%s of %s is another answer: %s", target, host, got.Status)
+			}
+			if c := got.Header.Get("Cache-Status"); c != "" && c != "vitrine; hit" {
+				t.Errorf("%s of %s is kept for itself: %s", target, host, c)
+			}
+			for name, values := range got.Header {
+				if strings.Contains(strings.Join(values, ","), "example") {
+					t.Errorf("%s of %s: %s is %q", target, host, name, values)
+				}
+			}
+		}
+		for _, host := range []string{"x/evil.example", `"><script>evil.example`, "user@evil.example", "evil.example:port", "evil.example evil.example"} {
+			if got := getFrom(s, host, target, "text/html"); got.StatusCode != http.StatusBadRequest || bytes.Contains(got.Body, []byte("evil")) {
+				t.Errorf("%s of %s: %s %s", target, host, got.Status, got.Body)
+			}
+		}
+		if bytes.Contains(want.Body, []byte("one.example")) || bytes.Contains(want.Body, []byte("http://localhost")) {
+			t.Errorf("%s repeats the host", target)
+		}
+	}
+	l := getList(s.Site, "/lists/activities.json?limit=1&page=2")
+	if l.Self != "/lists/activities.json?page=2&limit=1" || l.Links["page"] != "/lists/activities?page=2&limit=1" || l.Links["next"] != "/lists/activities.json?page=3&limit=1" || l.Items[0].Links["page"] == "" {
+		t.Errorf("self is %s, links are %v", l.Self, l.Links)
+	}
+	page := string(s.Get("/lists/activities").Body)
+	for _, want := range []string{`<link rel="canonical" href="/lists/activities">`, `href="/lists/activities.bib"`, `id="vl-activities"`, `"@id":"/items/`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// TestListHosts: what needs absolute addresses has those of a host on the list, each its own,
+// and is misdirected from any other.
+func TestListHosts(t *testing.T) {
+	s := proxytest.ServeLive(t, proxytest.OpenViews(t, proxytest.ListStore(t, nil), baseless(t), proxytest.ListViews(t), 0))
+	item := "/items/" + getList(s.Site, "/lists/activities.json?limit=1").Items[0].ID
+	oEmbed := func(host string) string {
+		return "/oembed?url=" + url.QueryEscape("http://"+strings.ToLower(host)+"/lists/activities")
+	}
+	for host, base := range map[string]string{
+		"one.example": "http://one.example/", "One.Example": "http://one.example/", "ports.example:8443": "http://ports.example:8443/",
+		"localhost": "http://localhost/", "localhost:65535": "http://localhost:65535/", "[::1]:80": "http://[::1]:80/",
+		"one.example:81": "", "ports.example": "", "ports.example:844": "", "localhost:": "", "localhost.evil.example": "",
+	} {
+		for _, target := range []string{
+			"/lists/activities.jsonld", "/lists/activities.csv", "/lists/activities.atom", "/lists/activities.rss", "/lists/activities.feed.json", item + ".jsonld", item + ".csv", "/sitemap.xml", oEmbed(host),
+		} {
+			for range 2 { // the second answer is a kept one
+				got := getFrom(s, host, target, "*/*")
+				if base == "" {
+					checkMisdirected(t, got, host+target)
+				} else if got.StatusCode != http.StatusOK || !bytes.Contains(got.Body, []byte(base)) {
+					t.Errorf("%s of %s: %s %.300s", target, host, got.Status, got.Body)
+				}
+			}
+		}
+	}
+	for _, host := range anyHost {
+		checkMisdirected(t, getFrom(s, host, "/lists/activities", "application/atom+xml"), host)
+		checkMisdirected(t, getFrom(s, host, oEmbed(host), "*/*"), host)
+	}
+	// An id may end like a format: its page needs no host.
+	dotted := proxytest.ServeLive(t, proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, article("x.csv", "Xyzzy"))), baseless(t), proxytest.ListViews(t), 0))
+	if got := getFrom(dotted, "evil.example", "/items/x.csv", "*/*"); got.StatusCode != http.StatusOK || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("the page of x.csv: %s", got.Status)
+	}
+}
+
+// checkMisdirected wants 421 with the settings that mend it, and not the host.
+func checkMisdirected(t *testing.T, got proxytest.Response, what string) {
+	t.Helper()
+	if e := got.Envelope(t); got.StatusCode != http.StatusMisdirectedRequest || !strings.Contains(e.Msg, "lists.base_url") || !strings.Contains(e.Msg, "lists.hosts") || strings.Contains(string(got.Body), "evil") {
+		t.Errorf("%s: %s %s", what, got.Status, got.Body)
+	}
+}
+
+// TestListBase: with a base_url all hosts have the same answers, with links to it.
+func TestListBase(t *testing.T) {
+	s := proxytest.ServeLive(t, proxytest.OpenLists(t, nil))
+	for _, target := range []string{"/lists/activities", "/lists/activities.json", "/lists/activities.atom", "/lists/activities.csv", "/sitemap.xml", "/"} {
+		want := getFrom(s, "one.example", target, "*/*")
+		got := getFrom(s, "evil.example", target, "*/*")
+		if !bytes.Equal(got.Body, want.Body) || target != "/" && !bytes.Contains(got.Body, []byte("https://data.example/")) || got.Header.Get("Cache-Status") != "vitrine; hit" && target != "/" {
+			t.Errorf("%s: %s %s", target, got.Status, got.Header.Get("Cache-Status"))
+		}
+	}
+}

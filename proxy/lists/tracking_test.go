@@ -1,0 +1,91 @@
+package lists_test
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+)
+
+// trackers are the parameters that trackers add, by default.
+var trackers = []string{"utm_*", "fbclid", "gclid", "mc_cid", "mc_eid", "_ga", "msclkid"}
+
+// tracked is a query string as links in newsletters and posts have it.
+const tracked = "utm_source=letter&utm_medium=email&utm_campaign=a%20b%26c&utm%5Fterm=&utm_x&fbclid=IwAR0_x-y&gclid=1&gclid=2&mc_cid=3&mc_eid=%FF&_ga=2.1&msclkid=4"
+
+// TestTrackingParameters: what trackers add to a link changes no answer, and no answer is kept
+// because of it.
+func TestTrackingParameters(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	o.Lists.Ignored = trackers
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+	item := "/items/" + getList(s, "/lists/activities.json?limit=1").Items[0].ID
+	embedded := func(query string) string {
+		return "/oembed?url=" + url.QueryEscape("https://data.example/lists/activities"+query)
+	}
+	for plain, with := range map[string][]string{
+		"/":                 {"/?" + tracked},
+		"/lists?lang=de":    {"/lists?" + tracked + "&lang=de"},
+		"/lists.json":       {"/lists.json?" + tracked},
+		"/lists/activities": {"/lists/activities?" + tracked, "/lists/activities?&" + tracked + "&&"},
+		"/lists/activities.json?year=2020,2021&q=a%2Bb&page=1": {"/lists/activities.json?year=2020,2021&" + tracked + "&q=a%2Bb&page=1", "/lists/activities.json?fbclid=x&year=2020%2C2021&q=a%2bb"},
+		"/lists/unit/MOTH.html":                                {"/lists/unit/MOTH.html?" + tracked},
+		"/lists/activities.bib?type=publication":               {"/lists/activities.bib?" + tracked + "&type=publication"},
+		"/lists/activities.atom":                               {"/lists/activities.atom?" + tracked},
+		item:                                                   {item + "?" + tracked},
+		item + ".json":                                         {item + ".json?" + tracked},
+		"/sitemap.xml":                                         {"/sitemap.xml?" + tracked},
+		embedded("?year=2020"):                                 {embedded("?year=2020") + "&" + tracked, embedded("?" + tracked + "&year=2020")},
+	} {
+		want := s.Get(plain, "Accept", "text/html")
+		for _, target := range with {
+			got := s.Get(target, "Accept", "text/html")
+			if got.StatusCode != http.StatusOK || !bytes.Equal(got.Body, want.Body) || got.Header.Get("Link") != want.Header.Get("Link") || got.Header.Get("Cache-Status") != "vitrine; hit" {
+				t.Errorf("%s: %s, %s", target, got.Status, got.Header.Get("Cache-Status"))
+			}
+			if again := s.Get(target, "Accept", "text/html", "If-None-Match", want.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+				t.Errorf("%s with the tag of %s: %s", target, plain, again.Status)
+			}
+		}
+		if text := string(want.Body); strings.Contains(text, "utm_") || strings.Contains(text, "fbclid") {
+			t.Errorf("%s repeats what trackers added", plain)
+		}
+	}
+}
+
+// TestOtherParametersAreStrict: only the configured names are dropped, and never one of lists.
+func TestOtherParametersAreStrict(t *testing.T) {
+	for name, ignored := range map[string][]string{"default": trackers, "own": {"campaign", "t*"}, "none": nil} {
+		o := proxytest.ListOptions(t)
+		o.Lists.Ignored = ignored
+		s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+		for query, want := range map[string]map[string]int{
+			"utm=1":             {},
+			"utm_source=1":      {"default": 200},
+			"gclid=1":           {"default": 200},
+			"gclidx=1":          {},
+			"xgclid=1":          {},
+			"GCLID=1":           {},
+			"_gat=1":            {},
+			"gclid[]=1":         {},
+			"campaign=1":        {"own": 200},
+			"tracker=1":         {"own": 200},
+			"tracker=1&yaer=1":  {},
+			"type=none-of-them": {"default": 200, "own": 200, "none": 200},
+		} {
+			for _, path := range []string{"/lists/activities.json", "/lists/activities"} {
+				res := s.Get(path + "?" + query)
+				if status := cmp.Or(want[name], http.StatusBadRequest); res.StatusCode != status {
+					t.Errorf("%s: %s?%s: %s, want %d", name, path, query, res.Status, status)
+				}
+			}
+		}
+		if got := getList(s, "/lists/activities.json?type=none-of-them"); got.Count != 0 {
+			t.Errorf("%s: type is dropped", name)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package proxytest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"vitrine/proxy/openapi"
+)
+
+// A checker compares answers of the API with its description. A test passes an answer with the
+// request that it answers:
+//
+//	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ the body is valid, or why not
+//
+// Which mode a request has is read from the description too (x-when; see package openapi), so
+// that a row of one mode cannot pass as a row of another.
+
+// location is the name under which the schemas know their document.
+const location = "https://vitrine.invalid/openapi.json"
+
+// CheckedAnswer is an answer of the API, and the request that it answers.
+type CheckedAnswer struct {
+	Method string // GET where empty
+	Target string // path and query, as sent
+	Status int
+	Header http.Header // if nil, headers are not looked at
+	Body   []byte      // decoded
+}
+
+// Checker knows one description. It is safe for concurrent use.
+type Checker struct {
+	document *openapi3.T // with its references resolved
+
+	mu       sync.Mutex // guards compiler
+	compiler *jsonschema.Compiler
+}
+
+// NewChecker reads a description.
+func NewChecker(document []byte) (*Checker, error) {
+	c := &Checker{compiler: jsonschema.NewCompiler()}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, fmt.Errorf("description: %w", err)
+	}
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := c.compiler.AddResource(location, parsed); err != nil {
+		return nil, fmt.Errorf("description: %w", err)
+	}
+	if c.document, err = openapi3.NewLoader().LoadFromData(document); err != nil {
+		return nil, fmt.Errorf("description: %w", err)
+	}
+	return c, nil
+}
+
+// Paths returns the described paths, sorted.
+func (c *Checker) Paths() []string { return c.document.Paths.Keys() }
+
+// Check returns why an answer is not as described, or nil.
+func (c *Checker) Check(a CheckedAnswer) error {
+	if err := c.check(a); err != nil {
+		return fmt.Errorf("%.200s: status %d: %w", a.Target, a.Status, err)
+	}
+	return nil
+}
+
+// CheckAnyMode returns why a body is not the answer of any mode of a described
+// path, or nil: for answers whose request is not known.
+func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
+	response := describedResponse(c.document.Paths.Value(template).Get, status)
+	if response == nil {
+		return fmt.Errorf("%s: status %d is not described", template, status)
+	}
+	if err := c.valid(response.Content["application/json"].Schema.Ref, body); err != nil {
+		return fmt.Errorf("%s: status %d: %w", template, status, err)
+	}
+	return nil
+}
+
+// check is Check without the request in its error. An answer to an unknown path or method
+// has to refuse the request; any other has to be of a described status, and what its
+// Response says of body, headers and media type.
+func (c *Checker) check(a CheckedAnswer) error {
+	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
+		return nil // the answer to a browser's question, whatever the path
+	}
+	path, text, _ := strings.Cut(a.Target, "?")
+	query := ReadQuery(text)
+	item := c.document.Paths.Value(c.Template(path))
+	if reading := a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead; item == nil || !reading {
+		if a.Status < 400 || a.Status > 499 {
+			return errors.New("nothing is described for this path and method")
+		}
+		return c.valid("#/components/schemas/Refused", a.Body)
+	}
+	response := describedResponse(item.Get, a.Status)
+	if response == nil {
+		return errors.New("the status is not described")
+	}
+	when, empty := response.Extensions["x-empty-when"]
+	empty = empty && query.Meets(when)
+	bodiless := a.Method == http.MethodHead || len(response.Content) == 0
+	if (empty || bodiless) && len(a.Body) > 0 {
+		return fmt.Errorf("a body of %d bytes is not described", len(a.Body))
+	}
+	if empty {
+		return nil
+	}
+	if err := checkHeaders(response, a.Header); err != nil || bodiless {
+		return err
+	}
+	if media := response.Content["application/json"]; media != nil && strings.HasPrefix(cmp.Or(a.Header.Get("Content-Type"), "application/json"), "application/json") {
+		return c.documents(media.Schema, query, a.Body)
+	}
+	return checkMediaType(response, a.Header)
+}
+
+// Template returns the described path that a path is one of, "" if there is none.
+func (c *Checker) Template(path string) string {
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
+	}
+	for _, template := range c.document.Paths.InMatchingOrder() {
+		if matches(template, path) {
+			return template
+		}
+	}
+	return ""
+}
+
+// matches reports whether a path is one of a template.
+func matches(template, path string) bool {
+	want, have := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return false
+	}
+	for i, part := range want {
+		variable := strings.HasPrefix(part, "{")
+		if !variable && part != have[i] || variable && have[i] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// describedResponse finds what is described for a status, by itself or by its class; nil
+// if nothing is.
+func describedResponse(operation *openapi3.Operation, status int) *openapi3.Response {
+	all := operation.Responses
+	if found := cmp.Or(all.Value(strconv.Itoa(status)), all.Value(strconv.Itoa(status/100)+"XX")); found != nil {
+		return found.Value
+	}
+	return nil
+}
+
+// checkMediaType checks that the answer is of a described type, where it is not JSON.
+func checkMediaType(response *openapi3.Response, header http.Header) error {
+	if header == nil {
+		return nil
+	}
+	given, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("content type: %w", err)
+	}
+	if response.Content[given] == nil {
+		return fmt.Errorf("the content type %s is not described", given)
+	}
+	return nil
+}
+
+// checkHeaders checks that what is always sent was sent.
+func checkHeaders(response *openapi3.Response, header http.Header) error {
+	for name, described := range response.Headers {
+		if header != nil && described.Value.Required && header.Get(name) == "" {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+	}
+	return nil
+}
+
+// Documents validates a body, which in one mode is two documents, each in its own
+// (API.md: projects, 7).
+func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	for i := 1; ; i++ {
+		var document json.RawMessage
+		if err := decoder.Decode(&document); err != nil {
+			return fmt.Errorf("document %d: %w", i, err)
+		}
+		at, next := branch(schema, q)
+		if err := c.valid(at, document); err != nil {
+			return err
+		}
+		if next == "" || !decoder.More() { // with the switch for one document there is no second
+			break
+		}
+		q = q.Without(next)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something stands after the end")
+	}
+	return nil
+}
+
+// branch returns a reference to the branch of a schema that a request's mode has, and the
+// parameter without which the document that follows is answered; "" where none follows.
+func branch(schema *openapi3.SchemaRef, q query) (at, next string) {
+	for i, mode := range schema.Value.AnyOf {
+		keywords := mode.Extensions
+		if mode.Ref == "" {
+			keywords = mode.Value.Extensions
+		}
+		if when, ok := keywords["x-when"]; !ok || q.Meets(when) {
+			next, _ = keywords["x-followed-by"].(string)
+			return schema.Ref + "/anyOf/" + strconv.Itoa(i), next
+		}
+	}
+	return schema.Ref, ""
+}
+
+// valid validates a document against the schema that a reference leads to. The compiler
+// keeps what it has compiled.
+func (c *Checker) valid(ref string, body []byte) error {
+	c.mu.Lock()
+	schema, err := c.compiler.Compile(location + ref)
+	c.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("schema %s: %w", ref, err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("no JSON: %w", err)
+	}
+	return schema.Validate(document)
+}
+
+// query is a query string as the API reads it: values by the name in front of brackets
+// (name=a, name[]=a, name[0]=a), and what cannot be unescaped as it stands.
+type query map[string][]string
+
+// ReadQuery reads the text behind the question mark.
+func ReadQuery(text string) query {
+	q := query{}
+	for pair := range strings.SplitSeq(text, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, _, _ = strings.Cut(unescaped(name), "[")
+		q[name] = append(q[name], unescaped(value))
+	}
+	return q
+}
+
+// unescaped returns a text without escapes, or as it stands if an escape is malformed.
+func unescaped(text string) string {
+	if value, err := url.QueryUnescape(text); err == nil {
+		return value
+	}
+	return text
+}
+
+// Without leaves a parameter out.
+func (q query) Without(name string) query {
+	rest := maps.Clone(q)
+	delete(rest, name)
+	return rest
+}
+
+// Meets reports whether every parameter is in the state that x-when asks for.
+func (q query) Meets(when any) bool {
+	states, _ := when.(map[string]any)
+	for name, state := range states {
+		values := q[name]
+		filled := slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", \t\n") != "" })
+		met := false
+		switch state {
+		case "present":
+			met = len(values) > 0
+		case "filled":
+			met = filled
+		case "empty":
+			met = !filled
+		case "on":
+			met = len(values) > 0 && !off(values[len(values)-1])
+		}
+		if !met {
+			return false
+		}
+	}
+	return true
+}
+
+// off reports whether the value of a flag switches it off.
+func off(flag string) bool {
+	switch strings.ToLower(strings.TrimSpace(flag)) {
+	case "0", "false", "no", "off":
+		return true
+	}
+	return false
+}
+
+// Description is what the answers of this package's tests are held against.
+var Description = sync.OnceValues(func() (*Checker, error) {
+	return NewChecker(openapi.Load().JSON)
+})
+
+// checked remembers by their hash the answers that were found as described, so
+// that what is asked a thousand times is checked once.
+var checked sync.Map
+
+// described fails a test one of whose answers is not as described. Every answer
+// read through a site comes by here.
+func described(t testing.TB, req *http.Request, res Response) {
+	t.Helper()
+	const most = 1 << 20 // longer answers are those of large stores, a row like the other
+	if len(res.Body) > most || res.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	target := req.RequestURI
+	hash := xxhash.New()
+	_, _ = hash.WriteString(req.Method + target + "\x00" + res.Status) // never fails
+	_, _ = hash.Write(res.Body)
+	if _, known := checked.LoadOrStore(hash.Sum64(), true); known {
+		return
+	}
+	c, err := Description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Check(CheckedAnswer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.Body})
+	if err != nil {
+		t.Errorf("not as described: %v\n%.2000s", err, res.Body)
+	}
+}

@@ -1,0 +1,319 @@
+// Package proxytest serves the whole front end to tests: from records of its own or of the
+// test, with or without a network. Every answer that it gives is held against the API's description.
+package proxytest
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	viewindex "vitrine/cache/view/index"
+	"vitrine/proxy"
+	"vitrine/proxy/api"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// WholeOnly skips a test in a short run, such as that under the race detector: it asks one thing
+// after the other, many times.
+func WholeOnly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to a whole run")
+	}
+}
+
+// Store is the reading half of origin.Views, held in memory.
+type Store struct {
+	origin.Views // the writing half is not called
+
+	mu    sync.Mutex
+	rows  map[string][]origin.Row
+	metas map[string]origin.Meta
+
+	Embedded *embedded // where the rows are as well, for views that stay in the store
+	Twinned  bool      // views in memory are made of embedded, too
+}
+
+// Published is when the fixture's views were published, and the tests' now.
+var Published = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// NewStore returns a store without views.
+func NewStore() *Store {
+	return &Store{rows: map[string][]origin.Row{}, metas: map[string]origin.Meta{}}
+}
+
+// Publish makes the next generation of a view from documents.
+func (s *Store) Publish(view string, docs ...bson.Raw) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	meta := s.metas[view]
+	meta.View, meta.Epoch, meta.Published = view, "epoch", Published
+	meta.Generation++
+	for _, doc := range docs {
+		s.rows[view] = append(s.rows[view], origin.Row{ID: doc.Lookup("_id"), Generation: meta.Generation, Doc: doc})
+	}
+	ids := map[string]bool{}
+	for _, r := range s.rows[view] {
+		ids[r.ID.String()] = true
+	}
+	meta.Rows = len(ids)
+	s.metas[view] = meta
+	if s.Embedded != nil {
+		s.Embedded.publish(view, s.rows[view], meta.Generation)
+	}
+}
+
+// First returns the first document of a view.
+func (s *Store) First(view string) bson.Raw { return s.rows[view][0].Doc }
+
+// Meta implements origin.Views.
+func (s *Store) Meta(_ context.Context, view string) (origin.Meta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.metas[view], nil
+}
+
+// Rows implements origin.Views.
+func (s *Store) Rows(_ context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.rows[view] {
+		if r.Generation > since {
+			if err := fn(r); err != nil {
+				return origin.Meta{}, err
+			}
+		}
+	}
+	return s.metas[view], nil
+}
+
+// complete publishes the views that a test does not care for, empty.
+func (s *Store) complete() {
+	for _, def := range api.Views() {
+		if s.metas[def.Name].Generation == 0 {
+			s.Publish(def.Name)
+		}
+	}
+}
+
+//go:embed testdata
+var fixtures embed.FS
+
+// Documents reads a fixture, or a file, one Extended JSON document a line.
+func Documents(t testing.TB, file string) []bson.Raw {
+	t.Helper()
+	var f io.ReadCloser
+	var err error
+	if f, err = fixtures.Open(file); err != nil {
+		f, err = os.Open(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []bson.Raw
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		doc, err := ejson.Parse(lines.Bytes(), ejson.Options{Param: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, doc)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Institute is the fixture's store.
+func Institute(t testing.TB) *Store {
+	t.Helper()
+	s := NewStore()
+	s.Publish(rules.ViewActivities, Documents(t, "testdata/activities.jsonl")...)
+	s.Publish(rules.ViewPersons, Documents(t, "testdata/persons.jsonl")...)
+	return s
+}
+
+// Site is a running front end without a listener.
+type Site struct {
+	T     testing.TB
+	Store *Store
+	Views *view.Set
+	*proxy.Server
+}
+
+// Options are those of the golden answers.
+func Options(t testing.TB) proxy.Options {
+	t.Helper()
+	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
+	return proxy.Options{
+		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000, Now: func() time.Time { return Published }},
+		Cache:   result.Options{Budget: 8 << 20},
+	}
+}
+
+// Open loads a store's views and serves them as options say.
+func Open(t testing.TB, s *Store, o proxy.Options) *Site {
+	t.Helper()
+	return OpenIndexed(t, s, o, 0)
+}
+
+// OpenIndexed is open with a budget for indexes.
+func OpenIndexed(t testing.TB, s *Store, o proxy.Options, budget int64) *Site {
+	t.Helper()
+	return OpenViews(t, s, o, api.Views(), budget)
+}
+
+// OpenViews is openIndexed with views of the caller.
+func OpenViews(t testing.TB, s *Store, o proxy.Options, defs []viewindex.Definition, budget int64) *Site {
+	t.Helper()
+	s.complete()
+	loaded := make(chan struct{}, 64)
+	of := view.Options{
+		Store: s.behind(t), Mode: ViewsAre, Views: defs, Poll: time.Hour, IndexBudget: budget,
+		OnSwap: func(*view.Snapshot) { loaded <- struct{}{} },
+	}
+	if o.Hidden != nil {
+		of.Strip = o.Hidden.Strip
+	}
+	views, err := view.New(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- views.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	for !views.Ready() {
+		<-loaded
+	}
+	o.Views = views
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return &Site{T: t, Store: s, Views: views, Server: server}
+}
+
+// Response is an answer read to its end.
+type Response struct {
+	*http.Response
+	Body []byte
+}
+
+// Do sends a request with headers given as name, value pairs.
+func (s *Site) Do(method, target string, headers ...string) Response {
+	s.T.Helper()
+	req := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return s.Send(req)
+}
+
+// Send sends a request and holds the answer against the description.
+func (s *Site) Send(req *http.Request) Response {
+	s.T.Helper()
+	answer := s.Exchange(req)
+	described(s.T, req, answer)
+	return answer
+}
+
+// Exchange is send for records that no description covers.
+func (s *Site) Exchange(req *http.Request) Response {
+	s.T.Helper()
+	res, err := s.App().Test(req, -1)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return Response{res, body}
+}
+
+// Get sends a GET request.
+func (s *Site) Get(target string, headers ...string) Response {
+	s.T.Helper()
+	return s.Do(http.MethodGet, target, headers...)
+}
+
+// Envelope is the standard envelope, with what only errors or pages have.
+type Envelope struct {
+	Status int             `json:"status"`
+	Count  *int            `json:"count"`
+	Data   json.RawMessage `json:"data"`
+	Limit  *int            `json:"limit"`
+	Offset *int            `json:"offset"`
+	Error  string          `json:"error"`
+	Msg    string          `json:"msg"`
+}
+
+// Envelope decodes the body and checks what holds of every envelope.
+func (r Response) Envelope(t testing.TB) Envelope {
+	t.Helper()
+	var e Envelope
+	d := json.NewDecoder(strings.NewReader(string(r.Body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		t.Fatalf("no envelope: %v\n%s", err, r.Body)
+	}
+	if e.Status != r.StatusCode {
+		t.Errorf("envelope says %d, HTTP %d", e.Status, r.StatusCode)
+	}
+	if e.Count == nil {
+		t.Error("envelope without count")
+	}
+	if (e.Error != "") != (e.Status >= 400) || (e.Msg != "") != (e.Status >= 400) {
+		t.Errorf("status %d with error %q, msg %q", e.Status, e.Error, e.Msg)
+	}
+	return e
+}
+
+// Rows decodes data as a list of objects.
+func (e Envelope) Rows(t testing.TB) []map[string]any {
+	t.Helper()
+	var rows []map[string]any
+	if err := json.Unmarshal(e.Data, &rows); err != nil {
+		t.Fatalf("data is no list of objects: %v\n%s", err, e.Data)
+	}
+	return rows
+}
+
+// IDs returns the last digits of the rows' ids, which tell the fixture's records apart.
+func (e Envelope) IDs(t testing.TB) string {
+	t.Helper()
+	var ids []string
+	for _, row := range e.Rows(t) {
+		id, _ := row["id"].(string)
+		ids = append(ids, strings.TrimPrefix(id, "64a00000000000000000000"))
+	}
+	return strings.Join(ids, " ")
+}

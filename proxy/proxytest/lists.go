@@ -1,0 +1,133 @@
+package proxytest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	viewindex "vitrine/cache/view/index"
+	"vitrine/configs"
+	"vitrine/proxy"
+	"vitrine/proxy/api"
+	"vitrine/proxy/lists"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+)
+
+// collections are the source collections of the views that lists show.
+var collections = map[string]string{
+	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences", rules.ViewPersons: "persons",
+}
+
+// CiteRules are the built-in mapping rules.
+func CiteRules(t testing.TB) *cite.Mapping {
+	t.Helper()
+	r, err := cite.Load(configs.CiteRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// marked returns the rows of a view with the marks that the materializer writes.
+func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows []bson.Raw) {
+	t.Helper()
+	for _, doc := range docs {
+		made, err := d.Make(view, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made != nil {
+			if doc, err = raw.SetField(doc, mark.Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: made}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows = append(rows, doc)
+	}
+	return rows
+}
+
+// ListStore is a store of records as the materializer marks them; change may add to those
+// of a collection.
+func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *Store {
+	t.Helper()
+	docs := map[string][]bson.Raw{}
+	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {
+		docs[name] = Documents(t, InRepo("configs", "demo", name+".jsonl"))
+		if change != nil {
+			docs[name] = change(name, docs[name])
+		}
+	}
+	return PublicStore(t, docs)
+}
+
+// PublicStore is a store of the records of collections as the materializer marks them.
+func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
+	t.Helper()
+	public, err := filter.Parse([]byte(`{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := mark.NewDirectory(mark.Options{Public: public, Now: Published}, docs["persons"], docs["groups"], docs["projects"])
+	s := NewStore()
+	for view, name := range collections {
+		s.Publish(view, marked(t, d, view, docs[name])...)
+	}
+	return s
+}
+
+// ListOptions are options with lists.
+func ListOptions(t testing.TB) proxy.Options {
+	t.Helper()
+	o := Options(t)
+	o.Lists = lists.Options{Enabled: true, Cite: CiteRules(t), BaseURL: "https://data.example"}
+	return o
+}
+
+// ListViews are the views with what lists need.
+func ListViews(t testing.TB) []viewindex.Definition {
+	return lists.Views(api.Views(), CiteRules(t))
+}
+
+// OpenLists serves the demo's records as lists.
+func OpenLists(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *Site {
+	t.Helper()
+	return OpenViews(t, ListStore(t, change), ListOptions(t), ListViews(t), 0)
+}
+
+// FacetValue is a value of a facet as JSON.
+type FacetValue struct {
+	Value, Label string
+	Count        int
+}
+
+// ListAnswer is a list as JSON.
+type ListAnswer struct {
+	Title string `json:"title"`
+	Count int    `json:"count"`
+	Page  int    `json:"page"`
+	Pages int    `json:"pages"`
+	Limit int    `json:"limit"`
+	Items []struct {
+		ID      string            `json:"id"`
+		HTML    string            `json:"html"`
+		Title   string            `json:"title"`
+		Year    *int              `json:"year"`
+		Type    string            `json:"type"`
+		Subtype string            `json:"subtype"`
+		Group   string            `json:"group"`
+		Links   map[string]string `json:"links"`
+		Key     string            `json:"cite_key"`
+		Authors []struct{ Name, ID, ORCID string }
+	} `json:"items"`
+	Facets map[string][]FacetValue `json:"facets"`
+	Self   string                  `json:"self"`
+	Links  map[string]string       `json:"links"`
+}
+
+// JSONOf decodes an answer.
+func JSONOf(body []byte, into any) error { return json.Unmarshal(body, into) }

@@ -1,0 +1,304 @@
+package proxytest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Live is a site with a real listener.
+type Live struct {
+	*Site
+	Addr string
+}
+
+// ServeLive serves a site until the test ends.
+func ServeLive(t testing.TB, s *Site) *Live {
+	t.Helper()
+	return ServeOn(t, s, Listen(t))
+}
+
+// ServeOn serves a site on a listener until the test ends.
+func ServeOn(t testing.TB, s *Site, ln net.Listener) *Live {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln, nil) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+	})
+	return &Live{s, ln.Addr().String()}
+}
+
+// Dial opens a connection, which is closed when the test ends.
+func (l *Live) Dial() net.Conn {
+	l.T.Helper()
+	conn, err := net.Dial("tcp", l.Addr)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.T.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// DialFrom connects from an address of the loopback.
+func (l *Live) DialFrom(addr string) net.Conn {
+	l.T.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
+	conn, err := d.Dial("tcp", l.Addr)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.T.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// Healthy returns a connection from an address that has been answered once.
+func (l *Live) Healthy(addr string) net.Conn {
+	l.T.Helper()
+	conn := l.DialFrom(addr)
+	l.Write(conn, Health)
+	if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
+		l.T.Fatalf("from %s: status %d", addr, res.StatusCode)
+	}
+	return conn
+}
+
+// Write sends text.
+func (l *Live) Write(conn net.Conn, text string) {
+	l.T.Helper()
+	if _, err := io.WriteString(conn, text); err != nil {
+		l.T.Fatal(err)
+	}
+}
+
+// Read reads one answer.
+func (l *Live) Read(r *bufio.Reader) Response {
+	l.T.Helper()
+	res, err := http.ReadResponse(r, nil)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	return Response{res, body}
+}
+
+// Metric reads a figure that has no labels.
+func (s *Site) Metric(name string) int {
+	s.T.Helper()
+	for line := range strings.Lines(string(s.Admin(http.MethodGet, "/metrics").Body)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				s.T.Fatal(err)
+			}
+			return int(f)
+		}
+	}
+	s.T.Fatalf("no metric %s", name)
+	return 0
+}
+
+// Until waits for something that comes about by itself.
+func Until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for range 2000 {
+		if done() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("in ten seconds not: %s", what)
+}
+
+const Health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// WithPatience tries a reader with growing limits until it is not cut off.
+func WithPatience(t *testing.T, reader func(limit time.Duration) error) {
+	t.Helper()
+	var err error
+	for _, limit := range []time.Duration{2 * time.Second, 8 * time.Second, 32 * time.Second} {
+		if err = reader(limit); err == nil {
+			return
+		}
+		t.Log(err)
+	}
+	t.Error(err)
+}
+
+// Memory is what heap and stacks hold.
+func Memory() int {
+	runtime.GC()
+	runtime.GC() // the first moves pools' content aside, the second drops it
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc + m.StackInuse)
+}
+
+// Narrow is a listener whose connections take little at a time.
+type Narrow struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (n Narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err == nil {
+		err = conn.(*net.TCPConn).SetWriteBuffer(4 << 10)
+	}
+	return conn, err
+}
+
+// Narrowly connects with little room for what arrives.
+func (l *Live) Narrowly() net.Conn {
+	l.T.Helper()
+	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		return errors.Join(raw.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10)
+		}), err)
+	}}
+	conn, err := d.Dial("tcp", l.Addr)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.T.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// Steadily reads to the end, a piece at a time with pauses between.
+func Steadily(r io.Reader, piece int64, pause time.Duration) (read int64, err error) {
+	for err == nil {
+		var n int64
+		n, err = io.CopyN(io.Discard, r, piece)
+		read += n
+		time.Sleep(pause)
+	}
+	return read, err
+}
+
+// HostileFor is how long tests attack: the time in VITRINE_TEST_HOSTILE, or a short one.
+func HostileFor(t testing.TB, short time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv("VITRINE_TEST_HOSTILE")
+	if text == "" {
+		return short
+	}
+	long, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("VITRINE_TEST_HOSTILE: %v", err)
+	}
+	return long
+}
+
+// Percentile returns the p-th percentile of times.
+func Percentile(all []time.Duration, p int) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)*p/100].Round(10 * time.Microsecond)
+}
+
+// Exchange sends a request on a connection of its own and reads all there is. A request
+// with a whole header is half-closed after its answer: before, the client counts as gone.
+func (l *Live) Exchange(t *testing.T, request string) (first Response, rest string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", l.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	_, _, whole := strings.Cut(strings.TrimLeft(request, "\r\n"), "\r\n\r\n")
+	go func() { // the server may answer, and close, before it has read it all
+		if _, err := io.WriteString(conn, request); err == nil && !whole {
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
+	}()
+	r := bufio.NewReader(conn)
+	method, _, _ := strings.Cut(request, " ")
+	res, err := http.ReadResponse(r, &http.Request{Method: method})
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return Response{}, ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.(*net.TCPConn).CloseWrite()
+	after, _ := io.ReadAll(r) // a reset is as good an end as any
+	return Response{res, body}, string(after)
+}
+
+// Listen listens on a free port of the loopback.
+func Listen(t testing.TB) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
+}
+
+// Admin asks the operator's listener.
+func (s *Site) Admin(method, target string, headers ...string) Response {
+	s.T.Helper()
+	return s.AdminAs("localhost", method, target, headers...)
+}
+
+// AdminAs asks the operator's listener under a host name.
+func (s *Site) AdminAs(host, method, target string, headers ...string) Response {
+	s.T.Helper()
+	req := httptest.NewRequest(method, target, nil)
+	req.Host = host
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := s.AdminApp().Test(req, -1)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return Response{res, body}
+}
+
+// OnTheWire escapes what would end the request line or is refused in it, and
+// nothing else.
+func OnTheWire(query string) string {
+	var b []byte
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c == '#' || c == 0x7f {
+			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

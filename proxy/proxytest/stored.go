@@ -1,0 +1,119 @@
+package proxytest
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/view"
+)
+
+// ViewsAre is where open has its views. Tests run one after the other.
+var ViewsAre = view.Memory
+
+// embedded is a store's twin in a file: the real one, which answers queries.
+type embedded struct {
+	*bolt.Store
+	t     testing.TB
+	lease origin.Lease
+	twin  *Store
+
+	Breaks atomic.Bool // rows are given, then the view has gone on
+}
+
+// Select breaks off before the last row, as it does where a view goes on meanwhile.
+func (e *embedded) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	if !e.Breaks.Load() {
+		return e.Store.Select(ctx, at, q)
+	}
+	return func(yield func(bson.Raw, error) bool) {
+		var last bson.Raw
+		for doc, err := range e.Store.Select(ctx, at, q) {
+			if err != nil || last != nil && !yield(last, nil) {
+				return
+			}
+			last = doc
+		}
+		yield(nil, origin.ErrStale)
+	}
+}
+
+// behind returns what views are made of: the store, or its twin.
+func (s *Store) behind(t testing.TB) origin.Views {
+	if ViewsAre == view.Memory && !s.Twinned {
+		return s
+	}
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "twin.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lease, err := db.Acquire(context.Background(), "materialize", "test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Embedded = &embedded{Store: db, t: t, lease: lease, twin: s}
+	for name, meta := range s.metas {
+		for generation := range meta.Generation {
+			s.Embedded.publish(name, s.rows[name], generation+1)
+		}
+	}
+	return s.Embedded
+}
+
+// publish publishes the rows of a generation.
+func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
+	e.t.Helper()
+	ctx := context.Background()
+	p, err := e.Begin(ctx, name, e.lease)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var fresh []origin.Row
+	ids := map[string]bool{}
+	for _, r := range rows {
+		if r.Generation == generation {
+			fresh = append(fresh, r)
+		}
+		if r.Generation <= generation {
+			ids[r.ID.String()] = true
+		}
+	}
+	if err := p.Put(ctx, fresh); err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := p.Commit(ctx, len(ids), "rules"); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Meta has the times of the fixture.
+func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
+	meta, err := e.Store.Meta(ctx, name)
+	if meta.Generation > 0 {
+		meta.Published, meta.Past = Published, nil
+	}
+	return meta, err
+}
+
+// InStore runs tests with views that stay in the store. They run one after the other.
+func InStore(t *testing.T, tests map[string]func(*testing.T)) {
+	ViewsAre = view.Store
+	defer func() { ViewsAre = view.Memory }()
+	for name, test := range tests {
+		t.Run(name, test)
+	}
+}

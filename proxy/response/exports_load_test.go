@@ -1,0 +1,246 @@
+package response_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/proxy/proxytest"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/result"
+)
+
+// exports are long answers that no cache has: %d makes each another one.
+var exports = []string{
+	"/lists/activities.bib?exclude=s%d", "/lists/activities.bib?latex=1&sort=title&exclude=s%d", "/lists/activities.ris?sort=-author&lang=de&exclude=s%d",
+	"/lists/activities.csv?sort=type&exclude=s%d", "/lists/activities.csl.json?sort=-title&group=year&exclude=s%d", "/lists/activities.jsonld?sort=author&group=person&exclude=s%d",
+	"/lists/activities.csv?q=the&sort=relevance&exclude=s%d", "/api/activities?full=1&filter[n][$ne]=%d", "/api/all-activities?filter[n][$ne]=%d",
+	"/api/all-activities?page=portal&filter[n][$ne]=%d", "/api/search/activities?columns[]=authors&filter[n][$ne]=%d",
+}
+
+// copies returns what makes activities n, by copying them.
+func copies(n int) func(collection string, docs []bson.Raw) []bson.Raw {
+	return func(collection string, docs []bson.Raw) []bson.Raw {
+		if collection != "activities" {
+			return docs
+		}
+		all := make([]bson.Raw, n)
+		for i := range all {
+			var d bson.D
+			if err := bson.Unmarshal(docs[i%len(docs)], &d); err != nil {
+				panic(err)
+			}
+			for k := range d {
+				switch d[k].Key {
+				case "_id":
+					d[k].Value = bson.NewObjectID()
+				case "title":
+					d[k].Value = fmt.Sprint(d[k].Value, " ", n-i)
+				}
+			}
+			all[i], _ = bson.Marshal(d) // it was one
+		}
+		return all
+	}
+}
+
+// serveExports serves lists of n activities on a listener, of which answers above a size are not
+// kept.
+func serveExports(t *testing.T, n, kept int, inFlight int64, ln net.Listener) *proxytest.Live {
+	t.Helper()
+	o := proxytest.ListOptions(t)
+	o.Limits.KeptBytes, o.Limits.Write = kept, time.Hour
+	o.Cache = result.Options{Budget: 1 << 20, InFlight: inFlight}
+	return proxytest.ServeOn(t, proxytest.OpenViews(t, proxytest.ListStore(t, copies(n)), o, proxytest.ListViews(t), 64<<20), ln)
+}
+
+// atRest waits until nothing is left of requests.
+func atRest(l *proxytest.Live) {
+	l.T.Helper()
+	proxytest.Until(l.T, "no memory is claimed", func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
+	proxytest.Until(l.T, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
+}
+
+// processorTime is what the process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestUnreadExports: exports of all formats and orders that are asked for and not read hold
+// what they claim, and no more than the budget; others are answered meanwhile, and when
+// their clients leave nothing is left.
+func TestUnreadExports(t *testing.T) {
+	const budget = 24 << 20
+	clients, rows := 100, 12_000
+	if testing.Short() {
+		clients, rows = 20, 2_000
+	}
+	for _, kept := range []int{64 << 10, 1 << 20} { // the latter may be kept when they are compressed
+		l := serveExports(t, rows, kept, budget, proxytest.Narrow{Listener: proxytest.Listen(t)})
+		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+			leaveUnread(l, coding, clients, budget)
+		}
+	}
+}
+
+// leaveUnread has clients ask for exports and not read them, and leave.
+func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
+	t := l.T
+	t.Helper()
+	for _, target := range exports {
+		l.Get(fmt.Sprintf(target, 0), "Accept-Encoding", coding) // derives what it needs
+	}
+	before := proxytest.Memory()
+	var conns []net.Conn
+	var mu sync.Mutex
+	statuses := map[string]int{}
+	var asking sync.WaitGroup
+	for i := range clients {
+		asking.Go(func() {
+			some, answered := unread(l, coding, strings.Replace(exports[i%len(exports)], "%d", fmt.Sprintf("%d%%d", i+1), 1), 1)
+			mu.Lock()
+			defer mu.Unlock()
+			conns = append(conns, some...)
+			for status, n := range answered {
+				statuses[status] += n
+			}
+		})
+	}
+	asking.Wait()
+	held, claimed := proxytest.Memory()-before, l.Metric("vitrine_results_in_flight_bytes")
+	t.Logf("%s: %d clients, by status %v: %d bytes held, %d claimed", coding, clients, statuses, held, claimed)
+	if statuses["200"]+statuses["503"] != clients || statuses["200"] == 0 {
+		t.Errorf("%s: answers by status %v", coding, statuses)
+	}
+	if claimed > budget || held > budget+clients*(64<<10)+16<<20 {
+		t.Errorf("%s: %d bytes held, %d claimed; the budget is %d", coding, held, claimed, budget)
+	}
+	if res := l.Get("/lists/activities.json?limit=5"); res.StatusCode != http.StatusOK {
+		t.Errorf("%s: beside them: %s", coding, res.Status)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	atRest(l)
+}
+
+// TestLeavingExports: work for clients who leave at once ends, also before the first byte: it
+// takes less processor time than three exports read to their ends, however many they are.
+func TestLeavingExports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processor time says little beside other tests")
+	}
+	const clients = 150
+	l := serveExports(t, 12_000, 64<<10, 0, proxytest.Listen(t))
+	const target = "/lists/activities.bib?latex=1&sort=title&exclude=s%d"
+	l.Get(fmt.Sprintf(target, 0)) // sorts the rows
+	began := processorTime()
+	for i := range 3 {
+		l.Get(fmt.Sprintf(target, 1000+i))
+	}
+	whole := processorTime() - began
+	began = processorTime()
+	for i := range clients {
+		conn := l.Dial()
+		l.Write(conn, "GET "+fmt.Sprintf(target, i+1)+" HTTP/1.1\r\nHost: x\r\n\r\n")
+		conn.Close()
+	}
+	atRest(l)
+	left := processorTime() - began
+	t.Logf("%v of processor time for %d clients who leave, %v for three who read", left, clients, whole)
+	if each := left / clients; each > whole/6 {
+		t.Errorf("%v for each client who leaves, where an export takes %v", each, whole/3)
+	}
+}
+
+// TestExportsBesideHits: 32 clients read exports as fast as they get them. What is in memory
+// is answered from memory meanwhile. The figures are logged.
+func TestExportsBesideHits(t *testing.T) {
+	rows, long := 2_000, proxytest.HostileFor(t, 300*time.Millisecond)
+	if !testing.Short() {
+		rows = 7_500
+	}
+	l := serveExports(t, rows, 64<<10, 0, proxytest.Listen(t))
+	const hot = "/lists/activities.html?limit=5"
+	l.Get(hot)
+	var n atomic.Int64
+	for _, target := range exports {
+		stop := make(chan struct{})
+		var clients sync.WaitGroup
+		var read atomic.Int64
+		for range 32 {
+			clients.Go(func() {
+				client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+				defer client.CloseIdleConnections()
+				for ended := false; !ended; {
+					res, err := client.Get("http://" + l.Addr + fmt.Sprintf(target, n.Add(1)))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for buf := make([]byte, 32<<10); err == nil && !ended; {
+						var got int
+						got, err = res.Body.Read(buf)
+						read.Add(int64(got))
+						select {
+						case <-stop:
+							ended = true
+						default:
+						}
+					}
+					res.Body.Close()
+					if res.StatusCode != http.StatusOK || err != nil && err != io.EOF {
+						t.Errorf("%s: %s, %v", target, res.Status, err)
+						return
+					}
+				}
+			})
+		}
+		hits, asked, began := 0, 0, time.Now()
+		time.AfterFunc(long, func() { close(stop) })
+		all := latencies(l, stop, hot, func(res proxytest.Response) {
+			if asked++; res.Header.Get("Cache-Status") == "vitrine; hit" {
+				hits++
+			}
+		})
+		clients.Wait()
+		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s", target, proxytest.Percentile(all, 50), proxytest.Percentile(all, 99), len(all), float64(read.Load())/time.Since(began).Seconds()/1e6)
+		if hits < asked {
+			t.Errorf("%s: %d of %d answers from memory", target, hits, asked)
+		}
+	}
+}
+
+// TestCostlyFilters: a filter that needs more time than a request has is refused with that
+// reason, as to try again would not help.
+func TestCostlyFilters(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Limits.Request, o.Cache.Timeout = 500*time.Millisecond, 500*time.Millisecond
+	s := proxytest.Open(t, proxytest.Many(t, 20_000), o)
+	var all []string
+	for i := range 90 {
+		all = append(all, fmt.Sprintf(`{"rendered.web":{"$regex":".{0,240}[^q]{0,240}.{0,240}[q~][%d]$"}}`, i%10))
+	}
+	for _, path := range []string{"/api/activities?limit=1&json=", "/api/activities?full=1&json="} {
+		for _, coding := range []string{"identity", "gzip"} {
+			e := s.Get(path+url.QueryEscape(`{"$nor":[`+strings.Join(all, ",")+`]}`), "Accept-Encoding", coding).Envelope(t)
+			if e.Status != 400 || !strings.Contains(e.Msg, "takes more than the 500ms") {
+				t.Errorf("%s %s: %+v", path, coding, e)
+			}
+		}
+	}
+}

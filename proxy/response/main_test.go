@@ -1,0 +1,9 @@
+package response_test
+
+import (
+	"testing"
+
+	"vitrine/proxy/proxytest"
+)
+
+func TestMain(m *testing.M) { proxytest.Main(m) }
