@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/lru"
 )
 
-// The failures of the index, both of kind rules.ErrUnavailable. For a user or document
-// that the index does not have the error is rules.ErrNotFound.
+// The failures of the index; both are of kind rules.ErrUnavailable. If the index lacks the user or document, the error
+// is rules.ErrNotFound.
 var (
 	// ErrBlocked: the index refuses requests for now.
 	ErrBlocked = fmt.Errorf("citation index refuses requests: %w", rules.ErrUnavailable)
@@ -32,30 +32,30 @@ type Options struct {
 	Origin      string        // scheme and host of the index
 	Lifetime    time.Duration // how long an answer is fresh
 	StaleFor    time.Duration // how long after that an answer may be served if the index fails
-	MinInterval time.Duration // from one request to the next
-	Timeout     time.Duration // of one page, waiting for its turn included
+	MinInterval time.Duration // the least time between two requests
+	Timeout     time.Duration // for one page, including the wait for its turn
 }
 
-// maxEntries is how many answers are kept, and how many failures.
+// maxEntries is the most answers, and the most failures, that a client keeps.
 const maxEntries = 2000
 
 // Client queries the index, and nothing else outside. Close it when done.
 type Client struct {
 	options  Options
 	http     *http.Client
-	maxBytes int64 // of a page, uncompressed
+	maxBytes int64 // bytes of an uncompressed page
 	now      func() time.Time
 	sleep    func(time.Duration)
-	flights  flight.Group[Answer] // by key, which is a user or user:document
-	root     context.Context      // ends with Close; the parent of every request
+	flights  flight.Group[Answer] // by key: user or user:document
+	root     context.Context      // the parent of every request's context; Close cancels it
 	cancel   context.CancelFunc
 
 	mu       sync.Mutex // guards the rest
 	answers  *lru.Cache[string, entry]
 	failures *lru.Cache[string, failure]
-	next     time.Time // of the earliest next request
-	refused  time.Time // until then no request is sent
-	refusals int       // in a row
+	next     time.Time // when the next request may be sent
+	refused  time.Time // no request is sent before this time
+	refusals int       // refusals in a row
 }
 
 // New returns a client.
@@ -64,7 +64,7 @@ func New(o Options) *Client {
 		options: o, maxBytes: 4 << 20, now: time.Now, sleep: time.Sleep,
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
-	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // without a proxy
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // The transport has no Proxy: it always connects to the index directly.
 		TLSHandshakeTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 	}}
 	c.root, c.cancel = context.WithCancel(context.Background())
@@ -78,17 +78,16 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Answer is what the index says of a user or a publication.
+// Answer is the index's data about a user or a publication.
 type Answer struct {
 	Text  []byte        // the object of the API, as JSON
-	Age   time.Duration // since it was fetched
-	Stale bool          // its Lifetime is over, and the index fails
+	Age   time.Duration // time since the answer was fetched
+	Stale bool          // the answer is older than Lifetime, and the index fails
 }
 
-// Profile returns the profile of a user of the index. It is at most Lifetime old, or
-// older if the index fails, and empty if the page has no known markup. Errors:
-// rules.ErrWrongCall for an impossible user, rules.ErrNotFound, ErrBlocked,
-// ErrUnavailable, and the context's.
+// Profile returns the profile of a user of the index. It is at most Lifetime old, or older if the index fails, and
+// empty if the page has no known markup. Errors: rules.ErrWrongCall for a malformed user, rules.ErrNotFound,
+// ErrBlocked, ErrUnavailable, and the context's error.
 func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	if err := check("user", user); err != nil {
 		return Answer{}, err
@@ -124,11 +123,10 @@ func (c *Client) Knows(user string) bool {
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.
 const maxIdentifier = 64
 
-// alphabet has the accepted characters of an identifier. None has a special meaning
-// anywhere in a URL.
+// alphabet has the characters that an identifier may have. None of them has a special meaning in a URL.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// check refuses impossible identifiers.
+// check returns an error for a malformed identifier.
 func check(param, id string) error {
 	if id == "" || len(id) > maxIdentifier {
 		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)

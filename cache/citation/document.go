@@ -13,8 +13,8 @@ import (
 // authorsLabel is the label of the only field that is a list.
 const authorsLabel = "Autoren"
 
-// parseDocument reads a publication's page (API.md: GET /api/citation-index): title, doi, and a
-// key for each field, in the page's order; errUnfamiliar for any other page.
+// parseDocument reads a publication's page (API.md: GET /api/citation-index): title, doi, and a key for each field, in
+// the page's order. It returns errUnfamiliar for any other page.
 func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return nil, errUnfamiliar
@@ -46,11 +46,10 @@ func names(list string) []string {
 	return all
 }
 
-// doi matches a DOI in a URL: a registrant, and a name in the characters that publishers
-// use.
+// doi matches a DOI in a URL: a registrant and a name made of the characters that publishers use.
 var doi = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
 
-// doiSuffixes are what publishers append to the DOI in the URL of a full text.
+// doiSuffixes are the endings that publishers append to the DOI in the URL of a full text.
 var doiSuffixes = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
 
 // parseDOI returns the DOI in the title's link, or else in the links to the full text,
@@ -74,7 +73,7 @@ func doiIn(address string) string {
 	}
 	found := doi.FindString(link.Path)
 	if found == "" {
-		query, _ := url.QueryUnescape(link.RawQuery) // "" where it is malformed
+		query, _ := url.QueryUnescape(link.RawQuery) // empty if the query is malformed
 		found = doi.FindString(query)
 	}
 	for _, tail := range doiSuffixes {

@@ -20,8 +20,8 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// redirect follows redirects within the index only, at its pace. A redirect elsewhere asks for
-// consent, a log-in or a captcha, so it is a refusal.
+// redirect follows redirects within the index, and waits for its turn before each. It treats a redirect elsewhere as a
+// refusal, because it asks for consent, a log-in or a captcha.
 func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
@@ -33,8 +33,8 @@ func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	return c.turn(r.Context(), true)
 }
 
-// request fetches and parses the page for a query string. It does not escape the query: its
-// parts have passed check.
+// request fetches and parses the page for a query string. It does not escape the query, because check has accepted its
+// parts.
 func (c *Client) request(ctx context.Context, query string) (*goquery.Document, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.options.Origin+"/citations?"+query, nil)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Client) request(ctx context.Context, query string) (*goquery.Document, 
 	r.Header.Set("Accept-Language", "de")
 	response, err := c.http.Do(r)
 	if err != nil {
-		if errors.Is(err, rules.ErrUnavailable) { // from redirect
+		if errors.Is(err, rules.ErrUnavailable) { // the error comes from redirect
 			return nil, err
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -63,9 +63,9 @@ func (c *Client) request(ctx context.Context, query string) (*goquery.Document, 
 	}
 }
 
-// retryAfter returns the Retry-After header, 0 unless it is a number of seconds.
+// retryAfter returns the Retry-After header, or 0 if it is not a number of seconds.
 func retryAfter(h http.Header) time.Duration {
-	seconds, _ := strconv.ParseUint(h.Get("Retry-After"), 10, 31) // 0 for a date
+	seconds, _ := strconv.ParseUint(h.Get("Retry-After"), 10, 31) // 0 if the header is a date
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 

@@ -19,20 +19,18 @@ type entry struct {
 	fetched time.Time
 }
 
-// failure is the last of some failures in a row to load an answer.
+// failure counts the failures in a row to load an answer and holds the last one.
 type failure struct {
 	err   error
 	count int
-	retry time.Time // until then the page is not loaded
+	retry time.Time // the page is not loaded before this time
 }
 
-// parser reads a page into a value that is written as JSON. It fails with errUnfamiliar for a
-// page of another kind.
+// parser reads a page into a value that is written as JSON. It returns errUnfamiliar for a page of another kind.
 type parser func(context.Context, *goquery.Document) (any, error)
 
-// get returns the answer for a key: a fresh kept one, one parsed from the page for a query
-// string, or a stale one if that fails. If ctx ends, the page is still loaded, for later
-// callers.
+// get returns the answer for a key: a fresh kept one, or one parsed from the page for a query string, or a stale one if
+// loading fails. If ctx ends, the page is still loaded, for later callers.
 func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
 	answer, err := c.flights.Do(ctx, key, func() (Answer, error) {
 		if answer, known, err := c.lookup(key); known {
@@ -41,7 +39,7 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 		ctx, cancel := context.WithTimeout(c.root, c.options.Timeout)
 		defer cancel()
 		user, _, _ := strings.Cut(key, ":")
-		if err := c.turn(ctx, c.Knows(user)); err != nil { // no request was sent: the page has not failed
+		if err := c.turn(ctx, c.Knows(user)); err != nil { // do not record a failure: no request was sent
 			return c.stale(key, err)
 		}
 		text, err := c.load(ctx, query, parse)
@@ -55,8 +53,8 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 	return answer, err
 }
 
-// lookup returns a fresh answer, or while a failure lasts a stale one or its error; known is
-// false if it is time to load.
+// lookup returns a fresh answer; during the pause after a failure it returns a stale answer or the error. known is
+// false if the caller should load the page.
 func (c *Client) lookup(key string) (answer Answer, known bool, err error) {
 	c.mu.Lock()
 	e, f, now := c.answers.Get(key), c.failures.Peek(key), c.now()
@@ -71,7 +69,7 @@ func (c *Client) lookup(key string) (answer Answer, known bool, err error) {
 	return Answer{}, false, nil
 }
 
-// stale returns the kept answer if it may be served though the index fails, or else err.
+// stale returns the kept answer if it is not too old to serve while the index fails, and err otherwise.
 func (c *Client) stale(key string, err error) (Answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,8 +94,8 @@ func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, 
 	return json.Marshal(answer)
 }
 
-// keep records how loading a page ended. Failures do not evict answers, so that queries for
-// made-up users evict only each other.
+// keep records the result of loading a page. Failures do not evict answers, so that queries for made-up users evict
+// only each other.
 func (c *Client) keep(key string, text []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +156,7 @@ func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error)
 	if !known {
 		patience *= 2
 	}
-	// The deadline is in real time, c.now may not be: hence durations are compared.
+	// Compare durations, because the deadline is in real time and c.now may not be.
 	if end, bounded := ctx.Deadline(); bounded && patience >= time.Until(end) {
 		return 0, fmt.Errorf("%w: too many queries waiting", ErrUnavailable)
 	}

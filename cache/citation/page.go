@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// Elements of a profile's page, even without publications, and of a document's.
+	// Elements of a profile's page, which even a profile without publications has, and of a document's page.
 	familiarProfile  = "#gsc_rsb_st, .gsc_rsb_std, .gsc_g_t, .gsc_a_tr, #gsc_prf_in, #gsc_a_b"
 	familiarDocument = "#gsc_oci_title, .gsc_oci_title, .gsc_oci_field"
 	// captcha matches forms that ask whether the reader is a person.
 	captcha = "#gs_captcha_ccl, #gs_captcha_f, #captcha-form, #recaptcha, .g-recaptcha, form[action*=sorry]"
 )
 
-// Bounds on what is read from a page.
+// Limits on the data read from a page.
 const (
-	maxElements = 100 // rows, which is the page size that Profile requests, years and fields
+	maxElements = 100 // rows (the page size that Profile requests), years and fields
 	maxText     = 64 << 10
 )
 
@@ -33,8 +33,8 @@ func find(page *goquery.Document, selector string) *goquery.Selection {
 	return found.Slice(0, min(maxElements, found.Length()))
 }
 
-// text returns the visible text of a selection's first element, up to maxText bytes. A
-// run of white space becomes one space, and a space separates lines and blocks.
+// text returns the visible text of a selection's first element, up to maxText bytes. It turns each run of white space
+// into one space, and separates lines and blocks by a space.
 func text(s *goquery.Selection) string {
 	if s.Length() == 0 {
 		return ""
@@ -57,8 +57,7 @@ func text(s *goquery.Selection) string {
 // breaks are the elements that begin a new line.
 var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
 
-// parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads the beginning
-// only, which may be ASCII.
+// parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads only the beginning, which may be ASCII.
 func parsePage(body []byte, contentType string) (*goquery.Document, error) {
 	if !utf8.Valid(body) {
 		encoding, _, _ := charset.DetermineEncoding(body, contentType)
@@ -75,10 +74,10 @@ func parsePage(body []byte, contentType string) (*goquery.Document, error) {
 	return goquery.NewDocumentFromNode(root), nil
 }
 
-// Bounds of a page, far above those of the index's pages.
+// Limits of a page, far above the sizes of the index's pages.
 const (
 	maxTokens     = 50_000
-	maxAttributes = 100 // of one tag
+	maxAttributes = 100 // in one tag
 	maxDepth      = 512
 )
 
@@ -94,7 +93,7 @@ func buildTree(body []byte) (*html.Node, error) {
 		kind := z.Next()
 		token := z.Token()
 		switch kind {
-		case html.ErrorToken: // end of input: reading from memory does not fail
+		case html.ErrorToken: // end of input; reading from memory cannot fail
 			return root, nil
 		case html.TextToken:
 			open[len(open)-1].AppendChild(&html.Node{Type: html.TextNode, Data: token.Data})
@@ -107,7 +106,7 @@ func buildTree(body []byte) (*html.Node, error) {
 			if len(open) > maxDepth || len(n.Attr) > maxAttributes {
 				return nil, fmt.Errorf("nested deeper than %d, or more than %d attributes in a tag", maxDepth, maxAttributes)
 			}
-		case html.EndTagToken: // closes the innermost element of the name, and all in it
+		case html.EndTagToken: // close the innermost element of that name, and all elements in it
 			for i := len(open) - 1; i > 0; i-- {
 				if open[i].Data == token.Data {
 					open = open[:i]
@@ -119,7 +118,7 @@ func buildTree(body []byte) (*html.Node, error) {
 	return nil, fmt.Errorf("more than %d tokens", maxTokens)
 }
 
-// void are the elements that have no end tag.
+// void has the elements without an end tag.
 var void = [...]atom.Atom{
 	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr,
 }

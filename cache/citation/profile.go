@@ -13,8 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// profile is a profile of the index (API.md: GET /api/citation-index). Its texts are those of
-// the page.
+// profile is a profile of the index (API.md: GET /api/citation-index). Its texts are copied from the page.
 type profile struct {
 	TotalCitations   *string       `json:"total_citations"` // nil if the page has none
 	CitationsPerYear any           `json:"citations_per_year"`
@@ -27,11 +26,11 @@ type publication struct {
 	Link      string `json:"link"` // the document's identifier: the index's key without the user
 	Authors   string `json:"authors"`
 	Venue     string `json:"venue"`
-	Citations any    `json:"citations"` // 0 if unavailable or no number
-	Year      any    `json:"year"`      // 0 if blank
+	Citations any    `json:"citations"` // 0 if unavailable or not a number
+	Year      any    `json:"year"`      // 0 if missing
 }
 
-// parseProfile reads a profile's page, until ctx ends; errUnfamiliar for any other page.
+// parseProfile reads a profile's page, until ctx ends. It returns errUnfamiliar for any other page.
 func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarProfile).Length() == 0 {
 		return nil, errUnfamiliar
@@ -44,10 +43,10 @@ func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 		found.TotalCitations = &total
 	}
 	for _, row := range find(page, ".gsc_a_tr").EachIter() {
-		if ctx.Err() != nil { // rows of a hostile page are in each other, and each takes as long as the page
+		if ctx.Err() != nil { // a hostile page nests its rows, and each then takes as long as the page
 			return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
 		}
-		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in a row where the page was cut off
+		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in the row at which the page was cut off
 			found.Publications = append(found.Publications, p)
 		}
 	}
@@ -66,8 +65,8 @@ func parsePublication(row *goquery.Selection) publication {
 	return p
 }
 
-// documentOf returns the document that a title links to, or "". If a script opens the
-// document, its link is in data-href.
+// documentOf returns the document that a title links to, or "". If a script opens the document, the link is in
+// data-href.
 func documentOf(title *goquery.Selection) string {
 	for _, name := range []string{"href", "data-href"} {
 		link, err := url.Parse(strings.TrimSpace(title.AttrOr(name, "")))
@@ -108,8 +107,8 @@ func parseYears(page *goquery.Document) bson.D {
 	return years
 }
 
-// yearOf returns the position of a bar's year, or -1: the year that its link searches
-// for, or the one that its z-index counts, from 1 for the last year.
+// yearOf returns the position of a bar's year in labels, or -1. It takes the year that the bar's link searches for, or
+// else the one that its z-index counts from 1 for the last year.
 func yearOf(bar *goquery.Selection, labels []string) int {
 	holder := bar.Closest("[href], [style]")
 	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {

@@ -9,8 +9,8 @@ import (
 // SidePrefix begins the name of every collection that Vitrine writes.
 const SidePrefix = "view_"
 
-// CheckCollection reports whether a source collection may have this name: not
-// empty, not one of Vitrine's own or the server's, none that MongoDB refuses.
+// CheckCollection returns an error unless a source collection may have this name: the name is not empty, not reserved
+// for Vitrine or the server, and acceptable to MongoDB.
 func CheckCollection(name string) error {
 	switch {
 	case name == "":
@@ -23,8 +23,8 @@ func CheckCollection(name string) error {
 	return nil
 }
 
-// CheckView reports whether a view may have this name: small letters, digits and
-// '_', and not one of the collections that hold the stores' own records.
+// CheckView returns an error unless a view may have this name: it has only small letters, digits and '_', and does not
+// name a collection for the stores' own records.
 func CheckView(name string) error {
 	strange := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
@@ -38,7 +38,7 @@ func CheckView(name string) error {
 	return nil
 }
 
-// Check reports whether a row can be put: it has an ID, and its document the same as _id.
+// Check returns an error unless the row can be stored: it must have an ID, and its document the same _id.
 func (r Row) Check() error {
 	if r.ID.IsZero() {
 		return errors.New("row without ID")

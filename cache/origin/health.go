@@ -12,7 +12,7 @@ import (
 type DamagedError struct {
 	Store      string
 	Collection string
-	ID         bson.RawValue // zero if that is lost, too
+	ID         bson.RawValue // zero if the id is damaged, too
 }
 
 // Error names the record if its _id is known.
@@ -29,7 +29,7 @@ func (e *DamagedError) Unwrap() error { return ErrDamagedRecord }
 
 // Skip is a record that gave no row because of an error.
 type Skip struct {
-	ID     string `bson:"id"` // its _id as people read it; empty if it has none
+	ID     string `bson:"id"` // the record's _id as text; empty if it has none
 	Reason string `bson:"reason"`
 }
 
@@ -39,12 +39,12 @@ const (
 	MaxSkipText = 300 // bytes of each text
 )
 
-// SkipText returns text as a Skip holds it: valid UTF-8, since it may quote a record
-// that is not, and cut to MaxSkipText bytes between two characters.
+// SkipText returns a text in the form that a Skip holds: valid UTF-8, because an error may quote a record that is not,
+// and cut between two characters to MaxSkipText bytes.
 func SkipText(s string) string {
 	const sign = "…"
 	if s = strings.ToValidUTF8(s, "?"); len(s) > MaxSkipText {
-		s = strings.ToValidUTF8(s[:MaxSkipText-len(sign)], "") + sign // the cut may go through a character
+		s = strings.ToValidUTF8(s[:MaxSkipText-len(sign)], "") + sign // the cut may split a character
 	}
 	return s
 }
@@ -52,17 +52,17 @@ func SkipText(s string) string {
 // day is how long Most remembers a count.
 const day = 24 * time.Hour
 
-// Count is the number of a view's rows, or of the records of a collection behind it. The next run
-// compares its own counts with it.
+// Count is the number of a view's rows, or of the records of a collection that the view reads. The next run compares
+// its own counts with it.
 type Count struct {
-	Collection string `bson:"collection"`      // empty: the view's own rows
-	Records    int    `bson:"records"`         // in the last run, whether or not it published
-	Peaks      []Peak `bson:"peaks,omitempty"` // of runs that published, in descending order; the last is never dropped
+	Collection string `bson:"collection"`      // empty for the view's own rows
+	Records    int    `bson:"records"`         // count of the last run, whether or not it published
+	Peaks      []Peak `bson:"peaks,omitempty"` // counts of runs that published, in descending order; the last is never dropped
 }
 
 // Peak is the highest count of an hour.
 type Peak struct {
-	Hour    time.Time `bson:"hour"` // by the clock of the instance that counted
+	Hour    time.Time `bson:"hour"` // by the clock of the instance that ran
 	Records int       `bson:"records"`
 }
 
@@ -78,8 +78,8 @@ func (c Count) Most(now time.Time) int {
 	return most
 }
 
-// Published returns the count after a run that published so many records at now. A forced run
-// forgets earlier peaks. Hours in the future, by this clock, count as the current one.
+// Published returns the count after a run that published at now with so many records. A forced run forgets earlier
+// peaks. Hours in the future, by this clock, count as the current one.
 func (c Count) Published(records int, now time.Time, forced bool) Count {
 	c.Records = records
 	hour := now.Truncate(time.Hour).UTC()

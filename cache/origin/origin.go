@@ -31,15 +31,14 @@ import (
 
 // Errors of a store. Compare with errors.Is.
 var (
-	// ErrNotFound: no document with that id.
+	// ErrNotFound: there is no document with that id.
 	ErrNotFound = errors.New("document not found")
 	// ErrLeaseHeld: another instance holds the lease and it has not run out.
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
-	// ErrStale: changes since the given generation are no longer known (tombstones
-	// were pruned, or the view was created anew); the reader must load from
-	// generation 0.
+	// ErrStale: the store no longer has the changes since that generation, because tombstones were pruned or the view
+	// was created anew. The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -47,7 +46,7 @@ var (
 	ErrDamaged = errors.New("store is damaged")
 	// ErrDamagedRecord: one record is damaged. See DamagedError.
 	ErrDamagedRecord = errors.New("record is damaged")
-	// ErrUnsupported: this store cannot do that (a query operator, watching).
+	// ErrUnsupported: this store lacks the feature (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
 )
 
@@ -66,14 +65,14 @@ type Store interface {
 	Name() string
 	// Ping reports whether the store answers. It does not pass the gate.
 	Ping(ctx context.Context) error
-	// Guard makes all later requests pass a gate. No other method may run meanwhile.
+	// Guard makes all later requests pass a gate. No other method may run at the same time.
 	Guard(Gate)
 	// Close releases the store; no method may be called afterwards.
 	Close() error
 }
 
-// Gate calls request, or returns why it does not. It may end the request's context before the
-// caller's ends. Package circuit has one.
+// Gate calls request, or returns an error without calling it. It may end the request's context before the caller's
+// ends. Package circuit has one.
 type Gate func(ctx context.Context, request func(context.Context) error) error
 
 // NoGate lets every request pass.
@@ -99,46 +98,46 @@ type Source interface {
 // Query selects documents of a collection, in MongoDB's language.
 type Query struct {
 	Filter     bson.Raw // nil matches everything
-	Sort       raw.Sort // nil leaves the order open
-	Projection []string // needed top-level fields beside _id; others may come, too; nil: all
+	Sort       raw.Sort // nil means any order
+	Projection []string // the top-level fields that the caller needs, beside _id; more may come; nil needs all
 	Skip       int64
-	Limit      int64 // 0 is no limit
+	Limit      int64 // 0 means no limit
 }
 
 // Row is one row of a view. Doc is the row as handlers and filters see it, without generation
 // and hash.
 type Row struct {
 	ID         bson.RawValue // the record's own _id
-	Generation uint64        // the generation that brought this version
-	Hash       uint64        // of the record and everything the row was made from
-	Doc        bson.Raw      // with ID as its _id; nil: a tombstone, the row is gone
+	Generation uint64        // the generation that published this version
+	Hash       uint64        // hash of the record and of everything else that the row was made from
+	Doc        bson.Raw      // has ID as its _id; nil in a tombstone, which means that the row is deleted
 }
 
-// Meta describes a published view. Stores keep it in this form, one document for each view.
-// Times have a millisecond's precision, as in BSON.
+// Meta describes a published view. Stores keep it in this form, one document for each view. Times have a precision of a
+// millisecond, as in BSON.
 type Meta struct {
 	View       string    `bson:"_id"`
 	Epoch      string    `bson:"epoch"`     // changes when the view is created anew; generations of two epochs are not comparable
-	Generation uint64    `bson:"gen"`       // 0: never published
+	Generation uint64    `bson:"gen"`       // 0 if never published
 	Rows       int       `bson:"rows"`      // live rows
 	Rules      string    `bson:"rules"`     // fingerprint of the rules that made the rows
 	Published  time.Time `bson:"published"` // when Generation was committed; in a later second than the one before
 	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
 	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
 	Health     Health    `bson:"health"`
-	// Forced is when a forced run last ended well. Front ends then show views that they hold back.
+	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Past is when the last generations were published, ending with Generation. Earlier
-	// versions of the program leave it empty.
+	// Past are the publication times of the last generations, ending with Generation. Earlier versions of the program
+	// leave it empty.
 	Past []time.Time `bson:"past,omitempty"`
 }
 
 // MaxPast bounds Meta.Past.
 const MaxPast = 64
 
-// Follows reports whether only publications lie between another Meta and this one. A store that
-// was restored from a backup has another epoch, goes back, or has generations a second time.
-// The answer is not sure if Past does not reach back that far.
+// Follows reports whether only publications lie between another Meta and this one. A store that was restored from a
+// backup has another epoch, an earlier generation, or publishes generations a second time. sure is false if Past does
+// not reach back far enough to tell.
 func (m Meta) Follows(from Meta) (follows, sure bool) {
 	if m.Epoch != from.Epoch || m.Generation < from.Generation {
 		return false, true
@@ -149,7 +148,7 @@ func (m Meta) Follows(from Meta) (follows, sure bool) {
 	return true, len(m.Past) == 0
 }
 
-// Is returns nil if the view is at the generation of another Meta, and ErrStale otherwise.
+// Is returns ErrStale unless the view is at the generation of another Meta.
 func (m Meta) Is(at Meta) error {
 	if m.Epoch != at.Epoch || m.Generation != at.Generation {
 		return ErrStale
@@ -157,8 +156,8 @@ func (m Meta) Is(at Meta) error {
 	return nil
 }
 
-// Reaches returns nil if a reader can come from generation since to this one by a delta,
-// and ErrStale otherwise. From 0 every reader can.
+// Reaches returns ErrStale unless a delta can bring a reader from generation since to this one. Every reader can start
+// from 0.
 func (m Meta) Reaches(since uint64) error {
 	if since > m.Generation || (since > 0 && since < m.Pruned) {
 		return ErrStale
@@ -176,21 +175,21 @@ const (
 // Health is the outcome of the last run of a view's job.
 type Health struct {
 	Status  string        `bson:"status"`           // HealthOK, HealthHeld or HealthError
-	Error   string        `bson:"error"`            // why, for "held" and "error"
+	Error   string        `bson:"error"`            // the reason, if the status is "held" or "error"
 	Forced  bool          `bson:"forced,omitempty"` // the last run was forced
-	Started time.Time     `bson:"started"`          // of the last run
-	Took    time.Duration `bson:"took"`             // of the last run; stored as nanoseconds
+	Started time.Time     `bson:"started"`          // when the last run began
+	Took    time.Duration `bson:"took"`             // how long the last run took; stored as nanoseconds
 	Scanned int           `bson:"scanned"`          // source records read
 	Changed int           `bson:"changed"`          // rows published
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
-	Skips   []Skip        `bson:"skips,omitempty"`  // the first of those, at most MaxSkips
-	Counts  []Count       `bson:"counts,omitempty"` // of the view's rows and of the collections behind them
+	Skips   []Skip        `bson:"skips,omitempty"`  // the first Skipped ones, at most MaxSkips
+	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
 // Views reads and publishes side collections.
 type Views interface {
-	// Meta returns a view's meta; a view never published has Generation 0 and no error.
+	// Meta returns a view's meta. For a view that was never published, Generation is 0, without an error.
 	Meta(ctx context.Context, view string) (Meta, error)
 	// Metas returns every known view's meta, sorted by name.
 	Metas(ctx context.Context) ([]Meta, error)
@@ -203,9 +202,8 @@ type Views interface {
 	// On ErrStale the caller must start from 0, even if it did. fn may keep the row
 	// and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
-	// Hashes calls fn with id and hash of every live row at the current generation. It is
-	// for publishers, after Begin: if another one begins meanwhile, the hashes may be wrong,
-	// and Commit fails.
+	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
+	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
 	// RowCount counts the live rows of the current generation without reading them. It is
 	// exact after Begin, like Hashes, and when the view is Settled.
@@ -238,10 +236,9 @@ type Publication interface {
 // that the view was published again, and the caller should start over with the new Meta. The
 // methods wait until a published generation is settled.
 type Queries interface {
-	// Select yields the rows that match a query, in its order, ties by _id. It holds no
-	// more than a batch of rows, except that a store without an index for the order may
-	// hold the sort keys of all rows up to the end of the page. An error ends the loop;
-	// after ErrStale the caller must discard the rows that it has.
+	// Select yields the rows that match a query, in its order, and ties by _id. It holds no more than a batch of rows,
+	// except that a store without an index for the order may hold the sort keys of all rows up to the end of the page.
+	// An error ends the loop; after ErrStale the caller must discard the rows that it has.
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
@@ -251,23 +248,22 @@ type Queries interface {
 
 // Indexer makes indexes for queries on views.
 type Indexer interface {
-	// Index creates the missing indexes of a view for the given orders, if the store has
-	// indexes.
+	// Index creates the missing indexes of a view for the given orders, if the store supports indexes.
 	Index(ctx context.Context, view string, orders []raw.Sort) error
 }
 
-// Lease is the right to materialize, held by one process at a time. One that has
-// run out still holds until another holder takes it.
+// Lease is the right to materialize, held by one process at a time. An expired lease still holds until another holder
+// takes it.
 type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
 	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
-	Token   uint64    `bson:"token"`   // grows with every change of holder; writes carry it
+	Token   uint64    `bson:"token"`   // grows with every change of holder; every write carries it
 	Expires time.Time `bson:"expires"` // by the holder's clock, for people; no decision depends on it
 }
 
-// Leases grants leases. A lease has run out when this Leases has seen it unchanged for its whole
-// term, by the monotonic clock of this process: it never compares clocks of hosts. So the first
-// Acquire for another holder starts the wait and fails, and frequent calls find the end early.
+// Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the monotonic
+// clock of this process: it never compares clocks of hosts. So the first Acquire for another holder starts the wait and
+// fails, and frequent calls find the end early.
 type Leases interface {
 	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names
 	// the holder. Taking it again as the same holder renews it.
@@ -275,20 +271,19 @@ type Leases interface {
 	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from
 	// before the call, by a monotonic clock.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
-	// Release gives the lease back; releasing a lost lease is no error.
+	// Release gives the lease back. Releasing a lost lease is not an error.
 	Release(ctx context.Context, l Lease) error
-	// Holder returns the current holder, which may have died, or "" if the lease is free.
-	// It only reads.
+	// Holder returns the current holder, whose process may have ended, or "" if the lease is free. It only reads.
 	Holder(ctx context.Context, name string) (string, error)
 }
 
-// Importer fills source collections; only `vitrine import` and the demo use it.
-// Names that CheckCollection refuses are errors.
+// Importer fills source collections; only `vitrine import` and the demo use it. It returns an error for names that
+// CheckCollection refuses.
 type Importer interface {
 	// Upsert stores documents by _id, replacing those that exist. All documents of
 	// a call are durable when it returns nil. Each has an _id of its own.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (Upserted, error)
-	// Retain deletes the documents whose _id keep refuses and returns how many.
+	// Retain deletes the documents whose _id keep refuses, and returns their number.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)
 }
 
@@ -297,7 +292,7 @@ type Upserted struct{ Inserted, Replaced int }
 
 // Watcher reports changes as they happen.
 type Watcher interface {
-	// Watch calls changed, at most once per collection and change burst, until ctx
-	// ends. ErrUnsupported if the store cannot, as a server without change streams.
+	// Watch calls changed, at most once per collection and burst of changes, until ctx ends. It returns ErrUnsupported
+	// if the store cannot watch, such as a server without change streams.
 	Watch(ctx context.Context, collections []string, changed func(collection string)) error
 }

@@ -15,27 +15,26 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Part is what Check found in a collection or a view.
+// Part is the result of Check for a collection or a view.
 type Part struct {
 	Name    string   // "source/activities", "views/persons"
-	Records int      // or rows, in all their versions
-	Damaged int      // how many of those are damaged
-	IDs     []string // of the damaged ones, the first origin.MaxSkips that can be read
-	Err     error    // why it cannot be read at all; nil: it can
+	Records int      // records or rows, in all their versions
+	Damaged int      // damaged records
+	IDs     []string // ids of the first origin.MaxSkips damaged records whose id is readable
+	Err     error    // why the part cannot be read; nil if it can
 }
 
-// Head is the part of the two meta pages. If one is damaged, the last commit may be missing.
+// Head is the name of the part with the two meta pages. If one of them is damaged, the last commit may be missing.
 const Head = "head"
 
-// Source reports whether the part holds records, which cannot be made anew.
+// Source reports whether the part holds source records, which Vitrine cannot rebuild.
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
 
-// Sound reports whether nothing is wrong with the part.
+// Sound reports whether the part is undamaged.
 func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
 
-// Check examines every page and every value of the store in the file at path, and changes
-// nothing. An error that wraps origin.ErrDamaged says that it cannot be opened at all;
-// one that wraps origin.ErrLocked that another process has it open.
+// Check examines every page and every value of the store in the file at path, and changes nothing. The error wraps
+// origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
 	f := &storeFile{path: path}
 	defer wrap.Error(&err, "check %s", f.Name())
@@ -71,7 +70,7 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 	return parts, err
 }
 
-// checkPart examines a collection, or a view with its meta. Its error is the context's.
+// checkPart examines a collection, or a view with its meta. It returns an error only if ctx ends.
 func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
 	p := Part{Name: pathOf(top, name)}
 	if p.Err = f.damaged[p.Name]; p.Err != nil {
@@ -90,7 +89,7 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 	return p, p.examine(ctx, values, placeOf(top, name), rowID)
 }
 
-// examine checks the values of a bucket; idOf finds the _id in one that is damaged.
+// examine checks the values of a bucket; idOf finds the _id in a damaged value.
 func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, idOf func(key, value []byte) bson.RawValue) error {
 	return values.ForEach(func(key, sealed []byte) error {
 		p.Records++

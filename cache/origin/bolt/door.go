@@ -12,23 +12,21 @@ import (
 	"vitrine/rules"
 )
 
-// The file is mapped into memory. Reading a part that is gone, after the file was cut or a
-// disk failed, is a fault, and damage makes bbolt panic. view and update turn both into
-// errors that name the file. Once the store is open, only they read the mapping, and no
-// pointer into the mapping may leave them.
+// The file is mapped into memory. Reading a part that no longer exists, because the file was cut or a disk failed,
+// causes a fault, and damage makes bbolt panic. view and update turn both into errors that name the file. Once the
+// store is open, only they read the mapping, and no pointer into the mapping may leave them.
 
-// view runs a short read transaction, if the gate lets it pass.
+// view runs a short read transaction if the gate lets it pass.
 func (f *storeFile) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	return f.pass(ctx, func(ctx context.Context) error { return f.read(ctx, fn) })
 }
 
-// update runs a write transaction, if the gate lets it pass; it is durable when update
-// returns nil.
+// update runs a write transaction if the gate lets it pass. The transaction is durable when update returns nil.
 func (f *storeFile) update(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	return f.pass(ctx, func(ctx context.Context) error { return f.write(ctx, fn) })
 }
 
-// read is view without a gate.
+// read is view without the gate.
 func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -38,19 +36,19 @@ func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error
 		return err
 	}
 	defer func() {
-		if f.failure.Load() == nil { // otherwise bbolt's locks may be held for ever
+		if f.failure.Load() == nil { // after a failure, bbolt's locks may be held for ever
 			_ = tx.Rollback()
 		}
 	}()
 	if _, err = f.guard(func() error { return fn(tx) }); err != nil {
 		return err
 	}
-	return f.intact() // or what was read may be another file's
+	return f.intact() // check again: the data may come from another file
 }
 
-// intact returns an error unless the file is the one that was opened, is as long as it should
-// be, and was last written by this process. A commit under way may already have written its
-// header, but it leaves the previous one alone.
+// intact returns an error unless the file is the one that was opened, has at least its expected length, and was last
+// written by this process. A commit under way may already have written its header, but it leaves the previous header
+// alone.
 func (f *storeFile) intact() error {
 	for {
 		written := f.written.Load()
@@ -79,7 +77,7 @@ func (f *storeFile) intact() error {
 // errForeign reports a file that another program wrote.
 var errForeign = errors.New("another program has written to the file: restart to open it anew")
 
-// write is update without a gate.
+// write is update without the gate.
 func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -144,7 +142,7 @@ func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if v := recover(); v != nil {
-			panicked, err = true, f.lost(fmt.Errorf("the file cannot be read or is damaged: %v", v))
+			panicked, err = true, f.lost(fmt.Errorf("the file is unreadable or damaged: %v", v))
 		}
 	}()
 	return false, fn()

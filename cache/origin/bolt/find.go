@@ -16,10 +16,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Find implements origin.Source. The only index is the one on _id: an equality on it reads one
-// document, every other filter reads the collection. A sort holds all matching documents in
-// memory. Filters that package filter cannot evaluate are origin.ErrUnsupported. Find leaves
-// damaged documents out.
+// Find implements origin.Source. The only index is the one on _id: for a filter with an equality on _id, Find reads one
+// document; for any other filter it reads the collection. A sort holds all matching documents in memory. Find returns
+// origin.ErrUnsupported for filters that package filter cannot evaluate. It leaves damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }
@@ -74,7 +73,7 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 	}
 }
 
-// compile returns a query's filter; nil matches everything.
+// compile returns a query's filter; a nil filter matches everything.
 func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	if query == nil {
 		return filter.All(), nil
@@ -82,8 +81,8 @@ func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(query, limits)
 }
 
-// onlyKey returns the key of the document whose _id a filter demands by equality, nil if it
-// demands none. The caller still has to check the filter's other conditions.
+// onlyKey returns the key of the only document that a filter can match, because it demands an _id by equality, or nil.
+// The caller must still check the filter's other conditions.
 func onlyKey(filter bson.Raw) []byte {
 	id, err := filter.LookupErr("_id")
 	if operators, is := id.DocumentOK(); err == nil && is {
@@ -93,7 +92,7 @@ func onlyKey(filter bson.Raw) []byte {
 		return nil
 	}
 	switch id.Type {
-	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // these match other ids, too
+	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // these values also match other ids
 		return nil
 	}
 	key, err := idkey.Of(id)

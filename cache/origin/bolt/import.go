@@ -19,7 +19,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A write transaction holds at most this many documents, or this many bytes.
+// The most documents, and the most bytes of them, in a write transaction.
 const (
 	writeDocs  = 2000
 	writeBytes = 8 << 20
@@ -74,8 +74,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	return done, nil
 }
 
-// storableKey is idkey.Of with an error for an _id that, with a generation, exceeds bbolt's
-// longest key.
+// storableKey is idkey.Of, but returns an error for an _id that, with a generation, exceeds bbolt's longest key.
 func storableKey(id bson.RawValue) ([]byte, error) {
 	key, err := idkey.Of(id)
 	if err == nil && len(key)+generationSize > bbolt.MaxKeySize {
@@ -92,7 +91,7 @@ func (s source) Retain(ctx context.Context, collection string, keep func(id bson
 	defer wrap.Error(&err, "delete documents of %s", collection)
 	type stored struct {
 		key []byte
-		id  bson.RawValue // zero for a damaged record; the import has just replaced those in the dump
+		id  bson.RawValue // zero if the record is damaged; the import has just replaced the damaged ones that the dump holds
 	}
 	all := inBatches(ctx, s.file, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil

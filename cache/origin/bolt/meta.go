@@ -53,7 +53,7 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 	return d, err
 }
 
-// leases is the place of leases.
+// leases is the place of all leases.
 var leases = placeOf(bucketLeases, "")
 
 // readLease returns a lease, without a holder if it does not exist or is damaged: only one
@@ -71,7 +71,7 @@ func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error)
 	return tx.Bucket(bucketLeases), []byte(name), leases, nil
 }
 
-// readMeta returns a view's meta; that of an unknown view has only a name.
+// readMeta returns a view's meta. The meta of an unknown view has only a name.
 func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
 	d.View = view
 	if err := f.damaged[pathOf(bucketViews, view)]; err != nil {

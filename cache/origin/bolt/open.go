@@ -79,32 +79,32 @@ type Store struct {
 	file *storeFile
 }
 
-// storeFile is the file of a store: view and update are the ways to what is in it.
+// storeFile is the file of a store. Its methods view and update give access to the data.
 type storeFile struct {
 	path    string
 	db      *bbolt.DB
-	file    *os.File         // that of db
-	opened  os.FileInfo      // of file
+	file    *os.File         // the open file of db
+	opened  os.FileInfo      // the state of file when it was opened
 	page    int64            // bytes of a page
 	damaged map[string]error // collections and views that cannot be read, as "source/NAME" and "views/NAME"
 	oneHead bool             // one of the two meta pages is damaged
-	unsafe  error            // why writes are refused; nil: they are not
+	unsafe  error            // why writes are refused, or nil
 	notes   []string         // see Damage
 
-	pass    origin.Gate            // of view and update
+	pass    origin.Gate            // the gate of view and update
 	gate    sync.Mutex             // held while a transaction begins
 	writing sync.Mutex             // held by the transaction that writes
-	written atomic.Pointer[header] // of the last committed transaction
-	failure atomic.Pointer[error]  // why every operation fails from now on; nil: none does
+	written atomic.Pointer[header] // header of the last committed transaction
+	failure atomic.Pointer[error]  // why every operation fails from now on, or nil
 }
 
 var _ origin.Store = (*Store)(nil)
 
-// Open opens the store in the file at path and creates it, with its folder, if it
-// is not there. The error wraps origin.ErrLocked if another process has it open.
+// Open opens the store in the file at path. If the file does not exist, Open creates it and its folder. The error wraps
+// origin.ErrLocked if another process has the file open.
 func Open(path string, o Options) (*Store, error) {
 	if path == "" {
-		return nil, errors.New("store bolt://: no path given: write it behind, as in bolt://data/vitrine.db")
+		return nil, errors.New("store bolt://: no path given: want one such as bolt://data/vitrine.db")
 	}
 	f := &storeFile{path: path, pass: origin.NoGate}
 	if err := f.open(); err != nil {
@@ -153,8 +153,7 @@ func (f *storeFile) open() error {
 	return nil
 }
 
-// examine checks the structure of the file, if it exists, before bbolt reads it. Meanwhile
-// the file is locked.
+// examine checks the structure of the file, if it exists, before bbolt reads it. It locks the file during the check.
 func (f *storeFile) examine() error {
 	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
 		return nil // open creates it
@@ -180,7 +179,7 @@ func (f *storeFile) examine() error {
 	for _, name := range slices.Sorted(maps.Keys(f.damaged)) {
 		f.notes = append(f.notes, fmt.Sprintf("%s cannot be read: %v", name, f.damaged[name]))
 		if strings.HasPrefix(name, string(bucketSource)) {
-			f.unsafe = fmt.Errorf("%s: %w: nothing is written to it: %s: %w; vitrine check says what to do",
+			f.unsafe = fmt.Errorf("%s: %w: the store is read-only: %s: %w; vitrine check says what to do",
 				f.Name(), origin.ErrDamaged, name, f.damaged[name])
 		}
 	}
@@ -212,9 +211,8 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	return db, err
 }
 
-// prepare creates the buckets and sets aside the views that cannot be read: the next run
-// makes them anew. While a collection is damaged it writes nothing, because the
-// collection's pages may belong to others, too.
+// prepare creates the buckets and sets aside the views that cannot be read: the next run rebuilds them. While a
+// collection is damaged it writes nothing, because the collection's pages may also belong to other buckets.
 func (f *storeFile) prepare() error {
 	last, _, err := readHeaders(f.file, f.page)
 	f.written.Store(&last)
@@ -238,7 +236,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	err := views.ForEachBucket(func(key []byte) error {
 		path := pathOf(bucketViews, string(key))
 		_, err := f.readMeta(tx, string(key))
-		if err != nil && f.damaged[path] == nil { // examine noted the damaged ones
+		if err != nil && f.damaged[path] == nil { // examine has noted the damaged ones
 			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", path, err))
 		}
 		if err != nil {
@@ -263,8 +261,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	return err
 }
 
-// Damage lists the damage that Open found, beside that of single records, in sentences for
-// the operator.
+// Damage lists the damage that Open found, except damaged single records, in sentences for the operator.
 func (s *Store) Damage() []string { return s.file.notes }
 
 // syncFolder makes a new file's directory entry durable. It ignores errors: file systems that
@@ -290,7 +287,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Guard implements origin.Store.
 func (s *Store) Guard(g origin.Gate) { s.file.pass = g }
 
-// Close waits for transactions under way and gives the file back.
+// Close waits for running transactions and closes the file.
 func (s *Store) Close() (err error) {
 	defer wrap.Error(&err, "close %s", s.Name())
 	return s.file.release()

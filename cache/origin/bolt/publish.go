@@ -23,7 +23,7 @@ type publisher struct {
 	keep    uint64 // generations that deltas reach back
 }
 
-// put writes versions of the generation under preparation.
+// put writes versions of the generation that is being prepared.
 func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) error {
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		err := p.updateAttempt(ctx, d, func(b viewBuckets) error {
@@ -66,11 +66,10 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return p.deleteObsolete(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
-// prune deletes versions that no reader can request any more: those that a later version
-// replaced, and tombstones older than the deltas that are kept. It runs at Begin and after
-// Commit, under the publisher's lease, so never twice at a time for one view. It may be
-// killed and repeated anywhere, because committed generations, which do not change, decide
-// what it deletes.
+// prune deletes versions that no reader can request any more: replaced versions, and tombstones older than the deltas
+// that are kept. It runs at Begin and after Commit, under the publisher's lease, so never twice at a time for one view.
+// It may be killed and repeated anywhere, because its decisions depend only on committed generations, which do not
+// change.
 func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
@@ -89,9 +88,8 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 	return err
 }
 
-// pruneLimits decides what to prune: versions replaced up to generation settled, tombstones
-// up to swept. Before prune deletes anything, it records how far deltas reach from now on.
-// The lock keeps readers from starting in between.
+// pruneLimits decides what to prune: versions replaced up to generation settled, and tombstones up to swept. It records
+// how far deltas will reach before prune deletes anything. The lock keeps readers from starting in between.
 func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
 	p.readers.mu.Lock()
 	defer p.readers.mu.Unlock()
@@ -115,7 +113,7 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 		})
 	}
 	settled = max(settled, d.Settled)
-	// A tombstone may go only after the versions before it, or they would live again.
+	// Delete a tombstone only after the versions before it, or the row would reappear.
 	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
@@ -140,8 +138,8 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 	return nil
 }
 
-// findObsolete collects what to delete from the index entries from next on. rest is the entry to
-// continue with, nil at the end.
+// findObsolete collects the versions to delete, from the index entry next on. rest is the entry to continue with, or
+// nil at the end.
 func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolete [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
@@ -158,7 +156,7 @@ func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolet
 	return obsolete, nil
 }
 
-// deleteVersions deletes versions given by their keys in the index.
+// deleteVersions deletes versions by their index keys.
 func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 	for _, key := range indexKeys {
 		if err := cmp.Or(b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key)); err != nil {
@@ -168,8 +166,7 @@ func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 	return nil
 }
 
-// pickFunc calls doom with the generations of the versions of an id that one of its versions
-// makes obsolete.
+// pickFunc looks at a version of an id and calls doom with the generations of the id's obsolete versions.
 type pickFunc func(b viewBuckets, id []byte, generation uint64, doom func(generation uint64))
 
 // own picks the version itself.
@@ -179,7 +176,7 @@ func own(_ viewBuckets, _ []byte, generation uint64, doom func(uint64)) { doom(g
 func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	cursor := b.rows.Cursor()
 	if key, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(key, versionKey(id, generation)) {
-		return // a damaged entry supersedes nothing
+		return // a damaged entry replaces nothing
 	}
 	for {
 		key, _ := cursor.Prev()

@@ -2,5 +2,5 @@
 
 package bolt
 
-// release does nothing where a mapping cannot be released without changing it.
+// release does nothing on systems that cannot release a mapping without changing it.
 func release([]byte) {}

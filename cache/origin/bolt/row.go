@@ -14,13 +14,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A version of a row is stored under the key of its id followed by its
-// generation, so that an id's versions are neighbours, oldest first:
+// A version of a row is stored under the key of its id followed by its generation, so that an id's versions are
+// neighbours, oldest first:
 //
-//	key    idkey, generation (8 bytes, big end first)
+//	key    idkey, generation (8 bytes, big-endian)
 //	value  flags (1 byte), hash (8 bytes), document; for a tombstone {_id}; a seal
 //
-// The index holds the same pair the other way round, without a value.
+// The index has keys of generation and id, without values.
 const (
 	generationSize = 8
 	rowHeader      = 1 + 8
@@ -29,7 +29,7 @@ const (
 // flagGone marks a tombstone.
 const flagGone = 1
 
-// isTombstone reports whether the value of a version marks one.
+// isTombstone reports whether the value of a version is a tombstone.
 func isTombstone(value []byte) bool { return len(value) > 0 && value[0]&flagGone != 0 }
 
 // versionKey returns the key of an id's version.
@@ -73,7 +73,7 @@ func encodeRow(r origin.Row) []byte {
 	return append(binary.BigEndian.AppendUint64(value, r.Hash), doc...)
 }
 
-// decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.
+// decodeRow returns a copy of a stored version, or errDamaged if the checksum does not match.
 func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	value, err := p.open(key, bytes.Clone(sealed))
 	if err != nil {
@@ -92,8 +92,8 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns id (a copy) and hash of a version. The hash of a damaged version is zero,
-// so that the next run publishes it anew; if its id is lost, too, the error is errDamaged.
+// decodeHash returns a copy of a version's id, and its hash. The hash of a damaged version is zero, so that the next
+// run publishes it anew. If its id is lost, too, decodeHash returns errDamaged.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	id := rowID(key, sealed)
 	if id.IsZero() {
@@ -107,8 +107,7 @@ func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// idOf returns the _id of a document that may be damaged, as a copy. It is zero unless it
-// belongs to the key.
+// idOf returns a copy of the _id of a document that may be damaged. It is zero unless it matches the key.
 func idOf(key, doc []byte) bson.RawValue {
 	if id, err := raw.ID(doc); err == nil {
 		if own, err := idkey.Of(id); err == nil && bytes.Equal(own, key) {
@@ -133,7 +132,7 @@ type viewBuckets struct {
 	place             place
 }
 
-// openView returns a view's buckets; self is nil if the view does not exist.
+// openView returns a view's buckets. Its self is nil if the view does not exist.
 func openView(tx *bbolt.Tx, view string) viewBuckets {
 	b := viewBuckets{place: placeOf(bucketViews, view)}
 	if b.self = tx.Bucket(bucketViews).Bucket([]byte(view)); b.self != nil {

@@ -34,8 +34,8 @@ const (
 // errDamaged reports a damaged value.
 var errDamaged = errors.New("damaged: its checksum does not match")
 
-// place stands for the bucket that a value belongs to, so that the values of a page that got
-// into another bucket count as damaged.
+// place identifies the bucket that a value belongs to, so that the values of a page that got into another bucket count
+// as damaged.
 type place uint64
 
 // placeOf returns the place of a bucket.
@@ -48,18 +48,18 @@ func pathOf(top []byte, name string) string { return string(top) + "/" + name }
 func (p place) sum(key, value []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(uint64(p))
-	d.Write(key) // never fails, nor does the next
+	d.Write(key) // Write never fails, here or below
 	d.Write(value)
 	return d.Sum64()
 }
 
-// seal returns the value with its seal, in memory of its own.
+// seal returns a copy of the value with its seal.
 func (p place) seal(key, value []byte) []byte {
 	out := append(make([]byte, 0, len(value)+sealSize), value...)
 	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)
 }
 
-// open returns the value without its seal; errDamaged if it is not what was written.
+// open returns the value without its seal, or errDamaged if the checksum does not match.
 func (p place) open(key, sealed []byte) (value []byte, err error) {
 	n := len(sealed) - sealSize
 	if n < 0 || sealed[len(sealed)-1] != sealVersion || binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {

@@ -19,13 +19,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// selectLimits allow for filters that the program itself writes, which may be large.
+// selectLimits allow the filters that the program itself writes, which may be large.
 var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1 << 20}
 
-// Select implements origin.Queries. It pins the generation, so that a query that has begun is
-// never stale. There are no indexes: every query reads the view. Any order but that of _id
-// takes two passes, of which the first collects the sort keys of the rows up to the end of
-// the page.
+// Select implements origin.Queries. It pins the generation, so that a query that has begun is never stale. There are no
+// indexes: every query reads the whole view. For any order but that of _id it reads the view twice; the first pass
+// collects the sort keys of the rows up to the end of the page.
 func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
@@ -42,10 +41,10 @@ func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n in
 	return n, nil
 }
 
-// Index implements origin.Indexer: there are none.
+// Index implements origin.Indexer. It does nothing, because this store has no indexes.
 func (v views) Index(context.Context, string, []raw.Sort) error { return nil }
 
-// Settled implements origin.Queries: here a generation is whole once it is published.
+// Settled implements origin.Queries. In this store a generation is settled once it is published.
 func (v views) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	d, err := v.metas.Read(ctx, at.View)
 	if err == nil {
@@ -124,7 +123,7 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 					if found, _ := splitVersion(key); !bytes.Equal(found, id) {
 						return fmt.Errorf("%s: %w", v.file.Name(), errLost)
 					}
-					if row, err := decodeRow(buckets.place, key, value); err == nil { // damaged ones are left out
+					if row, err := decodeRow(buckets.place, key, value); err == nil { // skip damaged rows
 						docs = append(docs, row.Doc)
 					}
 				}
@@ -146,11 +145,11 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 // errLost reports a pinned row that is no longer there.
 var errLost = errors.New("a pinned row is gone")
 
-// ranking collects the sort keys of rows. If most is set, it drops the rows behind the most
-// first ones each time their number has doubled.
+// ranking collects the sort keys of rows. If most is set, it keeps only the first most rows: it drops the others each
+// time their number has doubled.
 type ranking struct {
 	order raw.Sort
-	most  int // 0: all
+	most  int // the number of rows to keep; 0 keeps all
 	rows  []ranked
 	full  bool // rows[most-1] is the last of the first rows so far
 }
@@ -176,7 +175,7 @@ func (r *ranking) add(doc bson.Raw) error {
 		return nil
 	}
 	for i := range row.keys {
-		row.keys[i] = raw.Clone(row.keys[i]) // not to keep the document
+		row.keys[i] = raw.Clone(row.keys[i]) // copy it, so as not to keep the document
 	}
 	r.rows = append(r.rows, row)
 	if r.most > 0 && len(r.rows)/2 >= r.most {
@@ -185,7 +184,7 @@ func (r *ranking) add(doc bson.Raw) error {
 	return nil
 }
 
-// cut sorts the rows and drops those behind the most.
+// cut sorts the rows and drops all but the first most.
 func (r *ranking) cut() {
 	slices.SortFunc(r.rows, r.compare)
 	if r.most > 0 && len(r.rows) >= r.most {

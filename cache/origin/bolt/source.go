@@ -16,23 +16,21 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// A read transaction reads at most this many entries, or this many bytes of them, before it
-// ends and inBatches yields the items.
+// The most entries, and the most bytes of them, that a read transaction reads before it ends and inBatches yields the
+// items.
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
 )
 
-// entry is a key and its value, and the key from which they were found.
+// entry is a key and its value. at is the key to continue from.
 type entry struct{ at, key, value []byte }
 
-// entriesFunc yields entries within a transaction, those found from a key on; nil is the
-// first.
+// entriesFunc yields entries within a transaction, beginning at the key from; nil is the first key.
 type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
-// inBatches yields the items that take makes of entries and skips those that are not ok. take
-// runs inside a read transaction, on the file's own memory. After each batch inBatches calls
-// pause.
+// inBatches yields the items that take makes from entries, and skips entries for which take returns false. take runs
+// inside a read transaction, on the file's own memory. After each batch inBatches calls pause.
 func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var from []byte
@@ -54,7 +52,7 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 						found = append(found, item)
 					}
 					if seen, size = seen+1, size+len(e.value); seen >= batchDocs || size >= batchBytes {
-						from, more = append(bytes.Clone(e.at), 0), true // the smallest key behind this one
+						from, more = append(bytes.Clone(e.at), 0), true // the smallest key after this one
 					}
 					return err == nil && !more
 				})
@@ -91,7 +89,7 @@ func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw)
 	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
 }
 
-// record is a document, or what is wrong with it.
+// record is a document, or the error that replaces it.
 type record struct {
 	doc     bson.Raw
 	damaged error
@@ -110,7 +108,7 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 				}
 			}
 		}
-		own := bytes.Clone(e.value) // before the check: the file can change meanwhile
+		own := bytes.Clone(e.value) // copy it before the check, because the file can change meanwhile
 		if rec.doc, err = in.open(e.key, own); err != nil {
 			rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
 		}
@@ -125,7 +123,7 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 	}
 }
 
-// entries yields the entries of a collection, or the one under a key, unless that is nil.
+// entries yields the entries of a collection, or only the one with a given key.
 func (s source) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
 		if err := s.file.damaged[pathOf(bucketSource, collection)]; err != nil {
@@ -149,9 +147,8 @@ func (s source) entries(collection string, only []byte) entriesFunc {
 	}
 }
 
-// A scan of a whole collection is not urgent: requests go first. runtime.Gosched is not
-// enough when all processors are in use, because the system lets a thread that never sleeps
-// finish its time slice. So a scan sleeps after every stretch.
+// A scan of a whole collection must not delay requests. runtime.Gosched is not enough when all processors are in use,
+// because the system lets a thread that never sleeps finish its time slice. So a scan sleeps after every stretch.
 const (
 	stretch = 2 * time.Millisecond
 	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
@@ -159,7 +156,7 @@ const (
 
 // rest returns the function that a scan calls after each batch to let other goroutines run.
 func rest() func() {
-	last := time.Now() // when the scan last waited
+	last := time.Now() // when the scan last slept
 	return func() {
 		if time.Since(last) < stretch {
 			runtime.Gosched()

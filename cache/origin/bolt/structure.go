@@ -13,19 +13,17 @@ import (
 	"github.com/bits-and-blooms/bitset"
 )
 
-// bbolt trusts its file: a page that points at one above it makes it run for ever, a
-// length that is wrong makes it read other memory. structure checks every page in use
-// before bbolt reads any: each page belongs to one place, describes itself as it is
-// written, and has its keys in order; no free page is in use.
+// bbolt trusts its file: a page that points at a page above it makes bbolt run for ever, and a wrong length makes it
+// read other memory. structure checks every page in use before bbolt reads any: each page belongs to one place, has a
+// correct header, and has its keys in order; no free page is in use.
 //
-// bbolt's own Tx.Check cannot do that. It follows references before it checks them, in a
-// goroutine that it starts itself, where no caller can catch a fault: 2 of 50 files with
-// flipped bits ended the process.
+// bbolt's own Tx.Check cannot do that. It follows references before it checks them, in a goroutine that it starts
+// itself, where no caller can catch a fault: 2 of 50 files with flipped bits ended the process.
 type structure struct {
 	file  []byte
 	page  uint64         // bytes of a page
-	pages uint64         // the high-water mark: pages that were ever in use
-	used  *bitset.BitSet // by page
+	pages uint64         // the high-water mark: the number of pages ever in use
+	used  *bitset.BitSet // pages in use
 	flaws map[string]error
 }
 
@@ -33,7 +31,7 @@ type structure struct {
 const (
 	pageHeader   = 16 // id, flags, count, overflow
 	elementSize  = 16 // leaf: flags, position, key size, value size; branch: position, key size, page
-	bucketHeader = 16 // root page, sequence; an inline bucket has its page behind
+	bucketHeader = 16 // root page, sequence; an inline bucket has its page after it
 
 	branchPage   = 0x01
 	leafPage     = 0x02
@@ -52,9 +50,8 @@ func errCut(size, want int64) error {
 	return fmt.Errorf("the file was cut off: it has %d bytes and should have at least %d", size, want)
 }
 
-// examine checks the file. It returns the flaws of single collections and views by name
-// ("source/activities", "views/persons"), whether one of the two meta pages is damaged, and
-// the error that makes the file unusable.
+// examine checks the file. It returns the flaws of single collections and views by name ("source/activities",
+// "views/persons"), whether one of the two meta pages is damaged, and an error if the file is unusable.
 func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err error) {
 	h, before, err := readHeaders(bytes.NewReader(file), page)
 	if err != nil {
@@ -71,13 +68,12 @@ func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err
 	case h.freelist != noFreelist:
 		err = s.freelist(h.freelist)
 	case len(s.flaws) > 0:
-		err = errors.New("no list of free pages")
+		err = errors.New("the list of free pages is missing")
 	}
 	return s.flaws, before == header{}, err
 }
 
-// readHeaders returns the last header and the one before it, which is zero if its page is
-// damaged.
+// readHeaders returns the last header and the one before it. A header is zero if its page is damaged.
 func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) {
 	for i := range int64(2) {
 		meta := make([]byte, 64)
@@ -98,7 +94,7 @@ func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) 
 		}
 	}
 	if last == (header{}) {
-		return last, before, errors.New("neither of its meta pages is whole")
+		return last, before, errors.New("both of its meta pages are damaged")
 	}
 	return last, before, nil
 }
@@ -122,8 +118,8 @@ func (s *structure) read(id uint64, depth int) ([]byte, error) {
 	return page[:(last-id+1)*s.page], nil
 }
 
-// element is an entry of a page: of a leaf a key and its value, of a branch the first
-// key of a page and the page.
+// element is an entry of a page. In a leaf it is a key and its value; in a branch it is a page and that page's first
+// key.
 type element struct {
 	key, value []byte
 	bucket     bool
@@ -205,7 +201,7 @@ func (s *structure) entry(path []string, e element, depth int) error {
 	bucket := len(path) == 0 || len(path) == 1 && path[0] != string(bucketLeases) ||
 		len(path) == 2 && path[0] == string(bucketViews) && !bytes.Equal(e.key, keyMeta)
 	if len(path) == 2 && path[0] == string(bucketSource) || len(path) > 2 {
-		return nil // a record, which its checksum protects
+		return nil // a record; its checksum protects it
 	}
 	if e.bucket != bucket || bucket && len(e.value) < bucketHeader {
 		return fmt.Errorf("%q is not what was written", e.key)

@@ -16,13 +16,13 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// pin keeps pruning away from the versions that a reader needs: those of generation at, and
-// the tombstones after since.
+// pin keeps pruning from deleting the versions that a reader needs: those of generation at, and the tombstones after
+// since.
 type pin struct{ since, at uint64 }
 
-// pins are the readers under way.
+// pins are the pins of active readers.
 type pins struct {
-	mu     sync.Mutex // held when taking a pin and when deciding what to prune
+	mu     sync.Mutex // held while a reader is pinned and while pruning chooses its limits
 	byView map[string]map[*pin]struct{}
 }
 
@@ -33,8 +33,8 @@ type views struct {
 	readers *pins
 }
 
-// pin registers a reader, unless check refuses the meta, and returns the meta. It holds the
-// lock from reading the meta to registering, so that nothing is pruned in between.
+// pin registers a reader, unless check refuses the meta, and returns the meta. It holds the lock from reading the meta
+// to registering, so that pruning cannot begin in between.
 func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *pins) unpin(view string, p *pin) {
 	delete(r.byView[view], p)
 }
 
-// Rows implements origin.Views. Here every id comes once, and damaged rows are left out.
+// Rows implements origin.Views. In this store every id comes once, and Rows leaves damaged rows out.
 func (v views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	return v.rows(ctx, view, since, decodeRow, fn)
@@ -102,8 +102,7 @@ func (v views) rows(ctx context.Context, view string, since uint64, decode decod
 	return meta, nil
 }
 
-// decodeFunc returns a copy of the parts of a stored version that the reader wants. Its error
-// is errDamaged.
+// decodeFunc returns a copy of the parts of a stored version that the reader wants. Its only error is errDamaged.
 type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
 // eachRow yields the rows for a reader and skips damaged ones.
@@ -123,8 +122,8 @@ func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFun
 	})
 }
 
-// live yields the live rows at the pinned generation: of each id the last version not above
-// it, unless that is a tombstone.
+// live yields the live rows at the pinned generation: for each id its last version up to that generation, unless that
+// is a tombstone.
 func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	cursor := view.rows.Cursor()
 	var last entry // the newest version so far of the current id
@@ -163,8 +162,8 @@ func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	}
 }
 
-// versionAt finds the last version of a row that is not above a generation. If there is none,
-// it returns a version of another row, or nothing.
+// versionAt finds the last version of a row up to a generation. If there is none, it returns a version of another row,
+// or nothing.
 func versionAt(versions *bbolt.Cursor, id []byte, at uint64) (key, value []byte) {
 	versions.Seek(versionKey(id, at+1))
 	return versions.Prev()

@@ -1,14 +1,13 @@
-// Package circuit stands between the program and a store that may go away.
+// Package circuit protects the program from a store that may become unavailable.
 //
-// While the store answers, requests pass. After a while without an answer, or when an
-// operation could not reach the store, one goroutine, Run, pings it. After two pings in a
-// row without an answer the circuit opens: operations under way are canceled, new ones fail
-// at once with rules.ErrUnavailable, which says when to retry, and only Run goes on pinging,
+// While the store answers, requests pass. After a while without an answer, or when an operation could not reach the
+// store, one goroutine, Run, pings it. After two pings in a row without an answer the circuit opens: it cancels running
+// operations, and new ones fail at once with rules.ErrUnavailable, which says when to retry. Only Run goes on pinging,
 // at jittered pauses of up to a second. The first answer closes the circuit.
 //
-// A usual circuit breaker lets a request through to try the store; here no request has to.
-// A slow query does not open the circuit, because the store answers a ping beside it. And a
-// store that comes back gets one ping from each process, not all requests that have waited.
+// A usual circuit breaker lets a request through to test the store; here only pings test it. A slow query does not open
+// the circuit, because the store still answers pings. And a store that comes back gets one ping from each process, not
+// all waiting requests.
 package circuit
 
 import (
@@ -37,10 +36,10 @@ const (
 
 // State is the state of the circuit.
 type State struct {
-	Store   string    // its name
+	Store   string    // the store's name
 	Open    bool      // the circuit is open: the store does not answer
-	Since   time.Time // when the circuit opened or closed; zero: it was never open
-	Contact time.Time // when the store last answered; zero: never
+	Since   time.Time // when the circuit opened or closed; zero if it was never open
+	Contact time.Time // when the store last answered; zero if never
 	Err     error     // why the circuit is open
 	Opened  uint64    // how often it opened
 	Refused uint64    // operations that failed at once because it was open
@@ -49,17 +48,17 @@ type State struct {
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
 type Store struct {
-	origin.Store // whose requests pass the circuit
+	origin.Store // the protected store; its requests pass the circuit
 
 	log      *slog.Logger
 	onChange func(closed bool)
-	doubt    chan struct{} // of capacity one: an operation did not reach the store
+	doubt    chan struct{} // of capacity one: signals that an operation did not reach the store
 
 	mu    sync.Mutex // guards the rest
 	state State
-	next  time.Time       // while open: when the next ping is due
-	took  time.Duration   // of the last ping
-	era   context.Context // ends when the circuit opens
+	next  time.Time       // when the next ping is due, while the circuit is open
+	took  time.Duration   // how long the last ping took
+	era   context.Context // canceled when the circuit opens
 	end   context.CancelFunc
 }
 
@@ -86,10 +85,10 @@ func (s *Store) State() State {
 func (s *Store) unavailable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.state.Open { // it has closed meanwhile
+	if !s.state.Open { // the circuit has closed meanwhile
 		return rules.ErrUnavailable
 	}
-	err := fmt.Errorf("%w: %s is away since %s: %w", rules.ErrUnavailable, s.state.Store, s.state.Since.Format(time.RFC3339), s.state.Err)
+	err := fmt.Errorf("%w: %s is unavailable since %s: %w", rules.ErrUnavailable, s.state.Store, s.state.Since.Format(time.RFC3339), s.state.Err)
 	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
 }
 

@@ -52,7 +52,7 @@ func (s *Store) look(ctx context.Context) error {
 	began := time.Now()
 	s.mu.Lock()
 	s.state.Looks++
-	s.next = began.Add(s.took + pause) // this ping may wait for a store that is coming back
+	s.next = began.Add(s.took + pause) // this ping may wait long if the store is coming back
 	s.mu.Unlock()
 	err := s.Store.Ping(ctx)
 	s.mu.Lock()
@@ -61,8 +61,8 @@ func (s *Store) look(ctx context.Context) error {
 	return err
 }
 
-// waitForDoubt waits until the store was silent or an operation did not reach it, and at least
-// a pause after the last ping.
+// waitForDoubt waits until the store has been silent or an operation did not reach it, and at least a pause after the
+// last ping.
 func (s *Store) waitForDoubt(ctx context.Context) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
@@ -96,7 +96,7 @@ func (s *Store) waitToLook(ctx context.Context) {
 	sleep(ctx, wait, nil)
 }
 
-// trip opens the circuit or, if it is open, records the latest reason.
+// trip opens the circuit. If it is already open, trip records the latest reason.
 func (s *Store) trip(err error) {
 	s.mu.Lock()
 	before := s.state.Open

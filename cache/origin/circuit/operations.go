@@ -10,7 +10,7 @@ import (
 	"vitrine/rules"
 )
 
-// errCanceled is why a request's context ended.
+// errCanceled is the cause with which the circuit cancels requests.
 var errCanceled = errors.New("canceled: the store has stopped answering")
 
 // pass is the store's gate: it sends a request unless the circuit is open, and cancels it when
@@ -49,7 +49,7 @@ func (s *Store) note(err error) {
 	case errors.Is(err, rules.ErrUnavailable):
 		select {
 		case s.doubt <- struct{}{}:
-		default: // Run knows already
+		default: // Run already has a signal
 		}
 	}
 }

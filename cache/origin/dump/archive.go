@@ -15,23 +15,21 @@ import (
 	"vitrine/rules/raw"
 )
 
-// An archive of mongodump begins with the magic number and a prelude: a header,
-// one document of metadata for each collection, a terminator. Then come blocks,
-// those of collections dumped in parallel interleaved: a header that names the
-// collection, documents, a terminator. A collection's last block has no
-// documents, and its header the checksum of all of them.
+// An archive of mongodump begins with the magic number and a prelude: a header, one document of metadata for each
+// collection, and a terminator. Then come blocks; mongodump interleaves the blocks of collections that it dumps in
+// parallel. A block is a header that names the collection, documents, and a terminator. A collection's last block has
+// no documents; its header has the checksum of all the collection's documents.
 
-// archiveMagic is what an archive begins with, as it stands in the file.
+// archiveMagic are the first bytes of an archive.
 var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 
-// archiveVersion is the only version of the format there is.
+// archiveVersion is the only version of the format.
 const archiveVersion = "0.1"
 
 // namespace is a collection of one of an archive's databases.
 type namespace struct{ database, collection string }
 
-// readPrelude reads an archive up to its first block, and returns the collections whose
-// documents must follow.
+// readPrelude reads an archive up to its first block. It returns the collections whose documents must follow.
 func readPrelude(in *stream) (promised []namespace, err error) {
 	begin := in.place()
 	magic := make([]byte, len(archiveMagic))
@@ -48,7 +46,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 		return nil, err
 	}
 	if header.Version != archiveVersion {
-		return nil, broken(begin, fmt.Errorf("archive version %q is not known, only %q", header.Version, archiveVersion))
+		return nil, broken(begin, fmt.Errorf("archive version %q is unknown, want %q", header.Version, archiveVersion))
 	}
 	for {
 		var meta struct {
@@ -70,15 +68,14 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	}
 }
 
-// derived reports whether an archive has no documents of a collection: of a view, or of a
-// time series, whose documents come as system.buckets. In archives of older tools only the
-// options show that a collection is a view.
+// derived reports whether an archive has no documents of a collection, because it is a view or a time series, whose
+// documents come as system.buckets. In archives of older tools only the options show that a collection is a view.
 func derived(kind, metadata string) bool {
 	return kind == "view" || kind == "timeseries" || strings.Contains(metadata, `"viewOn"`)
 }
 
-// decode reads the next of the archive's own documents into v. At the end of the file the error
-// wraps io.ErrUnexpectedEOF, at a terminator errTerminator.
+// decode reads the next document of the archive's own into v. The error is or wraps errTerminator at a terminator, and
+// io.ErrUnexpectedEOF at the end of the file.
 func (s *stream) decode(v any) error {
 	doc, place, err := s.frame()
 	if err == nil {
@@ -93,17 +90,17 @@ func (s *stream) decode(v any) error {
 	return broken(place, err)
 }
 
-// crcTable has the polynomial that mongodump uses.
+// crcTable is the table of mongodump's polynomial.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// checksum is a namespace's running CRC-64 and whether we have read its last block.
+// checksum is a namespace's running CRC-64, and whether its last block was read.
 type checksum struct {
 	sum   uint64
 	ended bool
 }
 
-// readArchive reads the documents of one of an archive's databases. It skips those of other
-// databases and of reserved collections, but checks their checksums.
+// readArchive reads the documents of one of an archive's databases. It only checks the checksums of other databases and
+// of reserved collections.
 func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
 	sums := map[namespace]*checksum{}
@@ -147,7 +144,7 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 	case ns.collection == "":
 		return ns, broken(place, errors.New("a block's header names no collection"))
 	case sum.ended:
-		return ns, broken(place, fmt.Errorf("a block of %s behind its end", ns.collection))
+		return ns, broken(place, fmt.Errorf("a block of %s after its last block", ns.collection))
 	case header.EOF && int64(sum.sum) != header.CRC:
 		return ns, broken(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
 	}
@@ -168,7 +165,7 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 		case err != nil:
 			return err
 		case sum.ended:
-			return broken(place, fmt.Errorf("a document of %s behind its end", ns.collection))
+			return broken(place, fmt.Errorf("a document of %s after its last block", ns.collection))
 		}
 		sum.sum = crc64.Update(sum.sum, crcTable, doc)
 		if !wanted {
@@ -180,7 +177,7 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 	}
 }
 
-// wholeArchive returns an error if the file was cut off between two blocks.
+// wholeArchive returns an error if the file ends between two blocks.
 func wholeArchive(end Place, sums map[namespace]*checksum) error {
 	var missing []string
 	for ns, sum := range sums {

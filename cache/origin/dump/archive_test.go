@@ -55,11 +55,11 @@ func TestArchive(t *testing.T) {
 		}, want: []string{`x{"_id":1}`}, err: "checksum of x is "},
 		{name: "block behind the end", data: func(t *testing.T) []byte {
 			return newArchive(t, "a.x").end("a", "x").block("a", "x", numbered(t, 1)).out
-		}, err: "a block of x behind its end"},
+		}, err: "a block of x after its last block"},
 		{name: "document behind the end", data: func(t *testing.T) []byte {
 			a := newArchive(t, "a.x").end("a", "x")
 			return append(a.out[:len(a.out)-4], numbered(t, 1)...)
-		}, err: "a document of x behind its end"},
+		}, err: "a document of x after its last block"},
 		{name: "no end", data: func(t *testing.T) []byte { return newArchive(t, "a.x").block("a", "x", numbered(t, 1)).out },
 			want: []string{`x{"_id":1}`}, err: "the file is cut off: documents of x are missing"},
 		{name: "collection missing", data: func(t *testing.T) []byte { return newArchive(t, "a.x", "a.y").end("a", "x").out },

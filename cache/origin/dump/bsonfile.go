@@ -10,17 +10,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length of a document, in bytes; a greater one is damage. In a
-// server's own collections, an oplog entry wraps a document and so exceeds raw.MaxDocument.
+// maxFrame is the greatest length of a document, in bytes; a greater length means damage. In a server's own
+// collections, an oplog entry wraps a document and so exceeds raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
 // errTerminator reports four bytes of 0xff in place of a document: the end of a block in an
 // archive.
 var errTerminator = errors.New("terminator")
 
-// frame returns the next BSON document, by its length alone, and the place where it
-// began. It fails with io.EOF at the end of the stream, with errTerminator, or with a
-// *BrokenFile.
+// frame returns the next BSON document and the place where it begins. It looks only at the document's length. It fails
+// with io.EOF at the end of the stream, with errTerminator, or with a *BrokenFile.
 func (s *stream) frame() (bson.Raw, Place, error) {
 	place := s.place()
 	var head [4]byte
@@ -55,11 +54,10 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	return doc, place, nil
 }
 
-// trusted is how many bytes frame allocates for a length that may be wrong; beyond, it
-// allocates only what it reads.
+// trusted is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it reads.
 const trusted = 256 << 10
 
-// readBSON reads a BSON file: documents, one behind the other.
+// readBSON reads a BSON file, which is a sequence of documents.
 func (s *Source) readBSON(in *stream, take takeFunc) error {
 	for {
 		doc, place, err := in.frame()
@@ -77,7 +75,7 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 	}
 }
 
-// wellFormed returns a document, or a *BadDocument if its BSON is malformed.
+// wellFormed returns the document, or a *BadDocument if its BSON is malformed.
 func wellFormed(d Document) (Document, error) {
 	if err := raw.Check(d.Raw); err != nil {
 		return Document{}, d.bad(err)

@@ -28,7 +28,7 @@ func TestNoRegularFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		pipe: pipe + ": not a regular file (prw-------): as standard input it is read, import … - <" + pipe, filepath.Dir(pipe): pipe + ": not a regular file (p",
+		pipe: pipe + ": not a regular file (prw-------): read it as standard input, import … - <" + pipe, filepath.Dir(pipe): pipe + ": not a regular file (p",
 		device: device + ": not a regular file (D", link: "",
 	} {
 		d, err := dump.Open(t.Context(), []string{path}, dump.Options{})

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// addFolder adds a folder's data files, or, if it has none, those of the one
-// folder in it that holds a database as mongodump writes it.
+// addFolder adds a folder's data files. If it has none, addFolder adds those of the only folder in it that holds a
+// database written by mongodump.
 func (d *Dump) addFolder(folder string) error {
 	files, databases, err := d.listFolder(folder)
 	switch {
@@ -36,8 +36,8 @@ func (d *Dump) addFolder(folder string) error {
 	return nil
 }
 
-// listFolder returns the names of a folder's data files and of the folders in it that hold
-// BSON files, and notes all other entries. It skips hidden ones.
+// listFolder returns the names of a folder's data files and of the folders in it that hold BSON files, and notes all
+// other entries. It skips hidden entries.
 func (d *Dump) listFolder(folder string) (files, databases []string, err error) {
 	entries, err := fs.ReadDir(d.files, folder)
 	if err != nil {
@@ -49,7 +49,7 @@ func (d *Dump) listFolder(folder string) (files, databases []string, err error) 
 			continue
 		}
 		below := path.Join(folder, name)
-		info, err := fs.Stat(d.files, below) // follows links, as entry.IsDir does not
+		info, err := fs.Stat(d.files, below) // Stat follows links, which entry.IsDir does not
 		switch {
 		case err != nil:
 			return nil, nil, err

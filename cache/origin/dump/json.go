@@ -10,12 +10,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxText is the limit on the Extended JSON of one document, in bytes. The canonical form is
-// several times as long as the BSON.
+// maxText is the limit on the Extended JSON of one document, in bytes. The canonical form is several times as large as
+// the BSON.
 const maxText = 4 * raw.MaxDocument
 
-// maxGap is how many bytes may come without the end of a document: a file that never has one
-// must not keep an import busy for ever.
+// maxGap is how many bytes may be read without the end of a document: without it, an endless document would keep an
+// import busy for ever.
 const maxGap = 4 * maxText
 
 // errGap reports more than maxGap bytes without the end of a document.
@@ -24,14 +24,14 @@ var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
 // errTextTooLong reports a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
-// byteOrderMark begins UTF-8 of some editors.
+// byteOrderMark is what some editors write at the beginning of UTF-8.
 var byteOrderMark = []byte("\ufeff")
 
 // readJSON reads documents in lines, or, if the first character is a bracket, in one array.
 func (s *Source) readJSON(in *stream, take takeFunc) error {
 	t := text{stream: in, collection: s.Collections[0], line: 1}
 	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = in.Discard(len(byteOrderMark)) // cannot fail for what is buffered
+		_, _ = in.Discard(len(byteOrderMark)) // cannot fail: the bytes are buffered
 	}
 	if firstCharacter(in.Reader) == '[' {
 		return t.readArray(take)
@@ -39,10 +39,9 @@ func (s *Source) readJSON(in *stream, take takeFunc) error {
 	return t.readLines(take)
 }
 
-// firstCharacter peeks for the first byte in the buffer that is not white space; 0 if there is
-// none.
+// firstCharacter peeks for the first byte in the buffer that is not white space. It returns 0 if there is none.
 func firstCharacter(in *bufio.Reader) byte {
-	in.Peek(1) // fills the buffer; an error shows when the file is read
+	in.Peek(1) // fills the buffer; reading reports any error
 	head, _ := in.Peek(in.Buffered())
 	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) > 0 {
 		return head[0]
@@ -50,23 +49,23 @@ func firstCharacter(in *bufio.Reader) byte {
 	return 0
 }
 
-// text is a file of JSON. It finds the end of each document and gives its text to the parser.
+// text is a JSON file. It finds the end of each document and gives its text to the parser.
 type text struct {
 	*stream
 	collection string
-	line       int    // of the next byte
-	since      int64  // where the previous document ended
-	buf        []byte // of the document being read; reused
+	line       int    // line of the next byte
+	since      int64  // offset at which the previous document ended
+	buf        []byte // text of the current document; reused
 }
 
-// place returns where the next byte is.
+// place returns the position of the next byte.
 func (t *text) place() Place {
 	place := t.stream.place()
 	place.Line = t.line
 	return place
 }
 
-// readLines reads one document a line and skips empty lines.
+// readLines reads one document per line and skips empty lines.
 func (t *text) readLines(take takeFunc) error {
 	for {
 		place := t.place()
@@ -98,7 +97,7 @@ func lineEnd(src []byte) (n int, end bool) {
 
 // readArray reads the documents of one array.
 func (t *text) readArray(take takeFunc) error {
-	_, err := t.token() // the bracket
+	_, err := t.token() // the opening bracket
 	for first := true; err == nil; first = false {
 		var c byte
 		where := "in the array"
@@ -116,7 +115,7 @@ func (t *text) readArray(take takeFunc) error {
 		if err != nil {
 			break
 		}
-		_ = t.UnreadByte() // cannot fail behind a read
+		_ = t.UnreadByte() // cannot fail after a read
 		place := t.place()
 		var inside nesting
 		if err = t.gather(inside.follow); err != nil && err != errTextTooLong {
@@ -153,14 +152,14 @@ func (t *text) finish() error {
 		return nil
 	}
 	if err == nil {
-		err = fmt.Errorf("unexpected %q behind the array", c)
+		err = fmt.Errorf("unexpected %q after the array", c)
 	}
 	return broken(place, err)
 }
 
-// nesting is the state of a reader within a document's text.
+// nesting is the state of a scan through a document's text.
 type nesting struct {
-	depth           int // of objects and arrays
+	depth           int // depth of nested objects and arrays
 	quoted, escaped bool
 }
 
@@ -206,7 +205,7 @@ func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 			t.buf = append(t.buf, part...)
 		}
 		t.line += bytes.Count(part, []byte{'\n'})
-		_, _ = t.Discard(n) // cannot fail for what is buffered
+		_, _ = t.Discard(n) // cannot fail: the bytes are buffered
 	}
 	if tooLong && (err == nil || err == io.EOF) {
 		t.buf, err = t.buf[:0], errTextTooLong
@@ -214,7 +213,7 @@ func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 	return err
 }
 
-// parse turns the text in buf into a document, unless it is too long.
+// parse parses the text in buf as a document, unless it is too long.
 func (t *text) parse(place Place, err error) (Document, error) {
 	d := Document{Collection: t.collection, Place: place}
 	t.since = t.stream.place().Offset

@@ -43,7 +43,7 @@ func TestJSON(t *testing.T) {
 		{name: "array cut off between", text: `[{"a":1},`, want: []string{`c{"a":1}`}, err: "the file is cut off"},
 		{name: "array cut off within", text: "[{\"a\":1},\n{\"b", want: []string{`c{"a":1}`}, err: "c.jsonl: line 2: the file is cut off"},
 		{name: "array not closed", text: `[{"a":1}`, want: []string{`c{"a":1}`}, err: "the file is cut off"},
-		{name: "more behind the array", text: "[{\"a\":1}]\n{}", want: []string{`c{"a":1}`}, err: `unexpected '{' behind the array`},
+		{name: "more behind the array", text: "[{\"a\":1}]\n{}", want: []string{`c{"a":1}`}, err: `unexpected '{' after the array`},
 		{name: "gzip by content", text: string(zipped(t, []byte(`{"_id":1}`))), want: []string{`c{"_id":1}`}},
 		{name: "gzip in two members", text: string(zipped(t, []byte(`{"_id":1}`+"\n"))) + string(zipped(t, []byte(`{"_id":2}`))), want: []string{`c{"_id":1}`, `c{"_id":2}`}},
 		{name: "named gzip, is none", file: "c.jsonl.gz", text: `{"_id":1}`, want: []string{`c{"_id":1}`}},

@@ -17,20 +17,20 @@ import (
 
 // LoadOptions say how a dump is loaded. The zero value works.
 type LoadOptions struct {
-	// Drop deletes, once everything is stored, the documents of the imported
-	// collections that the dump does not hold. It deletes none from a collection with
-	// skipped bad documents, because they may be the same.
+	// Drop makes Load, once everything is stored, delete the documents of the imported collections that the dump does
+	// not hold. Load deletes none from a collection of which it skipped bad documents, because the stored ones may be
+	// the same.
 	Drop bool
 	// SkipBad skips bad documents and counts them instead of stopping.
 	SkipBad bool
-	// BatchDocs is how many documents at most are stored at once. If zero, 1000 is used.
+	// BatchDocs is the most documents stored at once. If zero, 1000 is used.
 	BatchDocs int
 	// Progress, if not nil, is called with the number of bytes read from disk. The sum
 	// of all calls is twice the dump's Size.
 	Progress func(n int)
 }
 
-// ErrChanged is returned if the dump's files were written to during the import.
+// ErrChanged is returned if the dump's files changed during the import.
 var ErrChanged = errors.New("the dump changed while it was read")
 
 // maxHeld is how many bytes of documents Load collects before it stores them.
@@ -70,22 +70,22 @@ func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (R
 	return l.report(), err
 }
 
-// loader is one run of Load.
+// loader is the state of one run of Load.
 type loader struct {
 	store       origin.Importer
 	dump        *Dump
 	opts        LoadOptions
 	collections map[string]*collection
-	bad         []*BadDocument // the first of them
+	bad         []*BadDocument // the first bad documents
 	badTotal    int
-	held        int // bytes of all batches
+	held        int // bytes in all batches
 }
 
 // collection is the state of one collection.
 type collection struct {
 	tally Tally
-	last  map[keyHash]int  // position of the last document with that _id
-	equal map[[32]byte]int // documents without _id so far, by content
+	last  map[keyHash]int  // position of the last document with each _id
+	equal map[[32]byte]int // number of documents without _id so far, by content
 	read  int              // good documents so far in this reading
 	batch []bson.Raw
 }
@@ -100,9 +100,8 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
-// derive returns the _id for a document that has none. It depends on the collection, the
-// document and the number of equal ones before it, so that the next import of the same dump
-// replaces the documents instead of adding them again.
+// derive returns an _id for a document without one. It depends on the collection, the document and the number of equal
+// documents before it, so that the next import of the same dump replaces the documents instead of adding them again.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	content := sha256.Sum256(doc)
 	before := binary.BigEndian.AppendUint64(nil, uint64(c.equal[content]))
@@ -111,8 +110,7 @@ func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	return bson.ObjectID(sum[:12])
 }
 
-// read reads the whole dump once and calls take with every good document, which has an _id
-// then.
+// read reads the whole dump once and calls take with every good document, after giving it an _id if it has none.
 func (l *loader) read(ctx context.Context, take func(context.Context, *collection, Document, keyHash) error) error {
 	for i := range l.dump.Sources {
 		for doc, err := range l.dump.Sources[i].Documents(ctx, l.opts.Progress) {
@@ -143,7 +141,7 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 		given := l.collection(doc.Collection).derive(stored)
 		id = bson.RawValue{Type: bson.TypeObjectID, Value: given[:]}
 		if stored, err = raw.PutID(stored, id); err == nil {
-			_, err = raw.CheckStorable(stored) // which may now be too large
+			_, err = raw.CheckStorable(stored) // with its _id, the document may be too large
 		}
 	}
 	var key keyHash
@@ -156,7 +154,7 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	return stored, key, nil
 }
 
-// skip counts a bad document, or returns the error that ends the reading.
+// skip counts a bad document, or returns the error that ends the import.
 func (l *loader) skip(err error) error {
 	bad, ok := errors.AsType[*BadDocument](err)
 	if !l.opts.SkipBad || !ok {
@@ -170,7 +168,7 @@ func (l *loader) skip(err error) error {
 	return nil
 }
 
-// check notes a document's position; the first reading.
+// check notes a document's position, in the first reading.
 func (l *loader) check(_ context.Context, c *collection, _ Document, key keyHash) error {
 	c.read++
 	c.last[key] = c.read
@@ -189,7 +187,7 @@ func (l *loader) rewind() {
 	}
 }
 
-// write stores the dump; the second reading.
+// write stores the dump, in the second reading.
 func (l *loader) write(ctx context.Context) error {
 	if err := l.read(ctx, l.put); err != nil {
 		return err
@@ -247,11 +245,11 @@ func (l *loader) flush(ctx context.Context, c *collection) error {
 	for _, doc := range c.batch {
 		l.held -= len(doc)
 	}
-	c.batch = nil // the documents belong to the store now
+	c.batch = nil // the store now owns the documents
 	return nil
 }
 
-// drop deletes from each collection what the dump does not hold.
+// drop deletes from each collection the documents that the dump does not hold.
 func (l *loader) drop(ctx context.Context) error {
 	for _, c := range l.sorted() {
 		if c.tally.Skipped > 0 {
@@ -261,7 +259,7 @@ func (l *loader) drop(ctx context.Context) error {
 		removed, err := l.store.Retain(ctx, c.tally.Collection, func(id bson.RawValue) bool {
 			key, err := hashID(id)
 			_, held := c.last[key]
-			return held || err != nil // keeps malformed ids
+			return held || err != nil // keep malformed ids
 		})
 		c.tally.Removed = removed
 		if err != nil {
@@ -271,12 +269,11 @@ func (l *loader) drop(ctx context.Context) error {
 	return nil
 }
 
-// keyHash stands for an _id in memory. It has 128 bits, so that long ids cost no more than short
-// ones and collisions do not happen. Ids that MongoDB takes for equal, such as 1 and 1.0, have
-// the same hash.
+// keyHash replaces an _id in memory. It has 128 bits, so that long ids cost no more than short ones and collisions do
+// not happen. Ids that MongoDB considers equal, such as 1 and 1.0, have the same hash.
 type keyHash [16]byte
 
-// maxID is the greatest length of an _id that every store takes, in bytes.
+// maxID is the greatest length of an _id that every store accepts, in bytes.
 const maxID = 32000
 
 // hashID returns the hash of an _id.

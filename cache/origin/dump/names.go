@@ -8,7 +8,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// format is how a file's documents are written.
+// format is the format of a file's documents.
 type format int
 
 const (
@@ -18,7 +18,7 @@ const (
 	archiveFormat
 )
 
-// formatOf returns the format that a file's name promises.
+// formatOf returns the format that a file's name implies.
 func formatOf(name string) format {
 	name = strings.TrimSuffix(name, ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {
@@ -32,9 +32,9 @@ func formatOf(name string) format {
 	return unknownFormat
 }
 
-// collectionOf derives a collection's name from that of its file: for BSON the name without
-// its ending and without mongodump's percent escapes ("fs.files" is a usual name), for other
-// formats the part before the first dot.
+// collectionOf derives a collection's name from the name of its file. For BSON that is the name without its ending and
+// without mongodump's percent escapes ("fs.files" is a usual name); for other formats it is the part before the first
+// dot.
 func collectionOf(name string, f format) string {
 	if f != bsonFormat {
 		name, _, _ = strings.Cut(name, ".")
@@ -47,14 +47,14 @@ func collectionOf(name string, f format) string {
 	return name
 }
 
-// auxiliary reports whether a file of a mongodump folder is not a collection: metadata of a
-// collection or of the dump, the log of operations.
+// auxiliary reports whether a file of a mongodump folder is not a collection: it holds metadata or the log of
+// operations.
 func auxiliary(name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
 }
 
-// reserved says why a collection is not imported, "" if it may be.
+// reserved returns why a collection is not imported, or "" if it is.
 func reserved(collection string) string {
 	switch {
 	case strings.HasPrefix(collection, "system."):

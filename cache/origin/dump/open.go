@@ -20,11 +20,10 @@ import (
 
 // Options say how paths become sources. The zero value works.
 type Options struct {
-	// Collection names the collection of a file that holds one, in place of the file's
-	// name. Of an archive or folder it selects the only one to import.
+	// Collection names the collection of a file that holds one, in place of the file's name. In an archive or folder it
+	// selects the only collection to import.
 	Collection string
-	// Database selects the database of a path that holds several. It may be empty if
-	// there is only one.
+	// Database selects the database if a path holds several.
 	Database string
 	// Stdin is copied to a temporary file for the path "-". If nil, that path is an
 	// error.
@@ -32,7 +31,7 @@ type Options struct {
 	// StdinBytes is the limit on the bytes of Stdin: more is an error. If zero,
 	// DefaultStdinBytes is used.
 	StdinBytes int64
-	// Progress, if not nil, is called with the number of bytes read of Stdin.
+	// Progress, if not nil, is called with the number of bytes read from Stdin.
 	Progress func(n int)
 }
 
@@ -42,12 +41,12 @@ const DefaultStdinBytes = 4 << 30
 // Dump is the input of one import.
 type Dump struct {
 	Sources []Source
-	// Notes say, a sentence each, which files Open skipped and why.
+	// Notes are sentences that say which files Open skipped and why.
 	Notes []string
 
 	opts  Options
 	files fs.FS
-	spool string // the temporary file with standard input, "" if there is none
+	spool string // path of the temporary copy of standard input, "" if there is none
 }
 
 // disk opens files by the names that users give.
@@ -59,9 +58,8 @@ func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 // Stat implements fs.StatFS.
 func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// Open finds the sources that paths name: files, folders of files, folders as
-// mongodump writes them, and "-" for standard input. Of each file it reads the
-// beginning. The caller closes the dump.
+// Open finds the sources that paths name: files, folders of files, folders written by mongodump, and "-" for standard
+// input. It reads the beginning of each file. The caller closes the dump.
 func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
 	return open(ctx, disk{}, paths, o)
 }
@@ -88,7 +86,7 @@ func open(ctx context.Context, files fs.FS, paths []string, o Options) (*Dump, e
 	return nil, errors.Join(err, d.Close())
 }
 
-// Size is how many bytes of files there are to read once.
+// Size returns the number of bytes in the files.
 func (d *Dump) Size() int64 {
 	var n int64
 	for i := range d.Sources {
@@ -123,14 +121,13 @@ func (d *Dump) add(ctx context.Context, name string) error {
 	return d.addFile(name, name, false)
 }
 
-// addFile adds a file, given by its name for people and its name in d.files, after it has read
-// the beginning. Of files in a folder, Options.Collection selects one; for a file that the
-// caller named, it is the name of the collection.
+// addFile adds a file after it has read the beginning. name is the name shown to people, file the name in d.files. In a
+// folder, Options.Collection selects one file; for a file that the caller named, it is the name of the collection.
 func (d *Dump) addFile(name, file string, inFolder bool) error {
 	s := Source{Name: name, files: d.files, file: file}
-	// Devices and pipes may never end, or never begin. Links to regular files are fine.
+	// Refuse devices and pipes, which may never end or never begin. Links to regular files are fine.
 	if info, err := fs.Stat(d.files, file); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a regular file (%s): as standard input it is read, import … - <%[1]s", name, info.Mode())
+		return fmt.Errorf("%s: not a regular file (%s): read it as standard input, import … - <%[1]s", name, info.Mode())
 	}
 	in, err := s.open(context.Background(), nil)
 	if err != nil {
@@ -157,7 +154,7 @@ func (d *Dump) addFile(name, file string, inFolder bool) error {
 		return nil
 	}
 	if name == "-" && collection == "-" {
-		return errors.New("standard input: its documents need the name of a collection")
+		return errors.New("standard input: the name of the collection is missing")
 	}
 	if why := reserved(collection); why != "" {
 		d.note("%s: ignored: %s", name, why)
@@ -192,7 +189,7 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 		switch why, err := reserved(ns.collection), origin.CheckCollection(ns.collection); {
 		case why != "":
 			d.note("%s: %s: ignored: %s", s.Name, ns.collection, why)
-		case err != nil: // users cannot rename it, as they can a file, and want the others
+		case err != nil: // skip it: users cannot rename it as they can rename a file, and they want the others
 			d.note("%s: ignored: %v", s.Name, err)
 		default:
 			s.Collections = append(s.Collections, ns.collection)
@@ -205,8 +202,8 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import. The server's own, and the empty
-// name under which an archive has the oplog, are imported only if Options.Database names them.
+// chooseDatabase decides which of a path's databases to import. It imports the server's own, and the one with an empty
+// name, where an archive has the oplog, only if Options.Database names it.
 func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	slices.Sort(databases)
 	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), func(name string) bool {
@@ -220,7 +217,7 @@ func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	case len(users) == 1:
 		return users[0], nil
 	case len(users) == 0:
-		return "", fmt.Errorf("%s: holds no database but the server's own", path)
+		return "", fmt.Errorf("%s: holds only databases of the server's own", path)
 	}
 	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
 }
@@ -230,10 +227,10 @@ func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff finds a file's format: that of an archive by its magic number, others by the name or,
-// if that does not tell, by the first bytes.
+// sniff finds a file's format: an archive by its magic number, other formats by the name or, if that does not tell, by
+// the first bytes.
 func sniff(in *bufio.Reader, name string) format {
-	head, _ := in.Peek(raw.MinDocument) // an error comes again when the file is read
+	head, _ := in.Peek(raw.MinDocument) // ignore errors: reading the file reports them
 	if bytes.HasPrefix(head, archiveMagic) {
 		return archiveFormat
 	}

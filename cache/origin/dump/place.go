@@ -20,14 +20,14 @@ func (d Document) bad(err error) error {
 	return &BadDocument{d.Collection, fault{d.Place, err}}
 }
 
-// Place is where in a dump a document begins.
+// Place is the position in a dump at which a document begins.
 type Place struct {
 	File   string // as the caller named it
 	Line   int    // from 1; 0 if the file has no lines
 	Offset int64  // in bytes from the beginning, after decompression
 }
 
-// String returns the place the way editors and compilers do, with the line if there is one.
+// String formats the place as editors and compilers do, with the line if there is one.
 func (p Place) String() string {
 	if p.Line > 0 {
 		return fmt.Sprintf("%s: line %d", p.File, p.Line)
@@ -57,8 +57,7 @@ type BadDocument struct {
 // BrokenFile is the error for damage that makes the rest of a file unreadable.
 type BrokenFile struct{ fault }
 
-// broken returns the error of a reader at a place. For a file that ends too early it says that
-// the file is cut off.
+// broken returns a reader's error with its place. If a file ends too early, it says that the file is cut off.
 func broken(p Place, err error) *BrokenFile {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)

@@ -11,7 +11,7 @@ const maxBadListed = 20
 
 // Report is the result of Load.
 type Report struct {
-	// Collections are those of the dump, sorted by name, including empty ones.
+	// Collections are the collections of the dump, sorted by name, including empty ones.
 	Collections []Tally
 	// Bad are the first 20 bad documents that Load skipped.
 	Bad []*BadDocument
@@ -32,14 +32,14 @@ func (r Report) Stored() int {
 type Tally struct {
 	Collection string
 	Documents  int // good documents in the dump
-	Duplicates int // of Documents, those not stored because a later one has the same _id
-	Skipped    int // bad documents; not among Documents
+	Duplicates int // those of Documents that were not stored because a later one has the same _id
+	Skipped    int // bad documents, which Documents does not count
 	Inserted   int
 	Replaced   int
-	Removed    int // deleted, because the dump does not hold them
-	// Superseded is where the first of Duplicates is.
+	Removed    int // documents deleted because the dump does not hold them
+	// Superseded is where the first of the Duplicates is.
 	Superseded Place
-	// Kept says that LoadOptions.Drop deleted nothing here, because of Skipped.
+	// Kept reports that Drop deleted nothing here because documents were skipped.
 	Kept bool
 }
 

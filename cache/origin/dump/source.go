@@ -9,31 +9,29 @@ import (
 
 // Source is one file of a dump.
 type Source struct {
-	// Name is the file's name for people, as it was given.
+	// Name is the file's name as the caller gave it, for people.
 	Name string
-	// Size is that of the file in bytes, as it is on disk.
+	// Size is the size of the file on disk, in bytes.
 	Size int64
-	// Collections are the file's one collection, or all that an archive lists in its
-	// prelude.
+	// Collections are the file's one collection, or all collections in an archive's prelude.
 	Collections []string
 
 	files    fs.FS
-	file     string // its name in files
+	file     string // name in files
 	format   format
-	database string // of an archive
-	only     string // the collection to read of an archive; if empty, all
+	database string // the database to read from an archive
+	only     string // the collection to read from an archive; if empty, all
 }
 
 // takeFunc receives a document or a *BadDocument. If it returns an error, reading ends.
 type takeFunc func(Document, error) error
 
-// errStopped ends a reading when the caller leaves the loop.
+// errStopped ends reading when the caller leaves the loop.
 var errStopped = errors.New("stopped")
 
-// Documents reads the file from its beginning and yields each document with its
-// collection and place. A *BadDocument concerns one document, and the loop may go
-// on; any other error is the last. count, if not nil, is called with the number of bytes
-// read from disk.
+// Documents reads the file from its beginning and yields each document with its collection and place. After a
+// *BadDocument, which concerns one document, the loop may go on; any other error is the last. count, if not nil, is
+// called with the number of bytes read from disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		read := s.readJSON

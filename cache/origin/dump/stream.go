@@ -10,16 +10,15 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// readAhead is the size of the buffers in front of a file and behind its decompression,
-// in bytes.
+// readAhead is the size, in bytes, of the buffers before and after decompression.
 const readAhead = 128 << 10
 
-// stream is a file read from its beginning, decompressed if it is gzip'd.
+// stream is a file read from its beginning, decompressed if it is gzipped.
 type stream struct {
 	*bufio.Reader
-	name    string // for people
+	name    string // the file's name for people
 	file    fs.File
-	content *counter // what Reader reads: the file, or what is decompressed of it
+	content *counter // what Reader reads: the file, or its decompressed content
 }
 
 // open opens the file and detects gzip by the first bytes. count, if not nil, is called with
@@ -40,19 +39,19 @@ func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 			in.read(&counter{Reader: zip, ended: ctx.Err, gzip: true})
 		}
 	}
-	if err != nil && err != io.EOF { // a shorter file has no gzip in it
+	if err != nil && err != io.EOF { // a shorter file is not gzipped
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return in, nil
 }
 
-// read replaces the content of the stream.
+// read sets the content of the stream.
 func (s *stream) read(content *counter) {
 	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
 }
 
-// place returns where the next byte is, without its line.
+// place returns the position of the next byte, without its line.
 func (s *stream) place() Place {
 	return Place{File: s.name, Offset: s.content.n - int64(s.Buffered())}
 }
@@ -60,16 +59,16 @@ func (s *stream) place() Place {
 // counter counts the bytes that are read.
 type counter struct {
 	io.Reader
-	ended func() error // returns why reading must end early
+	ended func() error // returns an error if reading must stop
 	n     int64        // bytes read so far
 	each  func(n int)  // called with the number of bytes of each read; may be nil
-	gzip  bool         // errors arose in decompression
+	gzip  bool         // content is decompressed, so errors come from gzip
 }
 
-// Read reads and counts. It marks errors of decompression, because the offset in flate's own
-// texts, such as "corrupt input before offset 5", is not ours.
+// Read reads and counts bytes. It marks errors of decompression, because the offset in flate's own texts, such as
+// "corrupt input before offset 5", is not an offset in the file.
 func (c *counter) Read(p []byte) (int, error) {
-	if err := c.ended(); err != nil { // a file without documents has no other check
+	if err := c.ended(); err != nil { // the only check in a file without documents
 		return 0, err
 	}
 	n, err := c.Reader.Read(p)

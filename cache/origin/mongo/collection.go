@@ -15,14 +15,12 @@ import (
 	"vitrine/cache/origin"
 )
 
-// The driver trusts replies. A single changed byte can make a reply announce a batch that it
-// does not have, or report on statements that were not sent, and then the driver panics. A
-// request must not end the program, so we read every reply in a function that turns such a
-// panic into an error. Callers' functions do not run inside it: their panics reach their
-// callers. We cannot catch panics in the driver's own goroutines, which greet servers.
+// The driver trusts replies. A single changed byte can make a reply announce a batch that it does not have, or report
+// on statements that were not sent, and then the driver panics. Such a panic must not end the program, so we read every
+// reply in a function that turns it into an error. Callers' functions do not run inside that function: their panics
+// reach their callers. We cannot catch panics in the driver's own goroutines, which greet servers.
 
-// recoverReply is deferred by a request to the server: it turns a panic of the driver into an
-// error, and has classify wrap every error.
+// A request defers recoverReply, which turns a panic of the driver into an error and calls classify with every error.
 func recoverReply(err *error, classify func(error) error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the driver cannot read the server's reply: %v\n%s", r, debug.Stack())
@@ -32,7 +30,7 @@ func recoverReply(err *error, classify func(error) error) {
 	}
 }
 
-// request sends a request, if the gate lets it pass.
+// request sends a request if the gate lets it pass.
 func request[T any](ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
 	err = gate(ctx, func(ctx context.Context) (err error) {
 		defer recoverReply(&err, classify)
@@ -45,8 +43,7 @@ func request[T any](ctx context.Context, gate origin.Gate, classify func(error) 
 // asIs classifies no error.
 func asIs(err error) error { return err }
 
-// collection sends the requests for one collection. Its errors are those of storeError,
-// unless a method says otherwise.
+// collection sends the requests for one collection. storeError classifies its errors, unless a method says otherwise.
 type collection struct {
 	inner *driver.Collection
 	store *Store
@@ -65,8 +62,8 @@ func (s *Store) side(name string) collection {
 // is returns the filter for the document with an _id.
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
-// write does writes in any order, and goes on after one that is refused. It returns what is
-// known to be done, also beside an error.
+// write performs writes in any order, and goes on after the server refuses one. It returns the known results, even with
+// an error.
 func (c collection) write(ctx context.Context, models ...driver.WriteModel) (done driver.BulkWriteResult, err error) {
 	result, err := request(ctx, c.store.gate, storeError, func(ctx context.Context) (*driver.BulkWriteResult, error) {
 		return c.inner.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
@@ -95,7 +92,8 @@ func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted
 	return deleted, nil
 }
 
-// count counts the documents that match a filter, which may come from outside.
+// count counts the documents that match a filter. Its errors are those of queryError, because a client may have written
+// the filter.
 func (c collection) count(ctx context.Context, filter bson.D) (int, error) {
 	n, err := request(ctx, c.store.gate, queryError, func(ctx context.Context) (int64, error) { return c.inner.CountDocuments(ctx, filter) })
 	return int(n), err
@@ -109,9 +107,8 @@ func (c collection) index(ctx context.Context, keys bson.D) error {
 	return err
 }
 
-// documents yields the documents that a find returns; each is valid until the next one. An
-// error is the last item. A filter with conditions may come from outside: then the errors are
-// those of queryError.
+// documents yields the documents that a find returns; each is valid until the next one. An error is the last item. If
+// the filter has conditions, a client may have written it, and the errors are those of queryError.
 func (c collection) documents(ctx context.Context, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		classify := queryError
@@ -136,7 +133,7 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 	}
 }
 
-// cursor is what a find's and a change stream's cursors have in common.
+// cursor has the common methods of a find's and a change stream's cursors.
 type cursor interface {
 	Next(ctx context.Context) bool
 	RemainingBatchLength() int
@@ -160,7 +157,7 @@ const closeTime = 2 * time.Second
 // closeCursor closes a cursor on the server, even if the caller's context has ended. If the
 // server does not answer, it will drop the idle cursor itself.
 func closeCursor(ctx context.Context, c cursor) {
-	var err error // nothing depends on it
+	var err error // ignore the error: nothing depends on it
 	defer recoverReply(&err, asIs)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()

@@ -17,17 +17,17 @@ import (
 
 // Error codes of the server.
 const (
-	codeNone          = 0 // a failure without a code, which no server reports
+	codeNone          = 0 // a failure without a code; servers do not report it
 	codeFailedToParse = 9
 	codeDuplicateKey  = 11000
 )
 
-// ownCodes are the codes of the server's own failures. All others that a query can get are
-// about the query: there are thousands of them, more with each version.
+// ownCodes are the codes of the server's own failures. All other codes that a query can get concern the query: there
+// are thousands of them, more with each version.
 var ownCodes = slices.Concat(
 	[]int{1, 8, 96, 125, 245},                                      // internal and unspecified errors
 	[]int{6, 7, 89, 145, 172, 173, 174, 202, 279, 317, 384, 9001},  // the network
-	[]int{11, 13, 18, 391, 8000},                                   // users and what they may do
+	[]int{11, 13, 18, 391, 8000},                                   // users and their permissions
 	[]int{24, 46, 50, 107, 112, 117, 208, 262, 290, 462},           // locks, time and load
 	[]int{26, 43, 73, 136, 143, 166, 175, 206, 215, 221, 237, 251}, // collections, cursors and sessions that are gone
 	[]int{63, 70, 83, 133, 134, 149, 150, 203, 249, 250, 13388},    // shards
@@ -35,12 +35,12 @@ var ownCodes = slices.Concat(
 	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
 )
 
-// unsupportedCodes report something that this server does not have: a command (59, 115, 238),
-// a stage of a pipeline (40324), a replica set (40573).
+// unsupportedCodes report a feature that this server lacks: a command (59, 115, 238), a stage of a pipeline (40324), a
+// replica set (40573).
 var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
 
-// storeError wraps an error of the driver, whose own text stays, with the error of package
-// origin or rules that callers compare with.
+// storeError wraps an error of the driver with the error of package origin or rules that callers compare with. The
+// driver's text stays.
 func storeError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -55,8 +55,8 @@ func storeError(err error) error {
 	return err
 }
 
-// queryError is storeError for an operation whose filter or sort comes from outside: the
-// server's rejection is a wrong call, with the server's reason.
+// queryError is storeError for an operation whose filter or sort may come from a client: it turns the server's
+// rejection into a wrong call, with the server's reason.
 func queryError(err error) error {
 	refused, ok := errors.AsType[driver.CommandError](err)
 	if !ok || unanswered(err) || hasCode(err, ownCodes) {
@@ -65,10 +65,10 @@ func queryError(err error) error {
 	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
 }
 
-// maxReason bounds the reported part of a server's reason, in characters.
+// maxReason is how many characters of a server's reason are reported.
 const maxReason = 300
 
-// printable replaces characters that do not belong into a line of text by question marks.
+// printable replaces characters that do not belong in a line of text by question marks.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -78,9 +78,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// unanswered reports whether the server was not reached, did not answer in time or gave an
-// answer that makes no sense. The driver has no type for the last: we take for it every error
-// that the server did not send and that is not about a request that was not sent.
+// unanswered reports whether the server was not reached, did not answer in time or gave a malformed answer. The driver
+// has no type for malformed answers: every error counts as one that the server did not send and that does not concern
+// an unsent request.
 func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
 		return true

@@ -26,7 +26,7 @@ func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done 
 		for i, doc := range docs {
 			id, err := raw.ValidID(doc)
 			if err == nil {
-				doc, err = raw.PutID(doc, id) // in front, as the server does; the driver takes a first key with $ for an operator
+				doc, err = raw.PutID(doc, id) // put _id first, as the server does: the driver takes a first key with $ for an operator
 			}
 			if err != nil {
 				return done, fmt.Errorf("document %d: %w", i, err)
@@ -43,7 +43,7 @@ func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done 
 	return done, nil
 }
 
-// bulkError adds how many documents the server refused, and the _id of the first.
+// bulkError adds the number of documents that the server refused, and the _id of the first.
 func bulkError(err error, docs []bson.Raw) error {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	if !ok || len(bulk.WriteErrors) == 0 {
@@ -56,8 +56,8 @@ func bulkError(err error, docs []bson.Raw) error {
 	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
-// batchBytes bounds the bytes of one write command. The server takes 48 MB; less saves memory
-// on both ends.
+// batchBytes bounds the bytes of one write command. The server accepts 48 MB; smaller commands save memory on both
+// ends.
 const batchBytes = 16 << 20
 
 // Retain implements origin.Importer.

@@ -13,8 +13,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// table is a registry.Table in a collection. It replaces a document on condition that its
-// revision is still the one that it read.
+// table is a registry.Table in a collection. It replaces a document only if its revision has not changed since it was
+// read.
 type table[D any, P interface {
 	*D
 	Revise() uint64

@@ -97,10 +97,10 @@ type Store struct {
 
 	name   string // the URI without user, password and options
 	client *driver.Client
-	source *driver.Database // with the institute's collections
-	own    *driver.Database // with the side collections
-	batch  int              // statements that one write command may carry
-	gate   origin.Gate      // which all requests but Ping pass
+	source *driver.Database // the database with the institute's collections
+	own    *driver.Database // the database with the side collections
+	batch  int              // the most statements in one write command
+	gate   origin.Gate      // all requests but Ping pass it
 	broken atomic.Bool      // the last change stream ended or was refused
 }
 
@@ -118,7 +118,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, err
 	}
 	if database == "" {
-		return nil, fmt.Errorf("store %s: no database given: write it behind the host, as in mongodb://host/osiris", server)
+		return nil, fmt.Errorf("store %s: no database given: want one after the host, as in mongodb://host/osiris", server)
 	}
 	s := &Store{name: server + "/" + database, batch: cmp.Or(o.BatchSize, 1000), gate: origin.NoGate}
 	own := cmp.Or(o.ViewsDatabase, database)
@@ -130,9 +130,9 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable())) // read where the URI says
-	// Readers of views see only what a majority has. Otherwise a failover could revoke a
-	// generation that they have read, and another one could get its number.
+	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable())) // the URI chooses the servers to read from
+	// Readers of views see only writes that a majority has. Otherwise a failover could revoke a generation that they
+	// have read, and another generation could get its number.
 	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
 	metas := table[registry.View, *registry.View]{s.side("meta")}
@@ -154,7 +154,7 @@ func (s *Store) Name() string { return s.name }
 // Guard implements origin.Store.
 func (s *Store) Guard(g origin.Gate) { s.gate = g }
 
-// Ping asks the server whether it is there.
+// Ping reports whether the server answers.
 func (s *Store) Ping(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "ping %s", s.name)
 	defer recoverReply(&err, storeError)
@@ -190,7 +190,7 @@ func splitURI(uri string) (server, database, secret string, err error) {
 	return server, database, secret, err
 }
 
-// redact takes the password out of a message of the driver's URI parser.
+// redact removes the password from a message of the driver's URI parser.
 func redact(message, secret string) string {
 	forms := []string{secret}
 	if plain, err := url.PathUnescape(secret); err == nil {

@@ -17,16 +17,16 @@ import (
 
 // publisher stages, folds in and prunes rows, by the protocol of the package comment.
 //
-// One late write does harm: a process settles, sleeps in the middle for longer than
-// KeepDeltas generations and then writes a row that was deleted since, together with its
-// tombstone. That row is back until the next job compares all hashes with the source.
+// One late write does harm: a process settles, sleeps in the middle for longer than KeepDeltas generations and then
+// writes a row that was deleted since, and whose tombstone is gone, too. The row stays until the next job compares all
+// hashes with the source.
 type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
-	keep  uint64 // generations that deltas reach back
+	keep  uint64 // how many generations deltas reach back
 }
 
-// stagedRange finds the staged rows of a view's attempts in [from, to).
+// stagedRange returns the filter for the staged rows of a view's attempts in [from, to).
 func stagedRange(view string, from, to uint64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{
 		{Key: "$gte", Value: stagedPrefix(view, from)}, {Key: "$lt", Value: stagedPrefix(view, to)},
@@ -52,9 +52,9 @@ func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row
 	return nil
 }
 
-// settle folds the staged rows of the committed generation into the view's collection. It
-// may be killed and repeated anywhere, and even run twice at a time: it deletes a row from
-// view_staged only after it has folded it in, and leaves rows that are as new.
+// settle folds the staged rows of the committed generation into the view's collection. It may be killed and repeated
+// anywhere, and may even run twice at a time: it deletes a row from view_staged only after it has folded it in, and
+// does not replace rows that are as new.
 func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
 	for d.Staged != 0 {
 		if err := p.store.Check(ctx, lease); err != nil {
@@ -86,7 +86,7 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 	return p.prune(ctx, d)
 }
 
-// stagedBatch reads as many staged rows as one write command should take.
+// stagedBatch reads staged rows for one write command.
 func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size := 0
 	o := options.Find().SetLimit(int64(p.store.batch))
@@ -106,9 +106,9 @@ func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.R
 	return ids, rows, nil
 }
 
-// fold writes rows into the view's collection, unless it has a version that is as new. If
-// another process writes one between our read and our write, the condition on the
-// generation finds nothing, and the upsert fails on the existing _id; then fold starts again.
+// fold writes rows into the view's collection, unless it has a version that is as new. If another process writes such a
+// version between our read and our write, the condition on the generation matches nothing, and the upsert fails on the
+// existing _id; then fold starts again.
 func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
 		rest, err := p.notFolded(ctx, view, rows)
@@ -150,11 +150,10 @@ func (p publisher) notFolded(ctx context.Context, view string, rows []origin.Row
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
 }
 
-// discard deletes the staged rows of earlier attempts, and rows of generations above the
-// committed one. Those come from a backup whose collections are not of one moment, and fold
-// would take them for newer than the rows to come. If nothing was ever published, all rows
-// belong to a view whose meta was lost. discard also creates the index that deltas and
-// RowCount need.
+// discard deletes the staged rows of earlier attempts, and rows of generations above the committed one. Those come from
+// a backup whose collections are from different moments, and fold would consider them newer than the next rows. If
+// nothing was ever published, all rows belong to a view whose meta was lost. discard also creates the index that deltas
+// and RowCount need.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
 	if err := p.store.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	if err == nil && there > 0 {
 		var now registry.View
 		if now, err = p.store.Read(ctx, d.View); err == nil && now.Attempt != d.Attempt {
-			err = origin.ErrFenced // they are of a later publication
+			err = origin.ErrFenced // the rows belong to a later publication
 		}
 		if err == nil {
 			_, err = p.store.side(d.View).deleteMany(ctx, foreign)

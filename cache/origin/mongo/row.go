@@ -19,19 +19,18 @@ const viewField = "_view"
 // rowInfo is the content of viewField.
 type rowInfo struct {
 	Generation uint64        `bson:"gen"`
-	Hash       int64         `bson:"hash"` // the bits of the unsigned hash
+	Hash       int64         `bson:"hash"` // the unsigned hash as a signed number
 	Gone       bool          `bson:"gone,omitempty"`
-	ID         bson.RawValue `bson:"id,omitempty"` // in view_staged: the row's own _id
+	ID         bson.RawValue `bson:"id,omitempty"` // the row's own _id, in view_staged
 }
 
-// stagedPrefix begins the _id of every staged row of an attempt. Ids are text so that the
-// rows of an attempt, and those of all earlier attempts, are ranges of the index on _id:
-// view_staged needs no other index.
+// stagedPrefix is the beginning of the _id of every staged row of an attempt. Ids are text so that the rows of an
+// attempt, and those of all earlier attempts, are ranges of the index on _id: view_staged needs no other index.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
-// stagedDoc returns a row as view_staged has it: its fields beside viewField, not one level
-// down, so that a row may be as large as the server allows. The _id of the document has a
-// digest of the row's own, which can be of any type and length.
+// stagedDoc returns a row in the form that view_staged has: its fields stand beside viewField, not one level down, so
+// that a row may be as large as the server allows. The _id of the document has a digest of the row's own, which can be
+// of any type and length.
 func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error) {
 	key, err := idkey.Of(r.ID)
 	if err != nil {
@@ -43,7 +42,7 @@ func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error)
 	return encode(raw.NewString(prefix+hex.EncodeToString(sum[:16])), r.Doc, info)
 }
 
-// sideDoc returns a row as view_NAME has it.
+// sideDoc returns a row in the form that view_NAME has.
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
 
 // infoOf returns the content of viewField for a row.
@@ -68,7 +67,7 @@ func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// ofRecord reports whether a field of a stored row is the record's own, and not _id.
+// ofRecord reports whether a field of a stored row is a field of the record, other than _id.
 func ofRecord(name string) bool { return name != "_id" && name != viewField }
 
 // errMalformedRow reports a row that this package cannot have written.

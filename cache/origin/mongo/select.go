@@ -27,12 +27,12 @@ import (
 // takes a moment.
 
 const (
-	// selectRows and selectBytes bound what is read between two readings of meta.
+	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
 	selectRows, selectBytes = 256, 1 << 20
-	// settleWait is the longest pause between two readings of a meta that is being settled.
+	// settleWait is the longest pause between two readings of a meta while its generation is being settled.
 	settleWait = 250 * time.Millisecond
-	// indexTime bounds the creation of indexes, which takes much longer than any other
-	// operation if there are many rows.
+	// indexTime bounds the creation of indexes, which takes much longer than any other operation if there are many
+	// rows.
 	indexTime = 30 * time.Minute
 )
 
@@ -106,8 +106,8 @@ func present(filter bson.Raw) bson.D {
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
 
-// waitSettled waits until a view's generation is settled. It returns origin.ErrStale if the view
-// is at another one.
+// waitSettled waits until a view's generation is settled. It returns origin.ErrStale if the view has moved to another
+// one.
 func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
 		d, err := s.readAt(ctx, at)
@@ -124,12 +124,12 @@ func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
 
 // Settled implements origin.Queries.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
-	defer wrap.Error(&err, "look whether view %s is settled", at.View)
+	defer wrap.Error(&err, "check whether view %s is settled", at.View)
 	d, err := s.readAt(ctx, at)
 	return err == nil && d.Staged == 0, err
 }
 
-// readAt reads a view's meta. It returns origin.ErrStale unless that is at the generation.
+// readAt reads a view's meta. It returns origin.ErrStale unless the view is at the generation of at.
 func (s *Store) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
 	d, err := s.Read(ctx, at.View)
 	if err == nil {
@@ -151,7 +151,7 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 		return fmt.Errorf("list indexes of view %s: %w", view, err)
 	}
 	var errs []error
-	for _, order := range orders { // one by one: the server may refuse some of them
+	for _, order := range orders { // one by one, because the server may refuse some of them
 		k := sortKeys(order)
 		raw, err := bson.Marshal(k)
 		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
@@ -163,8 +163,8 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 	return errors.Join(errs...)
 }
 
-// sameKeys reports whether the keys of two indexes are the same paths in the same directions,
-// which servers may write as another type of number.
+// sameKeys reports whether two indexes have the same paths in the same directions. Servers may write the directions as
+// different types of number.
 func sameKeys(a, b bson.Raw) bool {
 	document := func(d bson.Raw) bson.RawValue { return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d} }
 	return raw.Compare(document(a), document(b)) == 0

@@ -87,8 +87,8 @@ func sortKeys(order raw.Sort) bson.D {
 // with such a field read whole documents.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
-// byID returns the filter for one document. Before an id that is a document it puts $eq, or the
-// server would take its fields for operators.
+// byID returns the filter for one document. If the id is a document, byID puts $eq before it, or the server would take
+// its fields for operators.
 func byID(id bson.RawValue) bson.D {
 	if id.Type == bson.TypeEmbeddedDocument || id.Type == bson.TypeRegex {
 		return is(bson.D{{Key: "$eq", Value: id}})

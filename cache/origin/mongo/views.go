@@ -20,7 +20,7 @@ const (
 	pathGone       = viewField + ".gone"
 )
 
-// Hashes implements origin.Views: Begin has folded in what was staged.
+// Hashes implements origin.Views. It needs no staged rows: Begin has folded them in.
 func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
 	for r, err := range s.side(view).rows(ctx, present(nil), onlyInfo()) {
@@ -34,8 +34,7 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return nil
 }
 
-// RowCount implements origin.Views. For rows and for tombstones, the server reads only the
-// index on generations.
+// RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	every := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}}
@@ -52,17 +51,17 @@ func onlyInfo() *options.FindOptionsBuilder {
 	return options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
 }
 
-// mapKey returns the same text for ids that the server takes for equal.
+// mapKey returns the same text for ids that the server considers equal.
 func mapKey(id bson.RawValue) string {
 	key, err := idkey.Of(id)
-	if err != nil { // not from a server
+	if err != nil { // a server does not send such an id
 		return raw.Key(id)
 	}
 	return string(key)
 }
 
-// Rows implements origin.Views: it reads at the current meta, then what was published
-// meanwhile, until nothing was.
+// Rows implements origin.Views. It reads at the current meta, then the changes published meanwhile, until there are
+// none.
 func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	d, err := s.Read(ctx, view)
@@ -77,7 +76,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 		if next, err = s.Read(ctx, view); err != nil {
 			break
 		}
-		// Checked after reading: we may have missed a tombstone that was deleted meanwhile.
+		// Check after reading: we may have missed a tombstone that was deleted meanwhile.
 		if next.Epoch != d.Epoch || next.Generation < d.Generation || (from > 0 && from < next.Pruned) {
 			err = origin.ErrStale
 		}
@@ -86,9 +85,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return d.Meta, err
 }
 
-// readSince calls fn with the rows that changed after generation from, with all live ones if
-// it is 0: first the staged rows of the current generation, unless it is settled, then those
-// of the view's collection that no staged row replaces.
+// readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
+// staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
+// replaces.
 func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
@@ -98,7 +97,7 @@ func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn 
 			}
 			replaced[mapKey(r.ID)] = true
 			if from == 0 && r.Doc == nil {
-				continue // deleted before the reader had it
+				continue // the row was deleted before the reader got it
 			}
 			if err := fn(r); err != nil {
 				return err

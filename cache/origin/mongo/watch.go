@@ -14,9 +14,9 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Watch implements origin.Watcher by a change stream. It returns when the stream breaks and
-// the driver cannot resume it; the caller then watches again. Every collection counts as
-// changed then, because changes in between are not known.
+// Watch implements origin.Watcher by a change stream. It returns when the stream breaks and the driver cannot resume
+// it; the caller then watches again and treats every collection as changed, because it does not know the changes in
+// between.
 func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
 	stream, err := s.stream(ctx, collections)
@@ -53,8 +53,8 @@ func (s *Store) stream(ctx context.Context, collections []string) (*driver.Chang
 	})
 }
 
-// streamError is storeError for a change stream. Our pipeline is well-formed: a
-// server that cannot parse it has no change streams.
+// streamError is storeError for a change stream. Our pipeline is well-formed, so a server that cannot parse it has no
+// change streams.
 func streamError(err error) error {
 	if hasCode(err, []int{codeFailedToParse}) {
 		return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
@@ -65,18 +65,18 @@ func streamError(err error) error {
 // pause is how long Watch waits for more changes before it reports them.
 const pause = 250 * time.Millisecond
 
-// burst collects names. It reports them when none has come for a pause, and at the latest ten
-// pauses after the first, so that a steady stream does not delay them for ever.
+// burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first,
+// so that a steady stream of changes does not delay them for ever.
 type burst struct {
 	changed func(name string)
 
 	mu    sync.Mutex // guards the rest, and is held while names are reported
 	names []string
-	limit time.Time // when they are reported at the latest
+	limit time.Time // when the names are reported at the latest
 	timer *time.Timer
 }
 
-// add adds names; each is reported once.
+// add adds names. Each is reported once.
 func (b *burst) add(names ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 func Store(ctx context.Context, uri string, b bolt.Options, m mongo.Options) (origin.Store, error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok {
-		return nil, errors.New("the store must be given as bolt://PATH or mongodb://HOST/DATABASE")
+		return nil, errors.New("no store given: want bolt://PATH or mongodb://HOST/DATABASE")
 	}
 	switch scheme {
 	case "bolt":

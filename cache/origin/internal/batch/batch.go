@@ -3,8 +3,8 @@ package batch
 
 import "iter"
 
-// Of yields items in parts of at most so many items and bytes; a single item may have more bytes.
-// size returns the bytes of an item.
+// Of splits items into parts of at most most items and bytes bytes; a single larger item is a part of its own. size
+// returns the bytes of an item.
 func Of[T any](items []T, most, bytes int, size func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		first, total := 0, 0

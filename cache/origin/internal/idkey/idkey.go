@@ -1,11 +1,9 @@
-// Package idkey turns a document's _id into bytes that compare like the ids
-// themselves do in MongoDB: by type class first (null, numbers, strings,
-// documents, …), within a class by value. Two ids that MongoDB takes for equal
-// (1, NumberLong(1) and 1.0; a string and a symbol) have the same key.
+// Package idkey turns a document's _id into bytes that compare like the ids themselves do in MongoDB: by type class
+// first (null, numbers, strings, documents, …), within a class by value. Two ids that MongoDB considers equal (1,
+// NumberLong(1) and 1.0; a string and a symbol) have the same key.
 //
-// No key is the beginning of another, so that more bytes (a generation) may follow one
-// without changing order or meaning. The id cannot be computed from a key; a caller that
-// needs the id keeps it beside the key.
+// No key is a prefix of another, so that more bytes (a generation) may follow a key without changing the order or
+// meaning. The id cannot be computed from a key; a caller that needs the id keeps it beside the key.
 //
 // Stores keep these bytes: the key of a value must never change.
 package idkey
@@ -34,10 +32,10 @@ func Append(dst []byte, id bson.RawValue) ([]byte, error) {
 	return appendPayload(append(dst, class(id.Type)), id), nil
 }
 
-// class returns the first byte of the key of a value: types are ordered by it.
+// class returns the first byte of a value's key, which orders the types.
 func class(t bson.Type) byte { return byte(raw.BracketOf(t)) }
 
-// appendPayload appends what follows the class of a value.
+// appendPayload appends the bytes of a value that follow its class.
 func appendPayload(dst []byte, v bson.RawValue) []byte {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
@@ -49,7 +47,7 @@ func appendPayload(dst []byte, v bson.RawValue) []byte {
 	case bson.TypeCodeWithScope:
 		code, scope := raw.ScopedParts(v.Value)
 		return appendElements(appendText(dst, string(code)), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: scope})
-	case bson.TypeBinary: // by length first
+	case bson.TypeBinary: // shorter values come first
 		dst = binary.BigEndian.AppendUint32(dst, uint32(raw.Length(v.Value)))
 		return append(dst, v.Value[4:]...)
 	case bson.TypeDateTime:
@@ -60,7 +58,7 @@ func appendPayload(dst []byte, v bson.RawValue) []byte {
 		end := len(v.Value) - len(bson.ObjectID{})
 		return append(appendText(dst, string(v.Value[4:end-1])), v.Value[end:]...)
 	}
-	// Of fixed length and in order as they are (ObjectID, bool), ended by zeros (regex), or empty.
+	// These values are of fixed length and already in order (ObjectID, bool), end with zeros (regex), or are empty.
 	return append(dst, v.Value...)
 }
 
@@ -88,8 +86,8 @@ func appendElements(dst []byte, v bson.RawValue) []byte {
 	return append(dst, endOfList)
 }
 
-// appendNumber appends a number's kind and, if it has any, its biased exponent and its digits, so
-// that bytes compare like the numbers. For a negative number it inverts all bytes after the kind.
+// appendNumber appends a number's kind and, if it has any, its biased exponent and its digits, so that the bytes
+// compare like the numbers. For a negative number it inverts all bytes after the kind.
 func appendNumber(dst []byte, n raw.Number) []byte {
 	dst = append(dst, byte(n.Kind))
 	if len(n.Digits) == 0 {

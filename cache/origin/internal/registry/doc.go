@@ -1,6 +1,6 @@
-// Package registry has the documents about views and leases that both stores keep, and the rules
-// by which they change. A store provides a Table for each, in which single documents change
-// atomically, and the functions that move Rows.
+// Package registry defines the documents about views and leases that both stores keep, and the rules by which they
+// change. A store provides a Table for each, in which single documents change atomically, and the functions that move
+// Rows.
 package registry
 
 import "context"
@@ -20,7 +20,7 @@ type Revised struct {
 	Revision uint64 `bson:"rev"`
 }
 
-// Revise counts one more update and returns how many there were before.
+// Revise increments the count of updates and returns the count before.
 func (r *Revised) Revise() (before uint64) {
 	r.Revision++
 	return r.Revision - 1

@@ -12,12 +12,12 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Lease is a stored lease. A free one has no holder, and stays because the next holder's token
-// must be greater.
+// Lease is a stored lease. A lease without a holder is free; it is kept because the next holder's token must be
+// greater.
 type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revised      `bson:",inline"`
-	Term         time.Duration `bson:"term"` // nanoseconds; 0: written by an earlier version of the program
+	Term         time.Duration `bson:"term"` // nanoseconds; 0 if an earlier version of the program wrote it
 }
 
 // take returns the lease after holder has taken or renewed it at now.
@@ -54,14 +54,14 @@ type Leases struct {
 	seen map[string]sighting
 }
 
-// sighting is a lease and when it was first read in this state.
+// sighting is a lease and the time when this process first read it in this state.
 type sighting struct {
 	Lease
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table. now is the clock shown to people, elapsed a
-// monotonic one; nil means the process's own.
+// NewLeases returns leases kept in a table. now is the clock shown to people, elapsed a monotonic clock; if nil, the
+// process's own.
 func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Duration) *Leases {
 	if now == nil {
 		now = time.Now
@@ -77,7 +77,7 @@ func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Dur
 func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "acquire lease %s", name)
 	if name == "" || holder == "" {
-		return origin.Lease{}, errors.New("name and holder must be given")
+		return origin.Lease{}, errors.New("name or holder is missing")
 	}
 	d, err := s.table.Update(ctx, name, func(d *Lease) error {
 		d.Name = name
@@ -90,8 +90,8 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	return d.Lease, err
 }
 
-// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise. term is
-// for leases that have none.
+// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise. term applies to leases without
+// a term.
 func (s *Leases) free(d Lease, holder string, term time.Duration) error {
 	if d.Holder == "" || d.Holder == holder {
 		return nil
@@ -107,7 +107,7 @@ func (s *Leases) free(d Lease, holder string, term time.Duration) error {
 	if s.elapsed()-first.at >= term {
 		return nil
 	}
-	return fmt.Errorf("%w: %s, until %s by its own clock; it passes on when it has not been renewed for %s",
+	return fmt.Errorf("%w: %s, until %s by its own clock; another instance may take it once it has not been renewed for %s",
 		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), term)
 }
 

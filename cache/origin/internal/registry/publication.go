@@ -13,9 +13,9 @@ import (
 type publication struct {
 	views *Views
 	lease origin.Lease
-	begun View // as of Begin, with our Attempt
-	put   bool // Put got rows
-	done  bool // committed or aborted
+	begun View // the view as of Begin, with our Attempt
+	put   bool // Put has received rows
+	done  bool // the publication was committed or aborted
 }
 
 // errDone reports the use of a publication after its end.
@@ -44,8 +44,8 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
 
-// Commit implements origin.Publication. The change of the meta publishes the generation, so
-// Commit ignores errors of settling afterwards: the next Begin settles it.
+// Commit implements origin.Publication. The change of the meta publishes the generation, so Commit ignores errors of
+// settling: the next Begin settles it.
 func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "commit view %s", p.begun.View)
 	if p.done {
@@ -81,16 +81,15 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	return d.Meta, nil
 }
 
-// committed reads the meta and reports whether a commit succeeded although its answer was lost.
+// committed reads the meta and reports whether a commit succeeded although its response was lost.
 func (p *publication) committed(ctx context.Context, d *View) bool {
 	stored, err := p.views.Read(ctx, p.begun.View)
 	*d = stored
 	return err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.begun.Next()
 }
 
-// Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a
-// commit of ours that is still under way, its answer lost, fails. If the commit came first, the
-// rows are published and stay.
+// Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a commit of ours that
+// is still running, because its response was lost, fails. If the commit came first, the rows are published and stay.
 func (p *publication) Abort(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "abort publication of view %s", p.begun.View)
 	if p.done {

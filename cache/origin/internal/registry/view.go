@@ -12,9 +12,9 @@ import (
 type View struct {
 	origin.Meta `bson:",inline"`
 	Revised     `bson:",inline"`
-	Token       uint64 `bson:"token"`   // the newest lease token so far; older ones are fenced off
+	Token       uint64 `bson:"token"`   // the newest lease token; older ones are fenced off
 	Attempt     uint64 `bson:"attempt"` // counts publications; only the latest can be committed
-	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0: settled
+	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0 once settled
 	Settled     uint64 `bson:"settled"` // versions replaced up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 }
@@ -25,10 +25,9 @@ func (d View) Next() uint64 { return d.Generation + 1 }
 // Rows are the functions by which a store moves the rows of its views. All but Put may be killed
 // and repeated anywhere. Settle and then Discard run before each publication.
 type Rows struct {
-	// Put writes rows of d.Next() under d.Attempt, where no reader looks.
+	// Put writes rows of d.Next() under d.Attempt, where readers do not look.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
-	// Settle folds the rows of the committed generation in, and deletes versions that no
-	// reader can request any more.
+	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request any more.
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if
 	// nothing was ever published.
@@ -43,13 +42,12 @@ type Views struct {
 	now    func() time.Time
 }
 
-// NewViews returns views whose metas are kept in a table, and which are published under
-// leases.
+// NewViews returns views whose metas are kept in a table and which are published under leases.
 func NewViews(table Table[View], leases *Leases, rows Rows) *Views {
 	return &Views{table, leases, rows, leases.now}
 }
 
-// Read returns a view's meta; that of an unknown view has only a name.
+// Read returns a view's meta. The meta of an unknown view has only a name.
 func (v *Views) Read(ctx context.Context, view string) (View, error) {
 	d, err := v.table.Read(ctx, view)
 	d.View = view

@@ -1,4 +1,4 @@
-// Package wrap adds the request to errors of a store.
+// Package wrap adds the operation to errors of a store.
 package wrap
 
 import (
@@ -6,15 +6,15 @@ import (
 	"iter"
 )
 
-// Error puts a formatted text before *err, unless that is nil. A method that defers it first
-// names call and arguments in all its errors.
+// Error prefixes *err with a formatted text, unless it is nil. A method that defers it first names the call and its
+// arguments in all its errors.
 func Error(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
 }
 
-// Each puts a formatted text before each error that items yields.
+// Each prefixes each error that items yields with a formatted text.
 func Each[T any](items iter.Seq2[T, error], format string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for item, err := range items {

@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// EnvWire is the environment variable that turns tests over the wire on.
+// EnvWire is the environment variable that enables tests over the wire.
 const EnvWire = "VITRINE_TEST_WIRE"
 
 // BatchSize is how many statements a write command may carry.
@@ -53,7 +53,7 @@ func StartIn(t testing.TB, dir string) *Server {
 	command := exec.Command(binary, "-dir", dir)
 	command.Env = append(os.Environ(), "GOGC=800")
 	command.Stderr = os.Stderr
-	// The server runs until its input ends: with the test, or with this process.
+	// The server runs until its input closes: when the test or this process ends.
 	input, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func StartIn(t testing.TB, dir string) *Server {
 		_ = input.Close()
 		s.Kill()
 	})
-	line, err := bufio.NewReader(output).ReadString('\n') // comes once the listener is open
+	line, err := bufio.NewReader(output).ReadString('\n') // the server prints a line once it listens
 	if err != nil {
 		t.Fatalf("test server ended at start: %v", err)
 	}
@@ -78,19 +78,19 @@ func StartIn(t testing.TB, dir string) *Server {
 	return s
 }
 
-// Kill is kill -9; it may be called again.
+// Kill kills the server like kill -9. It may be called twice.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // fails if it has ended
+	_ = s.cmd.Process.Kill() // fails if the server has ended
 	_ = s.cmd.Wait()
 }
 
-// build returns the server's binary, which Go builds unless its build cache has it.
+// build returns the server's binary. Go builds it unless its build cache has it.
 var build = sync.OnceValues(func() (binary string, err error) {
 	module, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", err
 	}
-	// GOFLAGS stay as they are, so that the standard library is compiled as for the tests.
+	// GOFLAGS stay unchanged, so that the standard library is compiled as for the tests.
 	for range 2 { // the first run builds it in a temporary folder and puts it into the cache
 		command := exec.Command("go", "run", "-exec", "echo", ".")
 		command.Dir = filepath.Join(filepath.Dir(string(module)), "cache", "origin", "mongo", "testdata", "ferretdb")

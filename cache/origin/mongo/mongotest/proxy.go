@@ -26,13 +26,13 @@ type Fault struct {
 	Hang bool
 	// Delay delays every message and connection, at most until Set.
 	Delay time.Duration
-	// Request gets each command of a client's own and reports whether it passes; if not, the
-	// connection breaks. The command's name is its first field, the database is in $db, and
-	// documents to write may be outside of it. If nil, all commands pass.
+	// Request gets each command that the client sends itself and reports whether to forward it; if not, the connection
+	// breaks. The command's name is its first field, the database is in $db, and documents to write may be outside of
+	// it. If nil, all commands pass.
 	Request func(command bson.Raw) bool
-	// Reply gets each answer, a message of MongoDB's wire protocol, and returns the message to
-	// forward; if that is shorter, the connection breaks. If nil, answers arrive unchanged.
-	// Several goroutines call Request and Reply at once.
+	// Reply gets each reply, a message of MongoDB's wire protocol, and returns the message to forward; if that is
+	// shorter, the connection breaks. If nil, replies are forwarded unchanged. Several goroutines call Request and
+	// Reply at once.
 	Reply func(message []byte) []byte
 }
 
@@ -42,13 +42,13 @@ type Proxy struct {
 	address  string
 	accepted atomic.Int64
 	commands atomic.Int64
-	life     atomic.Int64 // Abandon increments it: connections with an earlier number are dead
+	life     atomic.Int64 // incremented by Abandon: connections with an earlier number hang
 	wg       sync.WaitGroup
 
 	mu       sync.Mutex   // guards the rest
-	listener net.Listener // nil: connections are refused
+	listener net.Listener // nil while connections are refused
 	state
-	end context.CancelFunc // ends the era
+	end context.CancelFunc // cancels the era
 }
 
 // state is the state of the proxy that connections read.
@@ -56,10 +56,10 @@ type state struct {
 	target  string
 	fault   Fault
 	changed chan struct{}   // closed when the fault changes
-	era     context.Context // ends when connections break
+	era     context.Context // canceled when connections break
 }
 
-// NewProxy starts a proxy before a server, which ends with the test.
+// NewProxy starts a proxy in front of a server. It ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, address: "127.0.0.1:0", state: state{target: hostOf(server), changed: make(chan struct{})}}
@@ -81,7 +81,7 @@ func (p *Proxy) URI() string { return "mongodb://" + p.address + "/" }
 // Accepted returns how many connections the proxy has accepted.
 func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 
-// Commands returns how many commands of the client's own have come.
+// Commands returns how many commands the client has sent itself.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
 
 // Set changes the fault. Connections stay open unless the fault breaks them.
@@ -118,8 +118,7 @@ func (p *Proxy) Switch(server string) {
 	p.Cut()
 }
 
-// Abandon makes all open connections hang for ever, as when a machine loses its power. New ones
-// work.
+// Abandon makes all open connections hang for ever, as when a machine loses power. New connections work.
 func (p *Proxy) Abandon() { p.life.Add(1) }
 
 // Cut breaks all connections.
@@ -168,11 +167,11 @@ func (p *Proxy) connect(client net.Conn) {
 	both.Wait()
 }
 
-// heldUp waits as long as the current fault demands, and returns the fault.
+// heldUp waits as long as the current fault demands, and then returns the fault.
 func (p *Proxy) heldUp() Fault {
 	for {
 		s := p.now()
-		var over <-chan time.Time // never, if connections hang
+		var over <-chan time.Time // nil, which never fires, if connections hang
 		if !s.fault.Hang {
 			over = time.After(s.fault.Delay)
 		}
@@ -184,7 +183,7 @@ func (p *Proxy) heldUp() Fault {
 	}
 }
 
-// pump forwards messages, as treat returns them, until one is shorter than before.
+// pump forwards messages as treat returns them, until treat returns a shorter one.
 func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []byte) {
 	defer from.Close()
 	defer to.Close()
@@ -204,7 +203,7 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 	}
 }
 
-// request counts commands. It returns the message, or nil for a command that does not pass.
+// request counts commands. It returns the message, or nil if the fault does not let the command pass.
 func (p *Proxy) request(message []byte, f Fault) []byte {
 	command, ok := commandIn(message)
 	if !ok {
@@ -217,7 +216,7 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 	return message
 }
 
-// reply returns the message that a client gets for an answer.
+// reply returns the message to forward for a reply.
 func (p *Proxy) reply(message []byte, f Fault) []byte {
 	if f.Reply == nil {
 		return message
@@ -249,7 +248,7 @@ func commandIn(message []byte) (bson.Raw, bool) {
 	if kind != wiremessage.OpMsg || len(rest) < 5 {
 		return nil, false
 	}
-	command, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:]) // behind flags and the kind of section
+	command, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:]) // the command follows the flags and the kind of section
 	first, err := bson.Raw(command).IndexErr(0)
 	if err != nil {
 		return nil, false
