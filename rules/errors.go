@@ -6,31 +6,29 @@ import (
 	"time"
 )
 
-// The kinds of error a caller of the API can meet. Compare with errors.Is; proxy
-// owns the one table that maps a kind to an HTTP status and an envelope
-// (API.md: Errors).
+// The kinds of error that a caller of the API can meet. Compare with errors.Is; proxy owns the one table that maps a
+// kind to an HTTP status and an envelope (API.md: Errors).
 var (
-	// ErrWrongCall marks a request or parameter that cannot be answered.
+	// ErrWrongCall marks an invalid request or parameter.
 	ErrWrongCall = errors.New("wrong call")
 	// ErrPermission marks a missing or invalid key, or a missing permission.
 	ErrPermission = errors.New("permission denied")
 	// ErrNotFound marks a resource that does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrUnavailable marks an answer that cannot be given right now: a view not
-	// loaded yet, a store out of reach, a limit on time or load.
+	// ErrUnavailable marks a temporary failure: a view not loaded yet, an unreachable store, a limit on time or load.
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// Error is what was wrong with a request, in words by which its sender can mend it.
+// Error says what is wrong with a request, in words that help its sender to correct it.
 type Error struct {
 	// Kind is one of the sentinels above.
 	Kind error
-	// Param names the request parameter at fault; empty when none is.
+	// Param names the invalid request parameter; it is empty if no parameter is to blame.
 	Param string
-	// Where is the place inside the parameter, such as a filter path
-	// ("$or.1.year.$gte") or an offset ("offset 12"); empty for the whole.
+	// Where is the place inside the parameter, such as a filter path ("$or.1.year.$gte") or an offset ("offset 12"); it
+	// is empty for the whole parameter.
 	Where string
-	// Reason says in one short sentence what was wrong.
+	// Reason says in one short sentence what is wrong.
 	Reason string
 }
 
@@ -39,7 +37,7 @@ func Wrongf(param, where, format string, args ...any) *Error {
 	return &Error{Kind: ErrWrongCall, Param: param, Where: where, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Error gives parameter, place and reason in this order, leaving out what is empty.
+// Error returns parameter, place and reason in this order, without empty parts.
 func (e *Error) Error() string {
 	s := e.Reason
 	if e.Where != "" {
@@ -54,17 +52,17 @@ func (e *Error) Error() string {
 // Unwrap returns the kind, so that errors.Is(err, ErrWrongCall) holds.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// RetryError is a failure that lasts for a known time.
+// RetryError is a failure that ends after a known time.
 type RetryError struct {
 	Err   error
 	After time.Duration
 }
 
-// Error is that of the failure.
+// Error returns the failure's text.
 func (e *RetryError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the failure.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// RetryAfter is how long it lasts.
+// RetryAfter returns the time after which to retry.
 func (e *RetryError) RetryAfter() time.Duration { return e.After }

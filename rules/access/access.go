@@ -1,11 +1,9 @@
-// Package access decides which data a person may see. It turns the roles of a
-// person into permissions, and the activity types hidden from these roles into a
-// filter that is joined to the caller's (API.md: Authentication; DESIGN.md,
+// Package access decides which data a person may see. It turns the roles of a person into permissions, and the activity
+// types hidden from these roles into a filter that is joined to the caller's (API.md: Authentication; DESIGN.md,
 // decision 10). Fields names the fields that are left out of records.
 //
-// It knows no request, no session and no store: the caller authenticates the
-// person and passes a Viewer. A *Policy is read-only and safe for
-// concurrent use.
+// The package does not know requests, sessions or stores: the caller authenticates the person and passes a Viewer. A
+// *Policy is read-only and safe for concurrent use.
 package access
 
 import (
@@ -15,10 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Permission is a right that configuration grants to roles, by its name.
+// A Permission is a right that the configuration grants to roles, by its name.
 type Permission string
 
-// The permissions of API.md, and that to see hidden fields.
+// The permissions of API.md, and the permission to see hidden fields.
 const (
 	ProjectsView      Permission = "projects.view"
 	ProposalsView     Permission = "proposals.view"
@@ -26,7 +24,7 @@ const (
 	FieldsHidden      Permission = "fields.hidden"
 )
 
-// Permissions returns every permission that configuration may name.
+// Permissions returns every permission that the configuration may name.
 func Permissions() []Permission {
 	return []Permission{ProjectsView, ProposalsView, PortfolioSpectrum, FieldsHidden}
 }
@@ -39,8 +37,7 @@ type Options struct {
 	Roles map[string][]Permission
 	// Member lists the roles that every caller with a session has beside their own.
 	Member []string
-	// Restricted maps an activity type to the roles that may see it; a type that
-	// is not listed is seen by all.
+	// Restricted maps an activity type to the roles that may see it. All roles may see other types.
 	Restricted map[string][]string
 }
 
@@ -56,11 +53,11 @@ type Policy struct {
 	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New returns the policy of options, which must not change any more. The reader of the
-// configuration checks that they name known permissions.
+// New returns the policy of options, which must not change afterwards. The reader of the configuration checks that they
+// name known permissions.
 func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
-// May reports whether v has the permission, by a role or as every caller does.
+// May reports whether v has the permission, by a role or because every caller has it.
 func (p *Policy) May(v Viewer, right Permission) bool {
 	if slices.Contains(p.Anonymous, right) {
 		return true
@@ -70,7 +67,7 @@ func (p *Policy) May(v Viewer, right Permission) bool {
 	})
 }
 
-// rolesOf returns a viewer's own roles and, with a session, those of every member.
+// rolesOf returns a viewer's own roles and, with a session, the roles of every member.
 func (p *Policy) rolesOf(v Viewer) []string {
 	if v.User == "" || len(p.Member) == 0 {
 		return v.Roles
@@ -78,7 +75,7 @@ func (p *Policy) rolesOf(v Viewer) []string {
 	return slices.Concat(v.Roles, p.Member)
 }
 
-// Hidden returns the activity types none of v's roles may see, sorted.
+// Hidden returns the activity types that none of v's roles may see, sorted.
 func (p *Policy) Hidden(v Viewer) []string {
 	var hidden []string
 	roles := p.rolesOf(v)
@@ -106,7 +103,7 @@ func (p *Policy) Visible(v Viewer) bson.D {
 	if v.User == "" {
 		return open
 	}
-	own := bson.D{{Key: "$eq", Value: v.User}} // a username is data and must never be read as an operator
+	own := bson.D{{Key: "$eq", Value: v.User}} // $eq: a username is data and must never be read as an operator
 	return bson.D{{Key: "$or", Value: bson.A{
 		open,
 		bson.D{{Key: "rendered.users", Value: own}},

@@ -11,27 +11,26 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Fields are the fields of records that only callers with FieldsHidden see. A path hides
-// its last name anywhere below the names before it, through arrays: mail hides every mail,
-// authors.mail every mail below authors. So a field stays hidden in rows that are made of
-// records and have it elsewhere. Letters match in either case, and a * at the end of a
-// name matches the rest of it. The nil Fields hide nothing.
+// Fields are the fields of records that only callers with FieldsHidden see. A path hides its last name anywhere below
+// the names before it, through arrays: mail hides every mail, authors.mail every mail below authors. So a field stays
+// hidden in a row that holds it in another place than the record does. Paths ignore case, and a * at the end of a name
+// matches the rest of it. The nil Fields hide nothing.
 type Fields struct {
 	text  string
-	paths [256][]fieldPath // by the first byte of the last name, as bucket has it
+	paths [256][]fieldPath // by the first byte of the last name, as bucket returns it
 }
 
-// fieldPath is a path, the names in their order.
+// fieldPath is a path: its names in order.
 type fieldPath []fieldName
 
-// fieldName is a name, or the beginning of names.
+// fieldName is a name, or the beginning of a name.
 type fieldName struct {
 	text []byte
 	open bool
 }
 
-// deciding are the paths by which this program decides who sees what: without them a
-// restriction would not hold, or a session would have no roles.
+// deciding are the paths by which this program decides who may see what. If they were hidden, a restriction would not
+// hold, or a session would have no roles.
 var deciding = []string{"_id", "type", "user", "rendered.users", "persons.user", "created_by", "username", "roles"}
 
 // NewFields reads dotted paths; it returns nil for an empty list.
@@ -78,7 +77,7 @@ func (f *Fields) Hides(path string) bool {
 	return hidden
 }
 
-// Refusal returns why a caller without FieldsHidden may not name a path, "" if it may.
+// Refusal returns why a caller without FieldsHidden may not name a path, or "" if the caller may.
 func (f *Fields) Refusal(path string) string {
 	if !f.Hides(path) {
 		return ""
@@ -86,7 +85,7 @@ func (f *Fields) Refusal(path string) string {
 	return "is hidden from callers without the permission " + string(FieldsHidden)
 }
 
-// Strip returns a record without its hidden fields: the record itself if it has none.
+// Strip returns a record without its hidden fields. If it has none, Strip returns the record itself.
 func (f *Fields) Strip(doc bson.Raw) bson.Raw {
 	above := make([][]byte, 0, 16) // enough for most records
 	if f == nil || !f.within(doc, above) {
@@ -95,8 +94,8 @@ func (f *Fields) Strip(doc bson.Raw) bson.Raw {
 	return f.without(doc, bson.TypeEmbeddedDocument, above).Value
 }
 
-// within reports whether a document or array has hidden fields, at any depth. above are
-// the names that lead to it. The numbers of elements hide nothing: no name of a path is one.
+// within reports whether a document or array has hidden fields, at any depth. above are the names that lead to it.
+// Array positions hide nothing, because no path names one.
 func (f *Fields) within(doc []byte, above [][]byte) bool {
 	for e := range raw.All(doc) {
 		names, hidden := f.below(above, e.Key)
@@ -130,7 +129,7 @@ func (f *Fields) without(doc []byte, t bson.Type, above [][]byte) bson.RawValue 
 	return b.Finish(t)
 }
 
-// nested returns the document or array in an element, nil if it has none.
+// nested returns the document or array in an element, or nil.
 func nested(e raw.Element) []byte {
 	switch e.Type {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
@@ -142,8 +141,8 @@ func nested(e raw.Element) []byte {
 	return nil
 }
 
-// below returns the names that lead below a field, and whether it is hidden. A stored name with
-// dots in it is read as a path of several names.
+// below returns the names that lead to the content of a field, and whether the field is hidden. It reads a stored name
+// with dots as a path of several names.
 func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool) {
 	for more := true; more; {
 		var name []byte
@@ -160,8 +159,8 @@ func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool
 
 var dot = []byte{'.'}
 
-// hides reports whether the last name of the path is that of a field, and its other names are
-// among those above the field, in their order.
+// hides reports whether the last name of the path matches the field's, and its other names match some of those above
+// the field, in order.
 func (p fieldPath) hides(names [][]byte) bool {
 	left, last := len(p)-1, len(names)-1
 	if !p[left].is(names[last]) {
@@ -175,7 +174,7 @@ func (p fieldPath) hides(names [][]byte) bool {
 	return left == 0
 }
 
-// is reports whether n is the name, or the beginning of it if n is open.
+// is reports whether name is n or, if n is open, begins with n.
 func (n fieldName) is(name []byte) bool {
 	if n.open && len(name) > len(n.text) {
 		name = name[:len(n.text)]
@@ -183,7 +182,7 @@ func (n fieldName) is(name []byte) bool {
 	return len(n.text) == len(name) && bytes.EqualFold(n.text, name)
 }
 
-// bucket returns the first byte of a name, the same for a small letter and its capital.
+// bucket returns the first byte of a name, in lower case.
 func bucket(name []byte) byte {
 	if len(name) == 0 {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendBibTeX appends an item as one BibTeX entry with a newline at its end: in UTF-8 or, with
-// latex, in ASCII where LaTeX has commands for the characters.
+// AppendBibTeX appends an item as one BibTeX entry that ends in a newline: in UTF-8 or, with latex, in ASCII as far as
+// LaTeX has commands for the characters.
 func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
@@ -36,7 +36,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.pages, "pages", it.Pages)
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
-	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber knows one
+	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
 		"pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
@@ -47,8 +47,8 @@ type bibtex struct {
 	latex bool
 }
 
-// fields writes fields from pairs of a name and a value; write writes the value. It skips pairs
-// with an empty name or value.
+// fields writes fields from pairs of a name and a value, and the value by write. It skips pairs with an empty name or
+// value.
 func (b *bibtex) fields(write func(value string), pairs ...string) {
 	each(func(name, value string) {
 		b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
@@ -57,12 +57,12 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 	}, pairs...)
 }
 
-// inURL percent-encodes the characters that would end a field or begin a command: also "^", as
-// TeX reads ^^5c as a backslash, and those that packages give a meaning. The other special
-// characters of TeX (#$%&_~) begin no command, and packages for URLs read them literally.
+// inURL percent-encodes the characters that would end a field or begin a command: also "^", because TeX reads ^^5c as a
+// backslash, and characters to which packages give a meaning. The other special characters of TeX (#$%&_~) begin no
+// command, and packages for URLs read them literally.
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C", " ", "%20", "\n", "%0A", "\r", "%0D")
 
-// verbatim writes a text that readers do not read as TeX.
+// verbatim writes a text for a field that readers do not parse as TeX.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
 
 // pages writes pages, with two hyphens for a range.
@@ -75,8 +75,8 @@ func (b *bibtex) pages(pages string) {
 	}
 }
 
-// persons writes a field with names. Commas and " and " have a meaning there, so that parts
-// with them stand in braces, as the names of organisations do.
+// persons writes a field with names. Commas and " and " are separators there, so braces enclose the parts that contain
+// them, and the names of organisations.
 func (b *bibtex) persons(field string, persons []Person) {
 	if len(persons) == 0 {
 		return
@@ -86,7 +86,7 @@ func (b *bibtex) persons(field string, persons []Person) {
 		p := &persons[i]
 		b.dst = append(b.dst, before...)
 		before = " and "
-		alone := p.Given == "" && strings.Contains(p.Family, " ") // its first word would be a given name
+		alone := p.Given == "" && strings.Contains(p.Family, " ") // without braces, its first word would be read as a given name
 		b.namePart(p.Family+p.Literal, alone || p.Family == "")
 		if p.Given != "" {
 			b.dst = append(b.dst, ", "...)
@@ -96,15 +96,15 @@ func (b *bibtex) persons(field string, persons []Person) {
 	b.dst = append(b.dst, "},\n"...)
 }
 
-// braced writes a text in braces of its own.
+// braced writes a text in braces.
 func (b *bibtex) braced(s string) {
 	b.dst = append(b.dst, '{')
 	b.text(s)
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name. It stands in braces if whole is true, if BibTeX would read
-// several names, and if it would end a label of natbib.
+// namePart writes a part of a name. It adds braces if whole is true, if BibTeX would read several names, or if the part
+// would end a label of natbib.
 func (b *bibtex) namePart(s string, whole bool) {
 	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {
@@ -117,10 +117,9 @@ func (b *bibtex) namePart(s string, whole bool) {
 	}
 }
 
-// title writes the title with its markup as commands. Braces keep the capitals of words
-// that have some beyond their first letter.
+// title writes the title, with its markup as commands. Braces keep capitals beyond a word's first letter.
 func (b *bibtex) title(title string) {
-	before, glued := "", false // a text, and whether a sub or sup tag is in front of it
+	before, glued := "", false // the previous text, and whether only a sub or sup tag follows it
 	for tag, text := range parts(title) {
 		lowered := strings.HasSuffix(tag, "sub>") || strings.HasSuffix(tag, "sup>")
 		b.words(before, glued, lowered)
@@ -130,10 +129,10 @@ func (b *bibtex) title(title string) {
 	b.words(before, glued, false)
 }
 
-// words writes a text of a title. The first and the last word may be glued to a text before
-// and behind.
+// words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from the one before or
+// after it.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
-	done := 0 // written before
+	done := 0 // bytes of s already written
 	for start := 0; start < len(s); {
 		end := len(s) - len(strings.TrimLeftFunc(s[start:], isLetter))
 		capital := strings.LastIndexFunc(s[start:end], unicode.IsUpper)
@@ -147,7 +146,7 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	b.text(s[done:])
 }
 
-// text writes plain text, so that TeX reads the same text.
+// text writes plain text with escapes, so that TeX shows the same text.
 func (b *bibtex) text(s string) {
 	if b.latex {
 		s = norm.NFC.String(s)
@@ -167,8 +166,8 @@ func (b *bibtex) text(s string) {
 	}
 }
 
-// appendLaTeX appends a character: one beyond ASCII as a LaTeX command, unless only a package
-// has one.
+// appendLaTeX appends a character. It writes one beyond ASCII as a LaTeX command, unless only a package defines the
+// command.
 func appendLaTeX(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(r))
@@ -194,10 +193,10 @@ func appendLaTeX(dst []byte, r rune) []byte {
 // ligatures are the characters that TeX would join.
 var ligatures = []string{"--", "''", ",,", "``", "?`", "!`"}
 
-// texEscapes writes the characters that TeX does not read as themselves.
+// texEscapes replaces the characters that TeX would not show as they are.
 var texEscapes = strings.NewReplacer(
 	"$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	`\`, `\textbackslash{}`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`,
-	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, // other characters in old fonts
+	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, // old fonts show other characters
 	"{", `\textbraceleft{}`, "}", `\textbraceright{}`, // BibTeX counts escaped braces, too
 )

@@ -98,15 +98,15 @@ func TestLoad(t *testing.T) {
 		{"no mapping", "[]", "f.yaml:1: expected keys and values"},
 		{"missing section", "fields: {}\n", "f.yaml:1: kinds: is missing"},
 		{"unknown section", file("{}", kind, rest+"x: {}\n"), "f.yaml:8: x: unknown key; there are fields"},
-		{"unknown variable", file("{titel: [a]}", kind, rest), "f.yaml:1: fields.titel: unknown variable; there are title, "},
+		{"unknown variable", file("{titel: [a]}", kind, rest), "f.yaml:1: fields.titel: unknown variable, want one of title, "},
 		{"no list", file("{title: {a: b}}", kind, rest), "f.yaml:1: fields.title: expected a list of stored fields"},
 		{"path", file("{title: [a.b]}", kind, rest), `f.yaml:1: fields.title: "a.b" is not the name of a field`},
 		{"twice", file("{}", kind, "subtypes: {a: other, a: other}\ntypes: {}\nviews: {activities: other}\ndegrees: {}"), "f.yaml:4: subtypes.a: given twice"},
-		{"shape", file("{}", strings.Replace(kind, "BOOK", "book", 1), rest), `f.yaml:3: kinds.other.ris: "book" is not such a name`},
+		{"shape", file("{}", strings.Replace(kind, "BOOK", "book", 1), rest), `f.yaml:3: kinds.other.ris: "book" does not match`},
 		{"missing form", file("{}", strings.Replace(kind, "ris: BOOK, ", "", 1), rest), "f.yaml:3: kinds.other.ris: is missing"},
 		{"unknown key", file("{}", strings.Replace(kind, "ris", "isi", 1), rest), "f.yaml:3: kinds.other.isi: unknown key"},
 		{"unknown kind", file("{}", kind, "subtypes: {}\ntypes:\n  a: nothing\nviews: {activities: other}\ndegrees: {}"), `f.yaml:6: types.a: unknown kind "nothing"`},
-		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: there is no such view"},
+		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: unknown view"},
 		{"no activities", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {}\ndegrees: []"), "f.yaml:7: degrees: expected codes and names\nf.yaml:6: views.activities: is missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

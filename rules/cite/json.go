@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// members appends members to an object from pairs of a name and a value; it skips empty values.
+// members appends members to an object from pairs of a name and a value. It skips empty values.
 func members(dst []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -21,7 +21,7 @@ func members(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
-// several appends a member with an identifier, or with an array if ", " separates several.
+// several appends a member with an identifier, or with an array if all holds several, separated by ", ".
 func several(dst []byte, name, all string) []byte {
 	if !strings.Contains(all, ", ") {
 		return members(dst, name, all)
@@ -33,7 +33,7 @@ func several(dst []byte, name, all string) []byte {
 	return append(dst[:len(dst)-1], ']')
 }
 
-// list appends a member with an array of persons, unless there are none; one appends a person.
+// list appends a member with an array of persons, unless there are none. one appends a person.
 func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Person) []byte) []byte {
 	if len(persons) == 0 {
 		return dst
@@ -91,7 +91,7 @@ func cslDate(dst []byte, name string, from, to date.Date) []byte {
 	return append(dst, "]}"...)
 }
 
-// appendNumbers appends a date as an array of the numbers that are known.
+// appendNumbers appends the known parts of a date as an array of numbers.
 func appendNumbers(dst []byte, d date.Date) []byte {
 	for i, n := range [...]int{d.Year, d.Month, d.Day} {
 		if n > 0 {
@@ -101,21 +101,21 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 	return append(dst, ']')
 }
 
-// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a
-// script element. page is the address of the item's page here, url that of its links, and
-// person returns the address of a person by username; each may be "".
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a script element. page is the
+// address of the item's page in Vitrine, url the address that the page links to, and person returns a person's address
+// by username; each may be "".
 func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
 	start, same := len(dst), cmp.Or(doi.URL(it.DOI), it.URL)
 	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs", same)
 	switch it.Forms.Schema {
 	case "Person":
-	case "ResearchProject": // an organisation for schema.org
+	case "ResearchProject": // schema.org treats projects as organisations
 		if it.Name != it.Text {
 			dst = members(dst, "alternateName", it.Name)
 		}
 		dst = schemaPersons(dst, "member", "Person", it.Authors, person)
 		dst = members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description", it.Abstract)
-	case "Event": // a lecture is one, held by its authors
+	case "Event": // a lecture is an event with its authors as performers
 		dst = schemaPersons(dst, "performer", "Organization", it.Authors, person)
 		dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
 		dst = named(dst, "location", "Place", it.Place)
@@ -131,7 +131,7 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 	return append(dst[:start], bytes.ReplaceAll(dst[start:], []byte("<"), []byte(`\u003c`))...)
 }
 
-// appendWork appends what creative works have.
+// appendWork appends the members that all creative works have.
 func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	if strings.HasSuffix(it.Forms.Schema, "Article") {
 		dst = members(dst, "headline", it.Text)
@@ -155,8 +155,7 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	return members(dst, "inLanguage", it.Language, "abstract", it.Abstract)
 }
 
-// appendPartOf appends what a work is a part of: an issue of a volume of a periodical, or
-// a book.
+// appendPartOf appends what contains the work: an issue of a volume of a periodical, or a book.
 func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte {
 	if it.Container == "" {
 		return named(dst, "isPartOf", "CreativeWorkSeries", it.Series)
@@ -181,7 +180,7 @@ func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte 
 	return append(several(several(dst, "isbn", isbn), "issn", it.ISSN), closing...)
 }
 
-// schemaPersons appends a list of persons. A person without a family name is of the class.
+// schemaPersons appends a list of persons. A person without a family name gets the given class.
 func schemaPersons(dst []byte, name, class string, persons []Person, person func(user string) string) []byte {
 	return list(dst, name, persons, func(dst []byte, p *Person) []byte {
 		class := class
@@ -189,14 +188,14 @@ func schemaPersons(dst []byte, name, class string, persons []Person, person func
 			class = "Person"
 		}
 		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
-		if p.User != "" { // most persons have none: do not make an address
+		if p.User != "" { // most persons have none: save building the address
 			dst = members(dst, "url", person(p.User))
 		}
 		return append(dst, '}')
 	})
 }
 
-// named appends an object of a class with a name unless the name is empty.
+// named appends an object of a class with a name, unless the name is empty.
 func named(dst []byte, property, class, name string) []byte {
 	if name == "" {
 		return dst

@@ -14,9 +14,8 @@ import (
 // maxKeyPart bounds the length of a name or word in a citation key.
 const maxKeyPart = 24
 
-// key returns a citation key: family name, year, first remarkable word of the title, and
-// 40 bits of a hash of the _id, by which it is unique. Texts that are not in a Latin script
-// are left out.
+// key returns a citation key: family name, year, first significant word of the title, and 40 bits of a hash of the _id,
+// which make it unique. It leaves out texts that are not in a Latin script.
 func key(it *Item) string {
 	var buf [3*maxKeyPart + 20]byte
 	dst := buf[:0]
@@ -50,8 +49,8 @@ func key(it *Item) string {
 	return string(dst)
 }
 
-// appendASCII appends the first word of a text in small letters of ASCII, and returns the
-// rest of the text. The characters of joiners do not end the word.
+// appendASCII appends the first word of a text in small ASCII letters, and returns the rest of the text. The characters
+// of joiners do not end the word.
 func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	start := len(dst)
 	for i, r := range s {
@@ -71,7 +70,7 @@ func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	return dst, ""
 }
 
-// appendLatin appends a letter beyond ASCII in letters of ASCII.
+// appendLatin appends a letter beyond ASCII as ASCII letters.
 func appendLatin(dst []byte, r rune) []byte {
 	if base := norm.NFKD.PropertiesString(string(r)).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
 		if c := base[0] | 0x20; c >= 'a' && c <= 'z' {

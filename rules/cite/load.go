@@ -21,7 +21,7 @@ import (
 //go:embed formats.yaml
 var formatsFile []byte
 
-// formats has the names in the formats; the comments of the file describe them.
+// formats holds each format's own terms; the comments of the file describe them.
 var formats = func() (f struct {
 	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Author, Creator string }
 	Unremarkable          map[string]struct{}
@@ -34,19 +34,19 @@ var formats = func() (f struct {
 	return f
 }()
 
-// Mapping is compiled mapping rules for the rows of one view.
+// Mapping holds compiled mapping rules for the rows of one view.
 type Mapping struct {
 	// Fingerprint is a hash of the file.
 	Fingerprint string
 
 	view                   string
-	slots                  map[string]int // of stored fields, in Item.values
+	slots                  map[string]int // the position in Item.values of each stored field
 	subtypes, types, views map[string]*work
 	fallback               *work
-	degrees                map[string]string // names of codes
+	degrees                map[string]string // names of the codes of academic degrees
 }
 
-// Slots of the fields that are read whatever the file says.
+// Slots of the fields that are always read, whatever the file says.
 const (
 	slotID = iota
 	slotType
@@ -60,14 +60,14 @@ type work struct {
 	fields
 }
 
-// fields are the slots that each variable of an item comes from, the first that is not
-// empty. Files call the variables as the fields here are called, in small letters.
+// fields has for each variable of an item the slots of the stored fields that may hold it; the first that is not empty
+// counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
 	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract []int
 }
 
-// variables are the names of an item's variables.
+// variables has the names of an item's variables.
 var variables = func() (all []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
 		all = append(all, strings.ToLower(f.Name))
@@ -75,19 +75,18 @@ var variables = func() (all []string) {
 	return all
 }()
 
-// View returns the rules for the rows of another view, such as rules.ViewProjects. Load
-// returns those for activities.
+// View returns the rules for the rows of another view, such as rules.ViewProjects. Load returns the rules for
+// activities.
 func (m *Mapping) View(name string) *Mapping {
 	other := *m
 	other.view, other.fallback = name, cmp.Or(m.views[name], m.fallback)
-	if name != rules.ViewActivities { // their codes mean something else
+	if name != rules.ViewActivities { // in other views the same codes have other meanings
 		other.subtypes, other.types = nil, nil
 	}
 	return &other
 }
 
-// Load compiles mapping rules. It reports all mistakes, not just the first; each error
-// begins "name:line: key: ".
+// Load compiles mapping rules. It reports all mistakes, not only the first. Each error begins "name:line: key: ".
 func Load(name string, src []byte) (*Mapping, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	switch {
@@ -108,7 +107,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 type loader struct {
 	*yamlfile.Reader
 	to     *Mapping
-	fields fields // what kinds inherit
+	fields fields // the fields that kinds inherit
 	kinds  map[string]*work
 }
 
@@ -131,7 +130,7 @@ func (l *loader) file(n *yaml.Node) {
 	}
 	for view := range l.to.views {
 		if _, ok := rules.ViewNamed(view); !ok {
-			l.Errorf(top["views"], "views."+view, "there is no such view")
+			l.Errorf(top["views"], "views."+view, "unknown view")
 		}
 	}
 	if l.to.views[rules.ViewActivities] == nil {
@@ -146,7 +145,7 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 		var names []string
 		switch {
 		case v < 0:
-			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(variables, ", "))
+			l.Errorf(n, path, "unknown variable, want one of %s", strings.Join(variables, ", "))
 			return
 		case n.Decode(&names) != nil:
 			l.Errorf(n, path, "expected a list of stored fields")
@@ -166,8 +165,7 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	})
 }
 
-// kind reads a kind of work. The names in the formats have a shape, since they are written
-// unescaped.
+// kind reads a kind of work. Its names in the formats must match a pattern, because the writers do not escape them.
 func (l *loader) kind(n *yaml.Node, path string) *work {
 	k := &work{fields: l.fields}
 	found := l.Mapping(n, path, "bibtex", "csl", "openurl", "ris", "schema", "fields")
@@ -177,7 +175,7 @@ func (l *loader) kind(n *yaml.Node, path string) *work {
 		case found[key] == nil:
 			l.Errorf(n, path+"."+key, "is missing")
 		case !regexp.MustCompile(shape).MatchString(n.Value):
-			l.Errorf(n, path+"."+key, "%q is not such a name: it has to match %s", n.Value, shape)
+			l.Errorf(n, path+"."+key, "%q does not match %s", n.Value, shape)
 		}
 		return n.Value
 	}

@@ -8,7 +8,7 @@ import (
 	"vitrine/rules/doi"
 )
 
-// each calls yield with each pair of a name and a value, unless one of the two is empty.
+// each calls yield for each pair of a name and a value, unless one of them is empty.
 func each(yield func(name, value string), pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i] != "" && pairs[i+1] != "" {
@@ -17,27 +17,26 @@ func each(yield func(name, value string), pairs ...string) {
 	}
 }
 
-// eachNumber calls yield with a name and each identifier of a list separated by ", ".
+// eachNumber calls yield with a name and each identifier of a list, whose separator is ", ".
 func eachNumber(yield func(name, value string), name, all string) {
 	for one := range strings.SplitSeq(all, ", ") {
 		each(yield, name, one)
 	}
 }
 
-// firstOf returns the first identifier of a list separated by ", ".
+// firstOf returns the first identifier of a list, whose separator is ", ".
 func firstOf(all string) string {
 	one, _, _ := strings.Cut(all, ", ")
 	return one
 }
 
-// AppendRIS appends an item as one RIS record, whose lines end in CR LF. A value never
-// becomes a line of its own.
+// AppendRIS appends an item as one RIS record with CR LF as line end. A value cannot begin a new line.
 func AppendRIS(dst []byte, it *Item) []byte {
 	line := func(tag, value string) {
 		dst = append(append(append(append(dst, tag...), "  - "...), clean(value)...), "\r\n"...)
 	}
 	persons := func(tag string, all []Person) {
-		for _, p := range all { // the format cannot have a comma in a part of a name
+		for _, p := range all { // RIS does not allow a comma in a part of a name
 			if family := strings.ReplaceAll(p.Family, ",", ""); family != "" {
 				p.Family, p.Given = family, strings.ReplaceAll(p.Given, ",", "")
 			}
@@ -63,8 +62,8 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 
-// Meta calls yield with the name and the content of each of an item's citation_* tags, as
-// Google Scholar reads them, in the order in which a page has them. Both are plain text.
+// Meta calls yield with the name and the content of each of an item's citation_* tags, which Google Scholar reads, in
+// the order for a page. Both are plain text.
 func Meta(it *Item, yield func(name, content string)) {
 	each(yield, "citation_title", it.Text)
 	for i := range it.Authors {
@@ -99,7 +98,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	}
 	names := cmp.Or(formats.OpenURL[it.Forms.OpenURL], formats.OpenURL[format])
 	each(add, "rft_id", id, names.Genre, genre, names.Title, it.Text, names.Container, it.Container, "rft.series", it.Series)
-	for i := range it.Authors { // the whole names, and of the first author the parts as well
+	for i := range it.Authors { // all whole names, and in addition the parts of the first author's name
 		p := &it.Authors[i]
 		if i == 0 && names.Author != "" {
 			each(add, "rft.aulast", p.Family, "rft.aufirst", p.Given)

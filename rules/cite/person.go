@@ -19,7 +19,7 @@ func (p *Person) Name() string { return p.whole(p.Given, " ", p.Family) }
 // Inverted returns the whole name of a person, the family name first.
 func (p *Person) Inverted() string { return p.whole(p.Family, ", ", p.Given) }
 
-// whole returns the whole name of a person from its two parts in their order.
+// whole joins the parts of a name in the given order, or returns the whole name if it is not in parts.
 func (p *Person) whole(first, separator, last string) string {
 	if p.Given == "" {
 		return p.Family + p.Literal
@@ -27,7 +27,7 @@ func (p *Person) whole(first, separator, last string) string {
 	return first + separator + last
 }
 
-// ORCIDPage returns the address of a person's page at orcid.org, "" without an ORCID.
+// ORCIDPage returns the address of a person's page at orcid.org, or "" if the person has no ORCID.
 func (p *Person) ORCIDPage() string {
 	if p.ORCID == "" {
 		return ""
@@ -35,9 +35,8 @@ func (p *Person) ORCIDPage() string {
 	return "https://orcid.org/" + markup.PathSegment(p.ORCID)
 }
 
-// appendPersons appends the persons of a stored list that have a name. A text in the list is a
-// name, and so is a text in place of the list. Members of a project whose username is not
-// public are left out; authors of a work stay.
+// appendPersons appends the persons of a stored list that have a name. A text in the list, or in place of the list, is
+// a name. It leaves out members of a project whose username is not public, but keeps authors of a work.
 func (it *Item) appendPersons(dst []Person, slots []int) []Person {
 	add := func(p Person) {
 		if p.Family != "" || p.Literal != "" {
@@ -59,7 +58,7 @@ func (it *Item) appendPersons(dst []Person, slots []int) []Person {
 	return dst
 }
 
-// personNamed returns a person by name. With one comma, the family name comes first.
+// personNamed returns a person by name. If the name has one comma, the family name comes first.
 func personNamed(name string) Person {
 	name = clean(name)
 	family, given, _ := strings.Cut(name, ",")
@@ -70,7 +69,7 @@ func personNamed(name string) Person {
 	return Person{Literal: name}
 }
 
-// person returns a person stored as a document, without a name if none may be shown.
+// person returns a person stored as a document. It has no name if the name may not be shown.
 func (it *Item) person(doc bson.Raw) Person {
 	var public bson.Raw
 	if user := part(doc, "user"); user != "" {
@@ -94,16 +93,14 @@ func (it *Item) person(doc bson.Raw) Person {
 	return p
 }
 
-// isOrganisation reports whether a family name without a given name is that of an organisation:
-// several words that do not begin like "van den Berg", or capitals of a script that has small
-// letters.
+// isOrganisation reports whether a family name without a given name belongs to an organisation: it has several words
+// and does not begin like "van den Berg", or consists of capitals in a script that has small letters.
 func isOrganisation(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	return strings.Contains(name, " ") && !unicode.IsLower(first) || len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// public returns the entry of a public person by username in the mark of the row, nil if
-// there is none.
+// public returns a public person's entry in the mark of the row, or nil.
 func (it *Item) public(user string) bson.Raw {
 	about, _ := it.values[slotMark].DocumentOK()
 	for one := range mark.Entries(about, "persons") {

@@ -17,14 +17,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Read reads a row into an item and reuses the item's slices. It reads the fields of the row
-// once; of repeated fields the first counts.
+// Read reads a row into an item and reuses the item's slices. It reads the row's fields once; the first of repeated
+// fields counts.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
 	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
 	if len(values) != len(m.slots) {
 		values = make([]bson.RawValue, len(m.slots))
 	}
-	*it = Item{} // in place: a literal with the slices would be built apart and copied
+	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
 	it.View, it.Authors, it.Editors, it.values = m.view, authors, editors, values
 	clear(values)
 	fields := raw.Read(row)
@@ -33,7 +33,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 			values[slot] = e.Value()
 		}
 	}
-	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // it keeps control characters and blanks
+	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // IDText keeps control characters and spaces
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
@@ -61,8 +61,8 @@ func (it *Item) fill(f *fields) {
 	}
 }
 
-// dates sets when a work appeared or took place. The stored year and month count before the
-// start, which adds what they leave open.
+// dates sets when a work appeared or took place. The stored year and month take precedence over the start, which only
+// fills in missing parts.
 func (it *Item) dates(f *fields) {
 	read := func(slots []int) date.Date { return date.Read(it.value(slots), time.UTC) }
 	start, end := read(f.Start), read(f.End)
@@ -79,8 +79,7 @@ func (it *Item) dates(f *fields) {
 	}
 }
 
-// value returns the first value in some slots that is not null, a blank text, or an empty list
-// or document.
+// value returns the first value in the slots that is not null, a blank text, or an empty list or document.
 func (it *Item) value(slots []int) bson.RawValue {
 	for _, slot := range slots {
 		v := it.values[slot]
@@ -92,7 +91,7 @@ func (it *Item) value(slots []int) bson.RawValue {
 	return bson.RawValue{}
 }
 
-// text returns the first text in some slots that is not empty.
+// text returns the first text in the slots that is not empty.
 func (it *Item) text(slots []int) string {
 	for _, slot := range slots {
 		if v := &it.values[slot]; v.Type != 0 {
@@ -104,8 +103,7 @@ func (it *Item) text(slots []int) string {
 	return ""
 }
 
-// text returns a scalar as text, and the texts of an array with ", " between them. A dash
-// says that there is none.
+// text returns a scalar as text, and an array as its texts joined by ", ". A dash counts as empty.
 func text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -133,10 +131,10 @@ func text(v bson.RawValue) string {
 	return ""
 }
 
-// items are the items that With reuses.
+// items is the pool of items for With.
 var items = sync.Pool{New: func() any { return new(Item) }}
 
-// With calls use with the item of a row, which is valid until use returns.
+// With calls use with the item of a row. The item is valid until use returns.
 func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	it := items.Get().(*Item)
 	defer items.Put(it)
@@ -144,7 +142,7 @@ func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	use(it)
 }
 
-// Words calls add for each text by which a row is found: title, authors, venue and year.
+// Words calls add for each text by which search finds a row: title, authors, venue and year.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)

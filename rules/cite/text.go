@@ -10,10 +10,10 @@ import (
 	"vitrine/rules/markup"
 )
 
-// clean returns a stored text as one line of valid UTF-8: without control characters, with
-// one space for each run of white space, and none at its ends.
+// clean returns a stored text as one line of valid UTF-8: without control characters, with one space for each run of
+// white space, and without spaces at its ends.
 func clean(s string) string {
-	for i, space := 0, true; i < len(s); i++ { // most texts are clean already, in ASCII
+	for i, space := 0, true; i < len(s); i++ { // most texts are clean ASCII
 		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
 			return strings.TrimSpace(spaced(s))
 		}
@@ -45,8 +45,7 @@ func plain(s string) string {
 	return clean(markup.Text(markup.Title(s)))
 }
 
-// parts yields the texts of a title, each behind the tag before it, such as "<i>" or "</i>".
-// The first one has none.
+// parts yields the texts of a title, each with the tag before it, such as "<i>" or "</i>". The first tag is "".
 func parts(title string) iter.Seq2[string, string] {
 	return func(yield func(tag, text string) bool) {
 		for tag, more := "", true; more; tag = "<" + tag + ">" {
@@ -62,7 +61,7 @@ func parts(title string) iter.Seq2[string, string] {
 	}
 }
 
-// isLetter reports letters, digits, marks and apostrophes: what words are made of.
+// isLetter reports whether r can be part of a word: a letter, digit, mark or apostrophe.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '\''
@@ -70,7 +69,7 @@ func isLetter(r rune) bool {
 	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// pageRange returns the first and the last page of a range. Other pages are one text.
+// pageRange returns the first and the last page of a range. If pages is not a range, first is pages.
 func pageRange(pages string) (first, last string) {
 	i := strings.IndexAny(pages, "-\u2013\u2014")
 	if i < 0 {

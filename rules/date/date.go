@@ -1,7 +1,7 @@
 // Package date reads the forms in which institutes store a date.
 //
-// The parts of a date that make no sense are dropped: a month that does not exist leaves the
-// year, a day that does not exist the month. All functions are pure; no value makes them panic.
+// It drops invalid parts of a date: an invalid month leaves the year, an invalid day leaves the month. All functions
+// are pure and never panic.
 package date
 
 import (
@@ -17,10 +17,10 @@ import (
 // Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 means no date.
 type Date struct{ Year, Month, Day int }
 
-// maxYear is the last year that is read.
+// maxYear is the last valid year.
 const maxYear = 9999
 
-// New returns the parts of a year, month and day that make sense.
+// New returns the date made of the valid parts of year, month and day.
 func New(year, month, day int) Date {
 	switch {
 	case year < 1 || year > maxYear:
@@ -33,8 +33,8 @@ func New(year, month, day int) Date {
 	return Date{year, month, day}
 }
 
-// Read returns a stored date: a year, "2021-08-01" in its three lengths, with a time behind it
-// or not, a BSON date in zone, {year, month, day}.
+// Read returns a stored date. It accepts a year, "2021-08-01" or a prefix of it, also before a time, a BSON date in
+// zone, and {year, month, day}.
 func Read(v bson.RawValue, zone *time.Location) Date {
 	switch v.Type {
 	case bson.TypeString:
@@ -54,7 +54,7 @@ func Of(year, month, day bson.RawValue) Date { return New(number(year), 0, 0).Wi
 // With returns the year of d with a stored month and day.
 func (d Date) With(month, day bson.RawValue) Date { return New(d.Year, number(month), number(day)) }
 
-// read reads a date from text: a year of four digits, a month and a day.
+// read reads a date from text: a year of four digits, perhaps with a month and a day.
 func read(s string) Date {
 	if i := strings.IndexAny(s, "T "); i > 0 {
 		s = s[:i]
@@ -72,7 +72,7 @@ func read(s string) Date {
 	return New(parts[0], parts[1], parts[2])
 }
 
-// number returns a whole number, also one stored as text; 0 for everything else.
+// number returns a whole number, also one stored as text, or 0.
 func number(v bson.RawValue) int {
 	if v.Type == bson.TypeString {
 		n, _ := strconv.ParseInt(strings.TrimSpace(raw.Text(v)), 10, 32)
@@ -85,7 +85,7 @@ func number(v bson.RawValue) int {
 	return int(n)
 }
 
-// Before reports whether a date is before another in what both have. No date is before none.
+// Before reports whether d is before e, comparing only the parts that both have. It is false if one of them is no date.
 func (d Date) Before(e Date) bool {
 	if d.Year != e.Year || d.Month == 0 || e.Month == 0 {
 		return d.Year != 0 && d.Year < e.Year
@@ -96,11 +96,10 @@ func (d Date) Before(e Date) bool {
 	return d.Day < e.Day
 }
 
-// String returns the known parts of a date as ISO 8601 writes them; "" for no date.
+// String returns the known parts of a date in ISO 8601, "" for no date.
 func (d Date) String() string { return string(d.AppendISO(nil, '-')) }
 
-// AppendISO appends "2021-08-01", "2021-08" or "2021" with sep between the parts; nothing for
-// no date.
+// AppendISO appends "2021-08-01", "2021-08" or "2021" with sep between the parts. It appends nothing for no date.
 func (d Date) AppendISO(dst []byte, sep byte) []byte {
 	if d.Year == 0 {
 		return dst

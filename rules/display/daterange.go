@@ -9,9 +9,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// DateRange returns a record's period by its stored days: "2022-07-01 - 2023-12-31",
-// one day if the other is missing, "2022-07-01 - today" if end_date is null, and
-// Nothing without any day.
+// DateRange returns a record's period by its stored days: "2022-07-01 - 2023-12-31", one day if the other is missing,
+// "2022-07-01 - today" if end_date is null, and Nothing if both are missing.
 func (s Style) DateRange(row bson.Raw) string {
 	start, end := day(row.Lookup("start_date")), row.Lookup("end_date")
 	until := day(end)
@@ -28,9 +27,8 @@ func (s Style) DateRange(row bson.Raw) string {
 	return start + " - " + until
 }
 
-// calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is
-// {year, month, day}, a point in time or "2022-07-01"; missing parts are left out, as in
-// "07.2022". Other text stays as it is.
+// calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is {year, month, day}, a point in time
+// or "2022-07-01". Missing parts are left out, as in "07.2022". Other text stays unchanged.
 func calendarDay(v bson.RawValue) string {
 	const layout = "02.01.2006"
 	doc, ok := v.DocumentOK()

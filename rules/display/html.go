@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// holdsHTML lists the stored fields with markup: those that the rendering rules declare,
-// and similar ones of other collections. All other stored strings are text.
+// holdsHTML lists the stored fields with markup: those that the rendering rules declare as markup, and similar fields
+// of other collections. All other stored strings are text.
 var holdsHTML = map[string]bool{
 	"title": true, "subtitle": true, "book": true, "journal": true, "series": true, "conference": true, "event": true,
 	"abstract": true, "title_full": true, "description": true,
@@ -27,9 +27,8 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 	return clean(v)
 }
 
-// AppendRecord writes a row as the API sends whole records: Strip applied to the row and
-// Stored to its fields. It copies none but fields that lose markup. Of a broken row it writes
-// what can be read.
+// AppendRecord writes a row in the form in which the API sends whole records: without reserved fields, and with Stored
+// applied to each field. It copies only fields that lose markup. It writes the readable part of a broken row.
 func AppendRecord(dst []byte, row bson.Raw) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
@@ -40,8 +39,7 @@ func AppendRecord(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// clean applies the allow-list to every string in a value. It drops the unreadable end of a
-// broken document or array.
+// clean applies the allow-list to every string in a value. It drops the unreadable rest of a broken document or array.
 func clean(v bson.RawValue) bson.RawValue {
 	if bytes.IndexByte(v.Value, '<') < 0 {
 		return v

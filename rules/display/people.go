@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// applicants are the fields that name the applicant, best first. The field applicant is
-// the last: it is often free text of a form, while the others refer to a person.
+// applicants are the fields that name the applicant, best first. The field applicant comes last: it is often free text
+// of a form, while the others refer to a person.
 var applicants = []string{"contact", "supervisor", "applicant"}
 
 // nameOf returns the name stored in a person object, or "".
@@ -52,7 +52,7 @@ func person(v bson.RawValue, row bson.Raw) string {
 // fields joins the scalars of a document.
 func fields(doc bson.Raw) string {
 	var texts []string
-	for e := range raw.All(doc) { // of a broken document, what can be read
+	for e := range raw.All(doc) { // reads as far as a broken document is readable
 		if text := Text(e.Value()); text != "" {
 			texts = append(texts, text)
 		}
@@ -68,8 +68,7 @@ func people(v bson.RawValue, row bson.Raw) []string {
 // Persons returns the names of a record's persons, in their order.
 func Persons(row bson.Raw) []string { return people(row.Lookup("persons"), row) }
 
-// Applicant returns the applicant's name: the contact, or else the supervisor, or else
-// the stored applicant; "" if none is stored.
+// Applicant returns the applicant's name: the contact, or else the supervisor, or else the stored applicant, or "".
 func Applicant(row bson.Raw) string {
 	for _, field := range applicants {
 		if all := people(row.Lookup(field), row); len(all) > 0 {
@@ -79,7 +78,7 @@ func Applicant(row bson.Raw) string {
 	return ""
 }
 
-// unit returns the identifier of a stored unit, by which it is shown.
+// unit returns the identifier of a stored unit, which is shown as its name.
 func unit(v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
 		if id := firstText(doc, "unit", "id", "name"); id != "" {
@@ -101,8 +100,7 @@ func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 	return all
 }
 
-// inert escapes the markup in a name. Names carry none, and a tag opened in one name must
-// not extend into the next.
+// inert escapes the markup in a name. Names have no markup, and a tag opened in one name must not extend into the next.
 func inert(name string) string {
 	if strings.IndexByte(name, '<') < 0 {
 		return name

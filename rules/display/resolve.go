@@ -18,13 +18,13 @@ import (
 // ref is the reference in the record (as text), id the organisation's own _id.
 const Reserved = rules.FieldResolved
 
-// Directory knows the people and organisations that records refer to.
+// Directory has the people and organisations that records refer to.
 type Directory struct {
 	organizations entries // by _id and by id, as text
 	persons       entries // by username, and by _id as text
 }
 
-// entries are the entries of a list of the reserved field, by reference.
+// entries are the entries of a list in the reserved field, by reference.
 type entries map[string]bson.RawValue
 
 // NewDirectory reads the documents of organizations and persons. It leaves out those
@@ -43,8 +43,8 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	return d
 }
 
-// add adds an entry of key, value pairs: the reference comes first and the name last. It skips
-// an entry without either, and one whose reference has an entry.
+// add adds an entry made of key, value pairs, of which the reference is the first and the name the last. It skips an
+// entry that lacks one of these, or whose reference already has an entry.
 func (all entries) add(pairs ...string) {
 	reference, name := pairs[1], pairs[len(pairs)-1]
 	if _, taken := all[reference]; taken || reference == "" || name == "" {
@@ -57,7 +57,7 @@ func (all entries) add(pairs ...string) {
 	all[reference] = b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// addTo adds a list of the entries of references, each once, unless the list is empty.
+// addTo adds a list with one entry for each reference, unless the list is empty.
 func (all entries) addTo(b *raw.Builder, list string, references []string) {
 	var found raw.Builder
 	seen := map[string]bool{}
@@ -78,8 +78,7 @@ func personName(doc bson.Raw) string {
 	return cmp.Or(full, raw.StringField(doc, "displayname"))
 }
 
-// Resolve returns the reserved field of a record's row, nil if the record refers
-// to nothing the directory knows.
+// Resolve returns the reserved field for a record's row, or nil if the directory has none of the record's references.
 func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	var b raw.Builder
 	d.organizations.addTo(&b, "organizations", slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
@@ -90,8 +89,8 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	return nil
 }
 
-// users returns the usernames whose names a record needs: of persons stored without a
-// name, of possible applicants, and of other references.
+// users returns the usernames whose names a record needs: those of persons stored without a name, of possible
+// applicants, and in other references.
 func users(record bson.Raw) []string {
 	all := names(record.Lookup("persons"), func(v bson.RawValue) string {
 		if doc, ok := v.DocumentOK(); ok {
@@ -108,8 +107,7 @@ func users(record bson.Raw) []string {
 	return all
 }
 
-// resolved returns the entry of a list in a row's reserved field that has a text under a
-// key, nil if there is none.
+// resolved returns the entry with a given text under key in a list of the row's reserved field, or nil.
 func resolved(row bson.Raw, list, key, text string) bson.Raw {
 	for v := range each(row.Lookup(Reserved, list)) {
 		if doc, ok := v.DocumentOK(); ok && raw.StringField(doc, key) == text {
@@ -119,8 +117,8 @@ func resolved(row bson.Raw, list, key, text string) bson.Raw {
 	return nil
 }
 
-// Strip returns the record without the fields that are reserved for this program, or the
-// record itself if it has none or cannot be read to its end.
+// Strip returns the record without the fields that are reserved for this program. It returns the record itself if it
+// has none or is malformed.
 func Strip(row bson.Raw) bson.Raw {
 	for e := range raw.All(row) {
 		if !rules.Reserved(string(e.Key)) {

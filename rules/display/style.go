@@ -31,8 +31,8 @@ var codes = map[string]string{
 	"status": label.ProjectStatus,
 }
 
-// Append appends the rendering of a stored or projected field as JSON. row is the
-// record's row, which has the resolved names.
+// Append appends the rendering of a stored or projected field as JSON. row is the record's row, which has the resolved
+// names.
 func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) []byte {
 	if Empty(v) {
 		return ejson.AppendString(dst, Nothing)
@@ -49,7 +49,7 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 		return appendJoined(dst, names(v, calendarDay))
 	case "funding_number":
 		if v.Type != bson.TypeArray {
-			return appendPlain(dst, v) // as stored
+			return appendPlain(dst, v) // unchanged
 		}
 		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(Text(v)) }))
 	case "units":
@@ -99,12 +99,12 @@ func link(v bson.RawValue, row bson.Raw) string {
 	return "<a href='/organizations/view/" + markup.Escape(markup.PathSegment(id)) + "'>" + markup.Escape(name) + "</a>"
 }
 
-// appendJoined appends texts as one string, Nothing if there are none.
+// appendJoined appends texts as one string, or Nothing if there are none.
 func appendJoined(dst []byte, texts []string) []byte {
 	return ejson.AppendString(dst, String(cmp.Or(strings.Join(texts, ", "), Nothing)))
 }
 
-// appendHTML appends pieces of HTML as one string, Nothing if there are none.
+// appendHTML appends pieces of HTML as one string, or Nothing if there are none.
 func appendHTML(dst []byte, parts []string, between string) []byte {
 	return ejson.AppendString(dst, cmp.Or(strings.Join(parts, between), Nothing))
 }

@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339,
-// numbers and booleans as JSON; "" for a missing value, null or a non-scalar.
+// Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339, numbers and booleans as JSON. It returns
+// "" for a missing value, null or a non-scalar.
 func Text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -39,13 +39,12 @@ func Empty(v bson.RawValue) bool {
 	case 0, bson.TypeNull, bson.TypeUndefined:
 		return true
 	case bson.TypeString, bson.TypeArray, bson.TypeEmbeddedDocument:
-		return len(v.Value) <= raw.MinDocument // length and end, nothing between
+		return len(v.Value) <= raw.MinDocument // a document of minimal size has no elements
 	}
 	return false
 }
 
-// each yields the elements of an array, or a single value as the only element; nothing for
-// an empty value.
+// each yields the elements of an array, or a single value as the only element. It yields nothing for an empty value.
 func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 	if v.Type == bson.TypeArray {
 		return raw.Elements(v)

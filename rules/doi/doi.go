@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Parse returns the bare DOI in s, which may begin with a resolver's address or "doi:". It
-// returns "" if s has no DOI: "10.", a registrant's number, a slash and a suffix without spaces.
+// Parse returns the bare DOI in s, which may begin with a resolver's address or "doi:". A DOI is "10.", a registrant's
+// number, a slash and a suffix without spaces. If s has no DOI, Parse returns "".
 func Parse(s string) string {
 	s = Bare(s)
 	before, suffix, _ := strings.Cut(s, "/")
@@ -19,15 +19,15 @@ func Parse(s string) string {
 	return s
 }
 
-// registrant matches what is before the slash of a DOI.
+// registrant matches the part of a DOI before the slash.
 var registrant = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*$`)
 
-// prefixes are the prefixes of DOIs in stored records.
+// prefixes are the texts before DOIs in stored records.
 var prefixes = []string{
 	"https://dx.doi.org/", "http://dx.doi.org/", "https://doi.org/", "http://doi.org/", "dx.doi.org/", "doi.org/", "doi:",
 }
 
-// Bare returns s without a resolver's address or "doi:" in front; it does not check the rest.
+// Bare returns s without a resolver's address or "doi:" in front. It does not check the rest.
 func Bare(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "10.") {
@@ -41,10 +41,10 @@ func Bare(s string) string {
 	return s
 }
 
-// kept undoes escapes: the brackets and signs of old DOIs stay readable.
+// kept reverses escapes, so that the brackets and signs of old DOIs stay readable.
 var kept = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
 
-// URL returns the address of a bare DOI, "" for none. It is not escaped for HTML, but has no quotes.
+// URL returns the address of a bare DOI, or "" if doi is empty. The address is not escaped for HTML, but has no quotes.
 func URL(doi string) string {
 	if doi == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Append writes a value as relaxed Extended JSON v2, a malformed one as null.
+// Append writes a value as relaxed Extended JSON v2. It writes null for a malformed value.
 func Append(dst []byte, v bson.RawValue) []byte {
 	n := raw.Size(v.Type, v.Value)
 	if n < 0 {
@@ -81,8 +81,8 @@ func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 // final zero.
 func textOf(b []byte) []byte { return b[4 : len(b)-1] }
 
-// appendElements writes a document or an array, and null below raw.MaxDepth, so that the stack
-// stays small. MongoDB stores no such depth, only malformed or hostile bytes have it.
+// appendElements writes a document or an array. Below raw.MaxDepth it writes null, so that the stack stays small:
+// MongoDB stores no such depth, so it occurs only in malformed or hostile bytes.
 func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	if depth > raw.MaxDepth {
 		return append(dst, "null"...)
@@ -104,15 +104,14 @@ func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 		if closing == '}' {
 			dst = append(AppendString(dst, e.Key), ':')
 		}
-		if !ok { // the value is malformed, and the next one cannot be found
+		if !ok { // the value is malformed, so its end is unknown
 			return append(dst, "null"+string(closing)...)
 		}
 		dst = appendValue(dst, e.Type, e.Data, depth+1)
 	}
 }
 
-// appendNumber writes a double so that it is read as one again: with a point or an
-// exponent.
+// appendNumber writes a double with a point or an exponent, so that readers take it for a double.
 func appendNumber(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -137,8 +136,8 @@ func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }
 
-// appendBinary writes a binary value: length, subtype, data. It leaves out the second length that
-// data of the old subtype begin with.
+// appendBinary writes a binary value: length, subtype, data. Data of the old subtype begin with a second length, which
+// it leaves out.
 func appendBinary(dst, b []byte) []byte {
 	data := b[5:]
 	if b[4] == bson.TypeBinaryBinaryOld && len(data) >= 4 && int(raw.Length(data)) == len(data)-4 {

@@ -10,8 +10,8 @@ import (
 // to then in ISO 8601.
 const endOfISO = 253402300800000
 
-// dateLayouts are the accepted forms of a date, the usual ones first. A fraction may follow the
-// seconds: time.Parse accepts it without a layout.
+// dateLayouts are the accepted forms of a date, the usual ones first. time.Parse also accepts a fraction after the
+// seconds.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02", "2006-01-02T15:04Z07:00",
 	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700",
@@ -28,8 +28,8 @@ func parseDate(s string) (ms int64, ok bool) {
 	return 0, false
 }
 
-// lenient reports whether time.Parse has accepted an invalid date: it allows an hour of one digit,
-// a comma before the fraction, and zones of 24 hours or 60 minutes.
+// lenient reports whether time.Parse has accepted an invalid date: it allows an hour of one digit, a comma before the
+// fraction, and zones of 24 hours or 60 minutes.
 func lenient(s string, t time.Time) bool {
 	const day = 24 * 60 * 60
 	_, offset := t.Zone()
@@ -37,8 +37,8 @@ func lenient(s string, t time.Time) bool {
 		offset <= -day || offset >= day || strings.HasSuffix(s, "60")
 }
 
-// appendDate writes a date, given in milliseconds since 1970: from 1970 to 9999 in ISO 8601, with
-// milliseconds if there are any, else as a number.
+// appendDate writes a date, given in milliseconds since 1970. From 1970 to 9999 it writes ISO 8601, with milliseconds
+// unless they are zero; otherwise it writes a number.
 func appendDate(dst []byte, ms int64) []byte {
 	if ms < 0 || ms >= endOfISO {
 		dst = append(dst, `{"$date":{"$numberLong":"`...)

@@ -8,9 +8,9 @@ import (
 
 // keyRef is a key of an object that is still open.
 type keyRef struct {
-	sum uint32 // of length, first and last byte: keys that differ here differ
-	buf uint32 // where it starts in the parser's buf
-	src uint32 // where it starts in the text
+	sum uint32 // length, first and last byte of the key: if sums differ, the keys differ
+	buf uint32 // offset in the parser's buf
+	src uint32 // offset in the text
 }
 
 // key reads the key at pos and its colon, and appends the key with a final zero.
@@ -39,8 +39,8 @@ func (p *parser) key() error {
 	return nil
 }
 
-// unique reports a key that occurs twice among those of one object. It sorts the keys, so that the
-// cost stays n·log n for hostile texts.
+// unique returns an error if a key occurs twice in one object. It sorts the keys, so that the cost stays n·log n for
+// hostile texts.
 func (p *parser) unique(keys []keyRef) error {
 	compare := func(a, b keyRef) int {
 		if a.sum != b.sum {

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// number reads the number at pos as the smallest fitting type.
+// number reads the number at pos as the smallest type that can hold it.
 func (p *parser) number() (bson.Type, error) {
 	n, integer, ok := scanNumber(p.src[p.pos:])
 	if !ok {
@@ -37,9 +37,8 @@ func (p *parser) number() (bson.Type, error) {
 	return bson.TypeDouble, nil
 }
 
-// scanNumber finds the number of JSON that b starts with: its length, and whether
-// it has neither fraction nor exponent. If there is none (!ok), a digit is missing
-// at n.
+// scanNumber returns the length of the JSON number at the start of b, and whether it has neither fraction nor exponent.
+// If ok is false, a digit is missing at n.
 func scanNumber(b []byte) (n int, integer, ok bool) {
 	skip := func(any string) bool {
 		found := n < len(b) && strings.IndexByte(any, b[n]) >= 0

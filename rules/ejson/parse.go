@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// defaultDepth is how deep MongoDB lets documents nest.
+	// defaultDepth is how deep MongoDB allows documents to nest.
 	defaultDepth = 100
-	// maxSource keeps every length in the BSON written within an int32: no JSON
-	// grows more than 7.5 times (an array of single digits: two bytes become
-	// a type, nine digits of index, a NUL and four of value).
+	// maxSource keeps every length in the BSON within an int32: no JSON grows more than 7.5 times (an array of single
+	// digits: two bytes become a type, nine digits of index, a NUL and four of value).
 	maxSource = 1 << 28
 )
 
-// Options says how to read a text. The zero value reads a filter that is not a parameter.
+// Options says how to read a text. The zero value reads a filter that does not come from a parameter.
 type Options struct {
 	// Param is the request parameter with the text, for errors.
 	Param string
@@ -44,7 +43,7 @@ func Parse(src []byte, o Options) (bson.Raw, error) {
 	if len(src) > limit {
 		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
 	}
-	// Records have about the same length in BSON, filters are a little longer.
+	// BSON records are about as long as their JSON, filters a little longer.
 	p := &parser{src: src, opts: o, buf: make([]byte, 0, len(src)+len(src)/4+64)}
 	p.keys = p.firstKeys[:0]
 	switch {
@@ -67,14 +66,13 @@ type parser struct {
 	src  []byte
 	pos  int
 	buf  []byte
-	keys []keyRef // of all objects now open, the innermost's last
+	keys []keyRef // the keys of all open objects, the innermost object's last
 	opts Options
 
-	firstKeys [48]keyRef // where keys begins: enough for most documents
+	firstKeys [48]keyRef // the initial memory of keys, enough for most documents
 }
 
-// token skips white space and returns the next byte without consuming it; 0 at the end of the
-// text.
+// token skips white space and returns the next byte without consuming it, or 0 at the end of the text.
 func (p *parser) token() byte {
 	for ; p.pos < len(p.src); p.pos++ {
 		switch c := p.src[p.pos]; c {
@@ -135,7 +133,7 @@ func (p *parser) elements(depth int) (n int, err error) {
 	firstKey := len(p.keys)
 	for c := p.token(); c != closing; n++ {
 		at := len(p.buf)
-		p.buf = append(p.buf, 0) // the type, once it is known
+		p.buf = append(p.buf, 0) // a placeholder for the type
 		if closing == ']' {
 			p.buf = append(strconv.AppendInt(p.buf, int64(n), 10), 0)
 		} else if err := p.key(); err != nil {
@@ -164,12 +162,12 @@ func (p *parser) elements(depth int) (n int, err error) {
 	return n, p.unique(own)
 }
 
-// fail returns the error for an offset.
+// fail returns an error with an offset.
 func (p *parser) fail(at int, format string, args ...any) error {
 	return rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...)
 }
 
-// unexpected returns the error that pos has something else than want.
+// unexpected returns the error for other text at pos than want.
 func (p *parser) unexpected(want string) error {
 	if p.pos >= len(p.src) {
 		return p.fail(p.pos, "ends where %s should be", want)

@@ -30,8 +30,8 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	}
 }
 
-// AppendKey begins a member of an object: it writes the key and a colon, behind a comma unless
-// dst ends with the object's opening brace.
+// AppendKey begins a member of an object. It writes the key and a colon, and a comma before them unless dst ends with
+// the object's opening brace.
 func AppendKey[S string | []byte](dst []byte, key S) []byte {
 	if len(dst) == 0 || dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -39,7 +39,7 @@ func AppendKey[S string | []byte](dst []byte, key S) []byte {
 	return append(AppendString(dst, key), ':')
 }
 
-// The letters of JSON's short escapes, and their bytes.
+// The letters of JSON's short escapes, and the bytes that they mean.
 const (
 	escapeLetters = `"\/bfnrt`
 	escapedBytes  = "\"\\/\b\f\n\r\t"
@@ -53,16 +53,15 @@ func appendEscape(dst []byte, c byte) []byte {
 	return fmt.Appendf(dst, `\u%04x`, c)
 }
 
-// plainRun is the length of the part of s before the first quote, backslash or
-// control character, and whether that part is ASCII. It looks at eight bytes at a
-// time: the highest bit of each byte of the masks below is about that byte, up
-// to and including the first one found (the subtractions borrow only upwards).
+// plainRun returns the length of the part of s before the first quote, backslash or control character, and whether that
+// part is ASCII. It looks at eight bytes at a time. In the masks below, the highest bit of each byte is valid for that
+// byte, up to and including the first match (the subtractions borrow only upwards).
 func plainRun[S string | []byte](s S) (n int, ascii bool) {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x80 * ones
 	)
-	var seen uint64 // all bytes of the run, one over the other
+	var seen uint64 // the bitwise or of all bytes in the run
 	for ; n+8 <= len(s); n += 8 {
 		x := load64(s[n:])
 		quote, backslash := x^('"'*ones), x^('\\'*ones)

@@ -78,7 +78,7 @@ func (p *parser) escape() error {
 	return nil
 }
 
-// unicodeEscape consumes a \uHHHH, or both of a surrogate pair.
+// unicodeEscape consumes a \uHHHH, or a surrogate pair of two.
 func (p *parser) unicodeEscape() error {
 	r := codeUnit(p.src[p.pos:])
 	if r < 0 {
@@ -97,7 +97,7 @@ func (p *parser) unicodeEscape() error {
 	return nil
 }
 
-// codeUnit returns the value of the \uHHHH at the start of b; -1 if there is none.
+// codeUnit returns the value of the \uHHHH at the start of b, or -1.
 func codeUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1

@@ -15,12 +15,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends the value of a wrapper, given the values under its keys; w is the zero value if it
-// has one key. The error says what these values should be.
+// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper has
+// only one key. The error says which values are expected.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
-// wrappers are the objects that stand for a value, by their key, or their two keys with a zero byte in
-// between.
+// wrappers are the objects that stand for a value, by their key, or by their two keys with a zero byte in between.
 var wrappers = map[string]struct {
 	t     bson.Type
 	write writer
@@ -47,9 +46,8 @@ var wrappers = map[string]struct {
 	"$regex\x00$options": {bson.TypeRegex, writeRegex},
 }
 
-// object reads the object at pos, or its value if it is a wrapper. It first appends that value after
-// the document, because the value is made from the document's bytes, and then moves it to the
-// document's place.
+// object reads the object at pos, or its value if it is a wrapper. It first appends that value after the document,
+// because it makes the value from the document's bytes, and then moves it to the document's place.
 func (p *parser) object(depth int) (bson.Type, error) {
 	at, start := p.pos, len(p.buf)
 	n, err := p.elements(depth)
@@ -64,10 +62,10 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	first, _ := r.Next()
 	second, _ := r.Next()
 	switch string(first.Key) {
-	case "$type", "$scope", "$options": // the other one names the type
+	case "$type", "$scope", "$options": // the other key names the type
 		first, second = second, first
 	}
-	var room [32]byte // longer than the keys of wrappers
+	var room [32]byte // longer than the keys of any wrapper
 	keys := append(room[:0], first.Key...)
 	if second.Type != 0 {
 		keys = append(append(keys, 0), second.Key...)
@@ -86,7 +84,7 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	return wrapper.t, nil
 }
 
-// fromText returns the writer that applies read to a string.
+// fromText returns a writer that applies read to a string.
 func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	refused := errors.New("wants " + wants)
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
@@ -101,7 +99,7 @@ func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	}
 }
 
-// errRefused is the error of the functions for fromText, which replaces it.
+// errRefused is the error of the read functions; fromText replaces it.
 var errRefused = errors.New("refused")
 
 func readObjectID(dst, s []byte) ([]byte, error) {
@@ -121,8 +119,8 @@ func readInt64(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendInt64(dst, i), err
 }
 
-// readDouble reads a decimal number or one of the three names of Extended JSON,
-// and none of the other spellings (hexadecimal, "inf") that strconv knows.
+// readDouble reads a decimal number or one of the three names of Extended JSON. It refuses the other spellings that
+// strconv accepts (hexadecimal, "inf").
 func readDouble(dst, s []byte) ([]byte, error) {
 	text := string(s)
 	if named := text == "NaN" || text == "Infinity" || text == "-Infinity"; !named && strings.Trim(text, "+-.eE0123456789") != "" {
@@ -185,7 +183,7 @@ func writeTrue(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	return dst, nil
 }
 
-// fromPair returns the writer that applies write to the values of a document with exactly two keys.
+// fromPair returns a writer that applies write to the values of a document with exactly two keys.
 func fromPair(key1, key2 string, write writer) writer {
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if v.Type == bson.TypeEmbeddedDocument {
@@ -240,7 +238,7 @@ func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendTimestamp(dst, seconds, ordinal), nil
 }
 
-// unsigned32 returns an integer if it fits.
+// unsigned32 returns an integer if it fits a uint32.
 func unsigned32(v bson.RawValue) (uint32, bool) {
 	n := raw.Int(v)
 	return uint32(n), (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64) && 0 <= n && n <= math.MaxUint32

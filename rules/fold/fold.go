@@ -12,9 +12,9 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Terms returns the words to look up for a text that a reader has typed, each once. The last
-// one stands for all words that begin with it, because the reader may still be typing. If the
-// text ends in a blank, the last term is empty: every word begins with it.
+// Terms returns the words to look up for a text that a reader has typed, without duplicates. The last one stands for
+// all words that begin with it, because the reader may still be typing. If the text ends in a space, the last term is
+// empty: every word begins with it.
 func Terms(text string) (terms []string) {
 	var words []string
 	f := Folder{terms: true}
@@ -31,28 +31,27 @@ func Terms(text string) (terms []string) {
 	return terms
 }
 
-// maxWord bounds the bytes of a word. What is longer is cut in indexes and terms alike.
+// maxWord bounds the bytes of a word. Indexes and terms cut longer words in the same way.
 const maxWord = 64
 
-// Folder finds the words of many texts without allocating for each. The zero Folder is
-// ready for use. It is for one goroutine at a time.
+// Folder finds the words of many texts without allocating for each. The zero Folder is ready for use. Only one
+// goroutine may use it at a time.
 type Folder struct {
-	terms  bool   // find what to look up, not what to index
-	folded []byte // folded, with a blank between words and a hyphen between parts of a compound
-	word   []byte // the parts of a compound as one word
+	terms  bool   // find the words to look up, not the words to index
+	folded []byte // the folded text, with a space between words and a hyphen between parts of a compound
+	word   []byte // the joined parts of a compound
 }
 
-// Each yields the words under which an index finds a text, folded; it may repeat some. Those
-// of a compound are its parts and the whole without hyphens and apostrophes. Inline markup
-// of titles and character references are read as a browser shows them. A word holds until yield
-// returns.
+// Each yields the folded words under which an index finds a text; some may come twice. For a compound it yields the
+// parts and the whole without hyphens and apostrophes. It reads inline markup of titles and character references as a
+// browser shows them. A word is valid until yield returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
 	if strings.ContainsAny(text, "<&") {
 		text = markup.Text(markup.Title(text))
 	}
-	text = strings.ToValidUTF8(text, " ") // package norm does not decompose behind an invalid byte
+	text = strings.ToValidUTF8(text, " ") // package norm does not decompose text after an invalid byte
 	f.fold(norm.NFKD.String(text))
-	for word := range bytes.FieldsSeq(norm.NFKD.Bytes(f.folded)) { // what stood between two marks is gone
+	for word := range bytes.FieldsSeq(norm.NFKD.Bytes(f.folded)) { // removes the text between two marks
 		first, _ := utf8.DecodeRune(word)
 		switch {
 		case classOf(first) == character:
@@ -65,9 +64,9 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	}
 }
 
-// fold writes a decomposed text as f.folded describes it.
+// fold folds a decomposed text into f.folded.
 func (f *Folder) fold(text string) {
-	folded, before := f.folded[:0], separator // before is the class of the last character that is not ignored
+	folded, before := f.folded[:0], separator // before is the class of the last character that was not ignored
 	for _, r := range text {
 		class := classOf(r)
 		if class == ignored {
@@ -84,7 +83,7 @@ func (f *Folder) fold(text string) {
 			folded = utf8.AppendRune(folded, r)
 		case class == joiner && inPart(folded):
 			folded = append(folded, '-')
-		case class != mark: // two joiners, too
+		case class != mark: // a second joiner in a row also ends the word
 			folded = append(folded, ' ')
 		}
 	}
@@ -96,7 +95,7 @@ func inPart(folded []byte) bool {
 	return len(folded) > 0 && folded[len(folded)-1] != ' ' && folded[len(folded)-1] != '-'
 }
 
-// eachPart yields the parts of a compound and, for an index, the whole.
+// eachPart yields the parts of a compound and, for an index, the whole compound.
 func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
 	f.word = f.word[:0]
 	for part := range bytes.SplitSeq(bytes.TrimSuffix(compound, []byte("-")), []byte("-")) {
@@ -110,8 +109,8 @@ func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
 	}
 }
 
-// eachPair yields the pairs of characters of a script without blanks and, for an index or if
-// there is but one, the characters.
+// eachPair yields the pairs of characters in a text of a script without spaces. For an index, or for a single
+// character, it also yields the characters.
 func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	for single := true; len(characters) > 0; single = false {
 		_, n := utf8.DecodeRune(characters)
@@ -126,18 +125,18 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	}
 }
 
-// bounded returns as much of a word as maxWord allows.
+// bounded cuts a word to maxWord.
 func bounded(word []byte) []byte {
 	if len(word) <= maxWord {
 		return word
 	}
-	return bytes.ToValidUTF8(word[:maxWord], nil) // without half a character
+	return bytes.ToValidUTF8(word[:maxWord], nil) // drops a character that was cut in half
 }
 
-// Key returns a key that sorts texts by their words: those of Terms, folded, each followed by a
-// blank; empty for a text without words.
+// Key returns a key that sorts texts by their words: the folded words of Terms, each followed by a space. It is empty
+// for a text without words.
 func Key(text string) string {
-	most := len(text) + 16 // enough for most texts
+	most := len(text) + 16 // large enough for most texts
 	f, key := Folder{terms: true, folded: make([]byte, 0, most)}, make([]byte, 0, most)
 	f.Each(text, func(word []byte) { key = append(append(key, word...), ' ') })
 	return string(key)
@@ -149,18 +148,17 @@ type class uint8
 const (
 	separator class = iota
 	letter          // or a digit
-	mark            // belongs to the letter before
+	mark            // belongs to the previous letter
 	joiner          // a hyphen or apostrophe between parts of a compound
-	character       // of a script that has no blanks between words
+	character       // belongs to a script without spaces between words
 	ignored         // invisible, or an accent
 )
 
 // joiners are the hyphens and apostrophes beyond ASCII.
 const joiners = "\u2010\u2012\u2013\u2212\u2018\u2019\u201b\u02b9\u02bb\u02bc\u02bd\u02be\u02bf"
 
-// accented are the scripts whose words are looked up without their marks, and Inherited,
-// which has the marks of Latin, Greek and others. unspaced are the scripts that have no
-// blanks between words.
+// accented are the scripts whose words are looked up without their marks, and Inherited, which contains the marks of
+// Latin, Greek and others. unspaced are the scripts without spaces between words.
 var (
 	accented = []*unicode.RangeTable{unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic}
 	unspaced = []*unicode.RangeTable{
@@ -195,16 +193,16 @@ func classOf(r rune) class {
 	return separator
 }
 
-// latin are Latin letters that do not decompose, in lower case.
+// latin has the Latin letters that do not decompose, in lower case.
 var latin = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
 }
 
-// Latin returns a Latin letter beyond ASCII that does not decompose in small letters of
-// ASCII, such as ss for ß; "" for all other characters.
+// Latin returns the spelling in small ASCII letters of a Latin letter that does not decompose, such as ss for ß. It
+// returns "" for all other characters.
 func Latin(r rune) string { return latin[unicode.ToLower(r)] }
 
-// appendFolded appends a letter to the part that dst ends in. It drops an e behind a, o or u.
+// appendFolded appends a letter to the word part at the end of dst. It drops an e after a, o or u.
 func appendFolded(dst []byte, r rune) []byte {
 	switch r = unicode.ToLower(r); {
 	case r == 'e' && endsInVowel(dst):
@@ -215,7 +213,7 @@ func appendFolded(dst []byte, r rune) []byte {
 		r = 'σ'
 	}
 	if letters := Latin(r); letters != "" {
-		return append(dst, strings.TrimSuffix(letters, "e")...) // it is behind a or o
+		return append(dst, strings.TrimSuffix(letters, "e")...) // the letter follows a or o
 	}
 	return utf8.AppendRune(dst, r)
 }

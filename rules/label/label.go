@@ -16,7 +16,7 @@ const (
 	Funder          = "funder"
 	Topic           = "topic"
 	Tag             = "tag"
-	// Text holds the API's own texts, by their English wording.
+	// Text has the API's own texts; their codes are the English texts.
 	Text = "text"
 )
 
@@ -33,7 +33,7 @@ func Known(lang string) bool { return slices.Contains(Languages(), lang) }
 // and English to German.
 type Name struct{ EN, DE string }
 
-// in returns the name in a language; any but German is English.
+// in returns the name in a language. Any language but German counts as English.
 func (n Name) in(lang string) string {
 	if lang == "de" {
 		return cmp.Or(n.DE, n.EN)
@@ -41,8 +41,7 @@ func (n Name) in(lang string) string {
 	return cmp.Or(n.EN, n.DE)
 }
 
-// Sets are label sets by name, and the labels in them by code. They do not change once made.
-// Nil Sets know no label.
+// Sets are label sets by name; a set has labels by code. They are immutable. Nil Sets have no labels.
 type Sets map[string]map[string]Name
 
 // With returns s with other laid over it: a label of other replaces that of s,
@@ -71,7 +70,7 @@ func (s Sets) Label(set, code, lang string) string {
 	return code
 }
 
-// Lookup returns the name of a code in a language, or false if it has none.
+// Lookup returns the name of a code in a language. It returns false if the code has no name.
 func (s Sets) Lookup(set, code, lang string) (string, bool) {
 	text := s[set][code].in(lang)
 	return text, text != ""

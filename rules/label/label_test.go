@@ -96,9 +96,9 @@ func TestMistakes(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"no YAML", "a: [", "l.yaml: yaml: line 1: did not find expected node content"},
 		{"no mapping", "- a", "l.yaml:1: expected keys and values"},
-		{"unknown set", "colour: {red: Red}", "l.yaml:1: colour: unknown set; there are activity-subtype, activity-type, funder, project-role, project-status, project-type, tag, text, topic"},
+		{"unknown set", "colour: {red: Red}", "l.yaml:1: colour: unknown set, want one of activity-subtype, activity-type, funder, project-role, project-status, project-type, tag, text, topic"},
 		{"set is text", "funder: dfg", "l.yaml:1: funder: expected keys and values"},
-		{"unknown language", "funder:\n  dfg: {fr: DFG}", "l.yaml:2: funder.dfg.fr: unknown language; there are en, de"},
+		{"unknown language", "funder:\n  dfg: {fr: DFG}", "l.yaml:2: funder.dfg.fr: unknown language, want one of en, de"},
 		{"repeated code", "funder:\n  dfg: A\n  dfg: B", "l.yaml:3: funder.dfg: given twice"},
 		{"empty", "funder:\n  dfg: ''", "l.yaml:2: funder.dfg: a label is text and not empty"},
 		{"null", "funder:\n  dfg:", "l.yaml:2: funder.dfg: a label is text and not empty"},

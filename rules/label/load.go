@@ -15,9 +15,8 @@ import (
 //	  applied: {en: Applied, de: Beantragt}
 //	  own-code: Same in every language
 //
-// name is the file's name in errors, which begin "name:line: key: ". Parse reports
-// all mistakes, not only the first: unknown sets and languages, repeated codes,
-// labels that are empty or no text.
+// name is the file's name in errors, which begin "name:line: key: ". Parse reports all mistakes, not only the first:
+// unknown sets and languages, repeated codes, labels that are empty or not text.
 func Parse(name string, src []byte) (Sets, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	if err != nil {
@@ -41,7 +40,7 @@ type loader struct {
 
 func (l *loader) set(name string, n *yaml.Node, path string) {
 	if !slices.Contains(names, name) {
-		l.Errorf(n, path, "unknown set; there are %s", strings.Join(names, ", "))
+		l.Errorf(n, path, "unknown set, want one of %s", strings.Join(names, ", "))
 		return
 	}
 	set := map[string]Name{}
@@ -49,7 +48,7 @@ func (l *loader) set(name string, n *yaml.Node, path string) {
 	l.entries(n, path, func(code string, n *yaml.Node, path string) { set[code] = l.label(n, path) })
 }
 
-// label reads one text for every language, or one for each.
+// label reads one text for all languages, or one text for each.
 func (l *loader) label(n *yaml.Node, path string) (name Name) {
 	if n.Kind == yaml.ScalarNode {
 		text := l.text(n, path)
@@ -62,7 +61,7 @@ func (l *loader) label(n *yaml.Node, path string) (name Name) {
 		case "de":
 			name.DE = l.text(n, path)
 		default:
-			l.Errorf(n, path, "unknown language; there are %s", strings.Join(Languages(), ", "))
+			l.Errorf(n, path, "unknown language, want one of %s", strings.Join(Languages(), ", "))
 		}
 	})
 	return name

@@ -6,12 +6,11 @@ import (
 	"iter"
 )
 
-// Cache is a map whose entries are in the order of their last use. Its methods are not
-// safe for concurrent use.
+// Cache is a map that keeps its entries in the order of their last use. Its methods are not safe for concurrent use.
 type Cache[K comparable, V any] struct {
-	max     int // 0: any number
+	max     int // 0 means unlimited
 	entries map[K]*list.Element
-	order   list.List // of *entry[K, V], the most recently used in front
+	order   list.List // elements of type *entry[K, V], the most recently used first
 }
 
 // entry is a key with its value.
@@ -20,7 +19,7 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// New makes a cache of up to max entries; 0 means any number.
+// New makes a cache of up to max entries; 0 means unlimited.
 func New[K comparable, V any](max int) *Cache[K, V] {
 	return &Cache[K, V]{max: max, entries: make(map[K]*list.Element)}
 }
@@ -28,7 +27,7 @@ func New[K comparable, V any](max int) *Cache[K, V] {
 // Len returns the number of entries.
 func (c *Cache[K, V]) Len() int { return len(c.entries) }
 
-// Peek returns the value of a key, nil if there is none. It does not count as a use.
+// Peek returns the value of a key, or nil. It does not count as a use.
 func (c *Cache[K, V]) Peek(key K) *V {
 	if e := c.entries[key]; e != nil {
 		return &e.Value.(*entry[K, V]).value
@@ -77,7 +76,7 @@ func (c *Cache[K, V]) All() iter.Seq2[K, *V] {
 	}
 }
 
-// Oldest returns the least recently used entry, nil if there is none.
+// Oldest returns the least recently used entry. value is nil if the cache is empty.
 func (c *Cache[K, V]) Oldest() (key K, value *V) {
 	if e := c.order.Back(); e != nil {
 		at := e.Value.(*entry[K, V])

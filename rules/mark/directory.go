@@ -16,26 +16,25 @@ import (
 	"vitrine/rules/units"
 )
 
-// Options say which records are public, and where their topics are.
+// Options say which records are public, and which field has their topics.
 type Options struct {
-	// Public matches the records that are public; needed.
+	// Public matches the public records. It is required.
 	Public *filter.Filter
-	// Topics is the dotted path of the topic assignments; catalog.topics if empty.
+	// Topics is the dotted path of the topic assignments. If empty, catalog.topics is used.
 	Topics string
-	// Now decides which memberships of persons have ended. Its location is the zone in
-	// which days and years begin.
+	// Now decides which memberships of persons have ended. Its location is the zone in which days and years begin.
 	Now time.Time
 }
 
-// Directory knows the persons, units and projects that marks refer to. It is immutable. The
-// zero entry stands for records that are not public or hidden.
+// Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records
+// that are hidden or not public.
 type Directory struct {
 	o        Options
-	topics   []string            // the path
+	topics   []string            // path of the topic assignments
 	persons  map[string]entry    // by username
 	projects map[string]entry    // by name and by _id
 	units    map[string]entry    // by id
-	parents  map[string][]string // of units, hidden ones too
+	parents  map[string][]string // ids of parent units, by unit id; includes hidden units
 }
 
 // NewDirectory reads the documents of the collections persons, groups and projects. The
@@ -63,17 +62,17 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	return d
 }
 
-// Digest stands for all that Make depends on besides the record. Two directories of one
-// process that have the same digest make the same marks.
+// Digest returns a hash of everything that Make depends on besides the record. Two directories of one process with the
+// same digest make the same marks.
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
 	day := d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String()
-	fmt.Fprintf(h, "%q %q %q %q %q %q %q", day, d.topics, d.o.Public.Key(), d.persons, d.projects, d.units, d.parents) // maps in the order of their keys
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q", day, d.topics, d.o.Public.Key(), d.persons, d.projects, d.units, d.parents) // Fprintf sorts maps by key
 	return h.Sum64()
 }
 
-// add adds an entry under some identifiers. Of several records with one identifier it keeps
-// the first, and the zero entry if one of them is not public.
+// add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the
+// zero entry if one of them is not public.
 func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	if !public {
 		e = entry{}
@@ -85,8 +84,8 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	}
 }
 
-// public reports whether a record of a view is public. The error is that Options.Public
-// cannot be decided for it: the record is not public then.
+// public reports whether a record of a view is public. If it cannot evaluate Options.Public, it returns an error, and
+// the record is not public.
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
 	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {
@@ -96,14 +95,14 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return public && err == nil, err
 }
 
-// person returns the entry of a person by username, or by a document with it; the zero entry
-// for a person that is not public.
+// person returns the entry of a person by username, or by a document that has one. It returns the zero entry for a
+// person who is not public.
 func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
 
-// project returns the entry of a project by name or _id; the zero entry if it is not public.
+// project returns the entry of a project by name or _id. It returns the zero entry if the project is not public.
 func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
 
-// unit returns the entry of a unit by id, or by a document with it; the zero entry if it is
+// unit returns the entry of a unit by id, or by a document that has one. It returns the zero entry if the unit is
 // hidden.
 func (d *Directory) unit(v bson.RawValue) entry {
 	id := cmp.Or(reference(v, "unit"), reference(v, "id"))
@@ -113,8 +112,8 @@ func (d *Directory) unit(v bson.RawValue) entry {
 	return entry{ID: id}
 }
 
-// membership returns the entry of the unit of a person's membership; the zero entry if the
-// membership has ended.
+// membership returns the entry of the unit in a person's membership. It returns the zero entry if the membership has
+// ended.
 func (d *Directory) membership(v bson.RawValue) entry {
 	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, "end"), d.o.Now) {
 		return entry{}
@@ -135,12 +134,11 @@ func personEntry(doc bson.Raw) entry {
 	return entry{ID: idOf(doc, "username"), Name: name, ORCID: NormalORCID(textOf(doc, "orcid"))}
 }
 
-// orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of
-// its page.
+// orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of its page.
 var orcids = regexp.MustCompile(`^(?:(?:HTTPS?://)?(?:WWW\.)?ORCID\.ORG/)?([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9X])$`)
 
-// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097; "" for other text.
-// It does not compute the check digit: a person is found by the ORCID that the institute stores.
+// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097, or "" for other text. It does not verify the
+// check digit, because lookups use the ORCID that the institute stores.
 func NormalORCID(text string) string {
 	if parts := orcids.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text))); parts != nil {
 		return strings.Join(parts[1:], "-")

@@ -19,10 +19,10 @@ import (
 const (
 	maxText = 1000  // bytes of an identifier or a name
 	maxList = 1000  // entries of a list
-	maxRead = 20000 // elements of a stored list that are read
+	maxRead = 20000 // elements read from a stored list
 )
 
-// mark is the mark of a record, as the package's documentation describes it.
+// mark is the mark of a record; see the package comment.
 type mark struct {
 	Public   bool     `bson:"public"`
 	Year     int32    `bson:"year,omitempty"`
@@ -49,8 +49,8 @@ type entry struct {
 	Title  string `bson:"title,omitempty"`
 }
 
-// Make returns the mark of a record of a view, nil unless the record is public. The error
-// is that Options.Public cannot be decided for the record.
+// Make returns the mark of a record of a view, or nil if the record is not public. It returns an error if it cannot
+// evaluate Options.Public for the record.
 func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	public, err := d.public(view, record)
 	if !public {
@@ -90,16 +90,16 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 	return lists
 }
 
-// titlePath and authorPath lead to the texts that records are sorted by.
+// titlePath and authorPath are the paths of the texts by which records are sorted.
 var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
-// sortKey returns the key that sorts a record by the text at a path.
+// sortKey returns the sort key made from the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {
 	return trimmed(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
 
-// year returns the first year that a record has in a date, or in text that begins with four
-// digits; 0 if it has none.
+// year returns the first year of a record in a date or in text that begins with four digits. It returns 0 if there is
+// none.
 func (d *Directory) year(record bson.Raw) int32 {
 	for _, field := range []string{"year", "start_date", "start"} {
 		v := raw.Get(record, field)
@@ -115,8 +115,8 @@ func (d *Directory) year(record bson.Raw) int32 {
 	return 0
 }
 
-// entered returns when a record was entered, as the package's documentation describes it; 0 if
-// the record does not say.
+// entered returns when a record was entered, by the rule in the package comment. It returns 0 if the record does not
+// say.
 func (d *Directory) entered(record bson.Raw) int64 {
 	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
 	midnight := func(year int, month time.Month, day int) time.Time {
@@ -127,7 +127,7 @@ func (d *Directory) entered(record bson.Raw) int64 {
 	if exact {
 		at = stored.Time()
 	}
-	id, _ := raw.Get(record, "_id").ObjectIDOK() // of another _id the time is 0
+	id, _ := raw.Get(record, "_id").ObjectIDOK() // zero if the _id has another type
 	made := id.Timestamp().In(zone)
 	year, month, day := d.o.Now.Date()
 	tomorrow := midnight(year, month, day+1)
@@ -140,8 +140,8 @@ func (d *Directory) entered(record bson.Raw) int64 {
 	return at.Unix()
 }
 
-// addAncestors adds the ids of the units and of their ancestors, and the entries of the
-// ancestors that are not among the units. Units that are each other's parents end the climb.
+// addAncestors adds the ids of the units and of their ancestors, and the entries of the ancestors that are not among
+// the units. It stops at units that it has already added, so cycles are harmless.
 func (m *mark) addAncestors(d *Directory) {
 	var climbed []string
 	for _, own := range m.Units {
@@ -172,7 +172,7 @@ func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entri
 	return entries
 }
 
-// found appends an entry, unless it has no id or an entry with its id is there.
+// found appends an entry, unless it has no id or an entry with the same id exists.
 func found(entries []entry, e entry) []entry {
 	if e.ID == "" || len(entries) == maxList || slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
 		return entries
@@ -196,7 +196,7 @@ func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 	}
 }
 
-// reference returns the identifier that a value is, or that a document has in a field.
+// reference returns the identifier in a value, or in a field of a document.
 func reference(v bson.RawValue, field string) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return idOf(doc, field)
@@ -207,7 +207,7 @@ func reference(v bson.RawValue, field string) string {
 // idOf returns the identifier in a field.
 func idOf(doc bson.Raw, field string) string { return identifier(raw.Get(doc, field)) }
 
-// identifier returns a scalar as text; "" for booleans and texts that are too long.
+// identifier returns a scalar as text. It returns "" for booleans and texts that are too long.
 func identifier(v bson.RawValue) string {
 	if s := display.Text(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
 		return s
@@ -218,7 +218,7 @@ func identifier(v bson.RawValue) string {
 // textOf returns a scalar in a field as text, trimmed.
 func textOf(doc bson.Raw, field string) string { return trimmed(display.Text(raw.Get(doc, field))) }
 
-// trimmed returns a text without blanks around it, cut to maxText.
+// trimmed returns a text without white space at its ends, cut to maxText.
 func trimmed(s string) string {
 	if s = strings.TrimSpace(s); len(s) <= maxText {
 		return s

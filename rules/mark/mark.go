@@ -10,29 +10,28 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Field is the reserved field of a row that holds the mark. Rows of records that are not
-// public do not have it.
+// Field is the reserved field of a row that holds the mark. Rows of records that are not public do not have it.
 const Field = rules.FieldList
 
-// Paths of a mark, as filters, facets and sorts of lists name them.
+// Paths of a mark, for the filters, facets and sorts of lists.
 const (
-	Public   = Field + ".public"        // true in every mark: to select by a scalar is fast, by Field is not
+	Public   = Field + ".public"        // true in every mark; filters use it because a scalar is faster to test than Field
 	Year     = Field + ".year"          // int32
-	Type     = Field + ".type"          // text, as are the others
-	Subtype  = Field + ".subtype"       // a type within the type
+	Type     = Field + ".type"          // text, like the paths below
+	Subtype  = Field + ".subtype"       // a subtype of Type
 	Unit     = Field + ".units.id"      // the record's own units
-	In       = Field + ".in"            // these and all their ancestors
-	Person   = Field + ".persons.id"    // usernames of public persons of ours
-	ORCID    = Field + ".persons.orcid" // theirs, in the bare form
+	In       = Field + ".in"            // the record's units and all their ancestors
+	Person   = Field + ".persons.id"    // usernames of public persons of the institute
+	ORCID    = Field + ".persons.orcid" // ORCIDs of those persons, in the bare form
 	Project  = Field + ".projects.id"   // names of public projects
 	Topic    = Field + ".topics.id"     // ids in the scholarly catalogue
-	ByTitle  = Field + ".by_title"      // what sorts by title
-	ByAuthor = Field + ".by_author"     // what sorts by the first author
+	ByTitle  = Field + ".by_title"      // sort key: the title
+	ByAuthor = Field + ".by_author"     // sort key: the first author
 	Entered  = Field + ".entered"       // when the record was entered
 )
 
-// Set returns a row with a mark, or without any if the mark is nil: a field of the record
-// itself with this name is dropped.
+// Set returns a row with a mark, or without one if the mark is nil. It replaces a field of that name in the record
+// itself.
 func Set(row, mark bson.Raw) (bson.Raw, error) {
 	if mark != nil {
 		return raw.SetField(row, Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: mark})
@@ -45,13 +44,13 @@ func Set(row, mark bson.Raw) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// EnteredOf returns when the record of a row was entered, 0 if its mark does not say.
+// EnteredOf returns when the record of a row was entered, or 0 if its mark does not say.
 func EnteredOf(row bson.Raw) int64 {
 	at, _ := raw.Get(Of(row), "entered").AsInt64OK()
 	return at
 }
 
-// SetEntered returns a mark that says when its record was entered.
+// SetEntered returns a copy of a mark with the time when its record was entered.
 func SetEntered(mark bson.Raw, at int64) (bson.Raw, error) {
 	return raw.SetField(mark, "entered", bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
 }
@@ -67,7 +66,7 @@ func Entries(mark bson.Raw, list string) iter.Seq[bson.Raw] {
 	}
 }
 
-// Of returns the mark of a row, nil if the row is not public.
+// Of returns the mark of a row, or nil if the row is not public.
 func Of(row bson.Raw) bson.Raw {
 	about, _ := raw.Get(row, Field).DocumentOK()
 	return about

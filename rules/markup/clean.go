@@ -8,16 +8,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxRounds bounds how often sanitize is repeated until its result no longer changes.
-// Only contrived input needs more than one round.
+// maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs more
+// than one round.
 const maxRounds = 4
 
-// Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14):
-// elements a b br div em i p small span strong sub sup u, attributes class, title,
-// data-title, data-toggle and, on links, href (http, https or relative), target and
-// rel. The elements of the result are closed and in order. Clean returns HTML that is
-// safe and in simple form unchanged, without allocating.
-// Clean(Clean(x)) equals Clean(x).
+// Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14): elements a b br div em i p small
+// span strong sub sup u, attributes class, title, data-title, data-toggle and, on links, href (http, https or
+// relative), target and rel. The elements of the result are closed and properly nested. Clean returns HTML that is safe
+// and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x).
 func Clean(s string) string {
 	if simple(s) {
 		return s
@@ -41,11 +39,11 @@ func sanitize(s string) string {
 	return Balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
 }
 
-// linkAddress matches the beginning of a link up to the end of its quoted address.
+// linkAddress matches the beginning of a link's tag up to the end of its quoted address.
 var linkAddress = regexp.MustCompile(`(?i)<a\s([^<>]*\s)?href\s*=\s*("[^"<>]*"|'[^'<>]*')`)
 
-// spacesEncoded returns a linkAddress with its spaces encoded, as browsers do; the policy
-// would drop an address with spaces.
+// spacesEncoded returns a match of linkAddress with its spaces encoded, as browsers do; the policy would drop an
+// address with spaces.
 func spacesEncoded(link string) string {
 	end := len(link) - 1
 	at := strings.LastIndexByte(link[:end], link[end]) + 1
@@ -86,13 +84,12 @@ func Balance(s string) string {
 		case kind == html.StartTagToken && len(open) < maxDepth:
 			dst, open = append(dst, raw...), append(open, name)
 		}
-		// A self-closed element is empty; of one nested too deep only the content stays.
+		// A self-closed element is empty. If an element is nested too deep, only its content stays.
 	}
 	return string(closeAll(dst, open))
 }
 
-// closeThrough writes the end tags from the innermost open element out to name,
-// or nothing if name is not open.
+// closeThrough writes the end tags of the open elements from the innermost one to name, or nothing if name is not open.
 func closeThrough(dst []byte, open []string, name string) ([]byte, []string) {
 	for at := len(open) - 1; at >= 0; at-- {
 		if open[at] == name {

@@ -7,8 +7,8 @@ import (
 	"vitrine/rules"
 )
 
-// The prefixes of links in rendered citations that RewriteLinks replaces, and the paths
-// that replace them below a base (API.md: all-activities, 4).
+// The prefixes of links in rendered citations that RewriteLinks replaces, and the paths below a base that replace them
+// (API.md: all-activities, 4).
 const (
 	activityLink = "/activities/view"
 	personLink   = "/profile"
@@ -44,10 +44,9 @@ func LinkBases(path string) (activity, person string, err error) {
 	return base + activityPath, base + personPath, nil
 }
 
-// RewriteLinks replaces the prefix of links to activities with activityBase and of links
-// to persons with personBase. It changes href attributes only, not text or other
-// attributes that look like a link. It escapes the bases for the attribute. html must
-// be a result of Clean.
+// RewriteLinks replaces the prefix of links to activities with activityBase and of links to persons with personBase. It
+// changes only href attributes, not text or other attributes that look like a link. It escapes the bases for the
+// attribute. html must be a result of Clean.
 func RewriteLinks(html, activityBase, personBase string) string {
 	return editLinks(html, func(address string) (size int, to string, keep bool) {
 		for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
@@ -60,25 +59,25 @@ func RewriteLinks(html, activityBase, personBase string) string {
 	})
 }
 
-// editLinks passes the address of each link, as it is written, to edit, which returns how much
-// of it to replace from its beginning, the text of the replacement, and whether the link
-// stays. Of a link that does not, the content stays. html must be a result of Clean.
+// editLinks calls edit with the address of each link as it is written. edit returns how many bytes to replace at the
+// address's beginning, the replacement, and whether to keep the link. If a link is not kept, its content is. html must
+// be a result of Clean.
 func editLinks(html string, edit func(address string) (size int, to string, keep bool)) string {
 	var out strings.Builder
-	done := 0 // how much of html is in out
+	done := 0 // bytes of html already copied to out
 	replace := func(from, to int, with string) {
 		out.WriteString(html[done:from])
 		out.WriteString(with)
 		done = to
 	}
-	kept := make([]bool, 0, maxDepth) // of each open link: its start tag
+	kept := make([]bool, 0, maxDepth) // for each open link, whether its start tag was kept
 	for end := 0; ; {
 		lt := strings.IndexByte(html[end:], '<')
 		if lt < 0 {
 			break
 		}
 		start := end + lt
-		size := strings.IndexByte(html[start:], '>') + 1 // no attribute has a ">"
+		size := strings.IndexByte(html[start:], '>') + 1 // attributes do not contain ">"
 		if size == 0 {
 			break
 		}
@@ -92,7 +91,7 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 			kept = kept[:max(last, 0)]
 		} else if tag == "<a>" || strings.HasPrefix(tag, "<a ") {
 			href := hrefOf(tag)
-			if href == 0 { // a place, not a link
+			if href == 0 { // an anchor, not a link
 				kept = append(kept, true)
 				continue
 			}
@@ -112,7 +111,7 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 	return out.String()
 }
 
-// hrefOf returns where the value of a tag's href starts, 0 if it has none.
+// hrefOf returns the offset of the value of a tag's href, or 0.
 func hrefOf(tag string) int {
 	for i := 0; i < len(tag); i++ {
 		if quote := tag[i]; quote == '\'' || quote == '"' {
@@ -125,19 +124,18 @@ func hrefOf(tag string) int {
 	return 0
 }
 
-// IsLink reports whether an address may be that of a link: http, https, or a path from the root
-// of the site. Others could run a script.
+// IsLink reports whether an address may be used in a link: http, https, or a path from the root of the site. Other
+// addresses could run a script.
 func IsLink(address string) bool {
 	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`)
 }
 
-// isAbsolute reports whether an address names its host.
+// isAbsolute reports whether an address has a host.
 func isAbsolute(address string) bool {
 	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
-// WebURL returns s as an absolute http or https URL for a link, "" for other text. The URL is
-// not escaped for HTML.
+// WebURL returns s as an absolute http or https URL for a link, or "" for other text. The URL is not escaped for HTML.
 func WebURL(s string) string {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -146,8 +144,8 @@ func WebURL(s string) string {
 	return strings.ReplaceAll(u.String(), "'", "%27")
 }
 
-// PathSegment returns s escaped as one segment of a URL's path, or "" for "." and "..",
-// which are no segments of their own.
+// PathSegment returns s escaped as one segment of a URL's path. It returns "" for "." and "..", because browsers
+// resolve them.
 func PathSegment(s string) string {
 	if s == "." || s == ".." {
 		return ""

@@ -13,8 +13,8 @@ import (
 // the scanner's stack of elements off the heap.
 const maxDepth = 32
 
-// isElement reports whether the policy allows an element, by its name in lower case. The
-// scanner asks for every tag, and a switch answers in a third of the time of a search.
+// isElement reports whether the policy allows an element, by its name in lower case. The scanner calls it for every
+// tag, and a switch takes a third of the time of a search.
 func isElement(name string) bool {
 	switch name {
 	case "a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u":
@@ -23,18 +23,18 @@ func isElement(name string) bool {
 	return false
 }
 
-// titleElements are the elements that titles may carry (DESIGN.md: 14).
+// titleElements are the elements allowed in titles (DESIGN.md: 14).
 var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
 // The words allowed in attributes. Other classes could lay a link over the portal's page,
 // and other relations would give the linked page access to it.
 var (
 	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
-	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // alone or as a prefix before "-"
+	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // allowed alone or as a prefix before "-"
 	relations     = []string{"external", "license", "nofollow", "noopener", "noreferrer", "sponsored", "ugc"}
 )
 
-// words matches any number of words, with blanks between them.
+// words matches any number of words, separated by spaces.
 func words(word string) *regexp.Regexp { return regexp.MustCompile(`^ *((` + word + `)( +|$))*$`) }
 
 // allowedWords reports whether all words of a value are allowed.
@@ -50,8 +50,8 @@ func allowedWords(value string, names, families []string) bool {
 	return true
 }
 
-// policy is bluemonday's form of the scanner's rules. It is built on first use, because
-// most processes meet no value that needs it, and never changed.
+// policy is the scanner's rules as a policy of bluemonday. It is built on first use, because most processes meet no
+// value that needs it, and is never changed.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u")

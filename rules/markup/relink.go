@@ -10,21 +10,19 @@ import (
 // LinkKind is the kind of record that a link of a rendered citation leads to.
 type LinkKind string
 
-// The kinds of links that Relink asks about.
+// The kinds of links for which Relink calls target.
 const (
 	LinkActivity LinkKind = "activity" // /activities/view/{id}
 	LinkPerson   LinkKind = "person"   // /profile/{id}
 )
 
-// addressEscapes writes an address so that it ends no attribute, as Clean would.
+// addressEscapes escapes an address for an attribute in the way that Clean does.
 var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "<", "%3C", ">", "%3E")
 
-// Relink gives the links of a citation to a site that does not have the pages they lead
-// to: target returns the http or https URL, or the path, for the record of a kind and id,
-// or "" for a record without one. Relink removes such a link and keeps its text. It does the
-// same to any other link that is not an absolute URL, since it leads nowhere outside the
-// system that wrote it. Absolute URLs stay. citation must be a result of Clean; the result is one
-// too, if target returns nothing else.
+// Relink points the links of a citation at a site that does not have the pages that they name. target returns the http
+// or https URL, or the path, for the record of a kind and id, or "" to remove the link and keep its text. Relink also
+// removes any other link that is not an absolute URL, because it works only within the system that wrote it. Absolute
+// URLs stay. citation must be a result of Clean; the result is one, too, as long as target returns only such addresses.
 func Relink(citation string, target func(kind LinkKind, id string) string) string {
 	return editLinks(citation, func(address string) (size int, to string, keep bool) {
 		if isAbsolute(address) {
@@ -35,7 +33,7 @@ func Relink(citation string, target func(kind LinkKind, id string) string) strin
 	})
 }
 
-// targetOf returns what target returns for an address, "" if it is not that of a record.
+// targetOf returns the target of an address, or "" if the address does not lead to a record.
 func targetOf(address string, target func(LinkKind, string) string) string {
 	for _, l := range [...]struct {
 		kind   LinkKind

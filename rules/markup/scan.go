@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// simple reports whether s is HTML that Clean returns unchanged: valid UTF-8 without
-// control characters, with only allowed elements in lower case, closed in order, and
-// with quoted attributes that are each safe. In doubt it returns false, which only
-// costs the slow path.
+// simple reports whether s is HTML that Clean returns unchanged: valid UTF-8 without control characters, with only
+// allowed elements in lower case, properly nested, and with safe quoted attributes. In doubt it returns false, which
+// only costs the slow path.
 func simple(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
@@ -45,11 +44,11 @@ func simple(s string) bool {
 	return depth == 0
 }
 
-// control reports whether a byte is a control character not allowed in HTML text.
-// Carriage return is one, as parsers turn it into a line feed.
+// control reports whether a byte is a control character not allowed in HTML text. Carriage return is one, because
+// parsers turn it into a line feed.
 func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
 
-// tag is a tag read by scanTag.
+// tag is the result of scanTag.
 type tag struct {
 	elem string // the element's name
 	end  bool   // </name>
@@ -93,8 +92,8 @@ func scanTag(s string) (tag, bool) {
 	return t, false
 }
 
-// scanAttribute reads name='value' or name="value" at the start of s and returns its
-// size, or false if the element may not have this attribute and value.
+// scanAttribute reads name='value' or name="value" at the start of s and returns its size. It returns false if the
+// element may not have this attribute and value.
 func scanAttribute(s, elem string) (int, bool) {
 	eq := strings.IndexByte(s, '=')
 	if eq < 0 || eq+1 >= len(s) {
@@ -130,8 +129,8 @@ func safeAttribute(elem, name, value string) bool {
 	return false
 }
 
-// simpleURL reports whether all parsers read u the same way: it is http, https or begins
-// with a single slash, in plain ASCII, with "&" only as "&amp;".
+// simpleURL reports whether all parsers read u the same way: it begins with http, https or a single slash, is plain
+// ASCII, and has "&" only as "&amp;".
 func simpleURL(u string) bool {
 	if !IsLink(u) {
 		return false
@@ -153,7 +152,7 @@ func alnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// only reports whether every byte of s is ok.
+// only reports whether ok accepts every byte of s.
 func only(s string, ok func(byte) bool) bool {
 	for i := 0; i < len(s); i++ {
 		if !ok(s[i]) {

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Title returns a stored title as HTML. The elements i b em strong sub sup stay, without
-// attributes, closed and in order. Character references stay. All other markup is
-// escaped and so shown as typed.
+// Title returns a stored title as HTML. The elements i b em strong sub sup stay, without attributes and properly
+// nested. Character references stay. Title escapes all other markup, so that readers see it as typed.
 func Title(s string) string {
 	if plainText(s) {
 		return s
@@ -17,7 +16,7 @@ func Title(s string) string {
 	return string(AppendTitle(nil, s))
 }
 
-// plainText reports whether s reads the same as HTML and as text.
+// plainText reports whether s means the same as HTML and as text.
 func plainText(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '<' || s[i] == '>' || s[i] == '&' || control(s[i]) {
@@ -27,7 +26,7 @@ func plainText(s string) bool {
 	return utf8.ValidString(s)
 }
 
-// AppendTitle appends Title(s) to dst. Of an element nested too deep only the content stays.
+// AppendTitle appends Title(s) to dst. If an element is nested too deep, only its content stays.
 func AppendTitle(dst []byte, s string) []byte {
 	var stack [maxDepth]string
 	open := stack[:0]
@@ -67,8 +66,8 @@ func AppendTitle(dst []byte, s string) []byte {
 // linear time.
 const maxTitleTag = 256
 
-// titleTag reads a tag allowed in titles at the start of s and skips its attributes. Size
-// 0 means that s begins with other text.
+// titleTag reads an allowed tag at the start of s and skips its attributes. It returns size 0 if s begins with other
+// text.
 func titleTag(s string) (name string, end bool, size int) {
 	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
@@ -133,8 +132,8 @@ func appendRune(dst []byte, s string) ([]byte, int) {
 	return utf8.AppendRune(dst, r), n
 }
 
-// Stored returns a stored title or text unchanged if it has no markup beyond the
-// allow-list, and otherwise as Title does. "P < 0.05" and "AT&T" stay.
+// Stored returns a stored title or text unchanged if it has no markup beyond the allow-list, and Title(s) otherwise. "P
+// < 0.05" and "AT&T" stay.
 func Stored(s string) string {
 	if !tagged(s) || simple(s) {
 		return s

@@ -7,8 +7,7 @@ import (
 	"vitrine/rules/access"
 )
 
-// general reads single settings: {key, value}. The first record of a key is used, as in
-// OSIRIS.
+// general reads single settings: {key, value}. If a key comes twice, the first record counts, as in OSIRIS.
 func (r *reader) general() {
 	s := &r.settings
 	known := map[string]func(record){
@@ -34,7 +33,7 @@ func (r *reader) general() {
 	}
 }
 
-// startYear reads a year, 0 without one.
+// startYear reads a year. It returns 0 if there is none.
 func startYear(rec record) int {
 	text, ok := textOf(rec.doc.Lookup("value"))
 	if ok && text == "" {
@@ -48,7 +47,7 @@ func startYear(rec record) int {
 	return year
 }
 
-// language reads one of the two languages that rendering has, "" without one.
+// language reads one of the two languages of rendering. It returns "" if there is none.
 func language(rec record) string {
 	switch lang := rec.text("value"); lang {
 	case "", "en", "de":
@@ -59,15 +58,15 @@ func language(rec record) string {
 	}
 }
 
-// APIKey is an API key. Without text, callers need none.
+// APIKey is an API key. If Text is empty and Sealed is not set, callers need no key.
 type APIKey struct {
 	Text string
-	// Sealed says that the stored value cannot be a key. Since the institute meant to require
-	// one, every caller is refused.
+	// Sealed says that the stored value cannot be a key. The institute meant to require a key, so every caller is
+	// refused.
 	Sealed bool
 }
 
-// apiKey reads a key as it is: unlike other text it may begin or end with blanks.
+// apiKey reads a key unchanged: unlike other text it may begin or end with spaces.
 func apiKey(rec record) APIKey {
 	v := rec.doc.Lookup("value")
 	if s, ok := v.StringValueOK(); ok {
@@ -80,7 +79,7 @@ func apiKey(rec record) APIKey {
 	return APIKey{Text: s, Sealed: !ok}
 }
 
-// features reads {feature, enabled}; one of them concerns the API.
+// features reads {feature, enabled}. Only one feature concerns the API.
 func (r *reader) features() {
 	for rec := range r.records(Features) {
 		if rec.text("feature") != "portfolio-spectrum" || r.settings.Portfolio != nil {
@@ -92,8 +91,8 @@ func (r *reader) features() {
 	}
 }
 
-// rights reads {role, right, value}. A role with any record has the rights that are true
-// and no others; rights that have no meaning here are skipped.
+// rights reads {role, right, value}. A role with at least one record has only the rights whose value is true. rights
+// skips unknown rights.
 func (r *reader) rights() {
 	r.settings.Roles = map[string][]access.Permission{}
 	for rec := range r.records(Rights) {

@@ -7,14 +7,14 @@ import (
 	"vitrine/rules/render"
 )
 
-// vocabularySets are the vocabularies that are label sets of the API.
+// vocabularySets maps vocabularies to label sets of the API.
 var vocabularySets = map[string]string{
 	"funder":                 label.Funder,
 	"project-institute-role": label.ProjectRole,
 	"project-status":         label.ProjectStatus,
 }
 
-// labels reads the names of codes: of vocabularies, project types and topics.
+// labels reads the names of the codes in vocabularies, project types and topics.
 func (r *reader) labels() {
 	sets := label.Sets{
 		label.ProjectType: r.names(Projects),

@@ -13,12 +13,11 @@ import (
 	"vitrine/rules/render"
 )
 
-// record is a document that is being read, or one within it. A value of the wrong type counts
-// as missing, with a warning.
+// record is a document, or one within it. A value of the wrong type counts as missing, with a warning.
 type record struct {
 	reader *reader
 	from   string // collection and _id; see render.Fault
-	path   string // of a document within the record, with a dot behind
+	path   string // path of a document within the record, ending in a dot
 	doc    bson.Raw
 }
 
@@ -27,8 +26,8 @@ func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// read returns a field converted by as. ok is false if the field is missing, or if it cannot be
-// converted; then read warns that it is not what is wanted.
+// read returns a field converted by as. ok is false if the field is missing or as refuses it; in the latter case read
+// warns with want.
 func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (value T, ok bool) {
 	v := r.doc.Lookup(key)
 	if raw.IsNone(v) {
@@ -40,14 +39,14 @@ func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (
 	return value, ok
 }
 
-// text returns a field that is text, trimmed; "" if it is missing. A number counts as its
-// digits, since forms and imports do not agree about what is a number.
+// text returns a text field, trimmed, or "" if it is missing. It converts a number to its digits, because forms and
+// imports store numbers differently.
 func (r record) text(key string) string {
 	s, _ := read(r, key, "not text", textOf)
 	return s
 }
 
-// textOf returns text, "" where v is missing; ok is false if it is something else.
+// textOf returns text, or "" if v is missing. ok is false if v is something else.
 func textOf(v bson.RawValue) (s string, ok bool) {
 	if raw.IsNone(v) {
 		return "", true
@@ -61,8 +60,7 @@ func textOf(v bson.RawValue) (s string, ok bool) {
 	return "", false
 }
 
-// flag returns a field that is true or false in one of the ways forms store that; set is
-// false if it is missing.
+// flag returns a boolean field, which forms store in several ways. set is false if it is missing.
 func (r record) flag(key string) (on, set bool) {
 	return read(r, key, "neither true nor false", func(v bson.RawValue) (on, ok bool) {
 		if b, ok := v.BooleanOK(); ok {
@@ -79,16 +77,16 @@ func (r record) name() label.Name {
 	return label.Name{EN: r.text("name"), DE: r.text("name_de")}
 }
 
-// within returns the document in a field; ok is false if there is none.
+// within returns the document in a field. ok is false if there is none.
 func (r record) within(key string) (inner record, ok bool) {
 	r.doc, ok = read(r, key, "not a document", bson.RawValue.DocumentOK)
 	r.path += key + "."
 	return r, ok
 }
 
-// list returns the elements of an array; none if the field is missing.
+// list returns the elements of an array, or none if the field is missing.
 func (r record) list(key string) []bson.RawValue {
 	array, _ := read(r, key, "not a list", bson.RawValue.ArrayOK)
-	values, _ := array.Values() // the document is valid, or there is no array
+	values, _ := array.Values() // cannot fail: the document is valid, or the array is missing
 	return values
 }

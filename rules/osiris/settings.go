@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// The collections of an OSIRIS database that say something about itself.
+// The administrative collections of an OSIRIS database.
 const (
 	General      = "adminGeneral"
 	Rights       = "adminRights"
@@ -28,43 +28,41 @@ const (
 	Persons      = "persons"
 )
 
-// ForAnswers returns the collections that everything in Settings but Render is made from,
-// and the names of types and subtypes in Render.
+// ForAnswers returns the collections that determine everything in Settings but Render, and the names of types and
+// subtypes in Render.
 func ForAnswers() []string {
 	return []string{Categories, Features, General, Projects, Rights, Types, Vocabularies, Topics}
 }
 
-// ForRendering returns the collections that Settings.Render and Language are made from.
+// ForRendering returns the collections that determine Settings.Render and Language.
 func ForRendering() []string {
 	return []string{Categories, Fields, General, Types, Vocabularies, Journals, Persons}
 }
 
-// RoleUser is the role of every user who is logged in.
+// RoleUser is the role of every logged-in user.
 const RoleUser = "user"
 
-// Settings is what a database says about itself. Settings that it does not have are zero.
+// Settings are the settings in a database. Missing settings are zero.
 type Settings struct {
 	StartYear    int    // first year of /api/html
-	APIKey       APIKey // of /api
-	PortfolioKey APIKey // of /portfolio
+	APIKey       APIKey // key of /api
+	PortfolioKey APIKey // key of /portfolio
 	Language     string // en or de
-	// Portfolio says whether the research spectrum is enabled; nil: the database does not say.
+	// Portfolio says whether the research spectrum is enabled. It is nil if the database does not say.
 	Portfolio *bool
 
-	// Roles are the permissions of each role that the database mentions.
+	// Roles are the permissions of each role in the database.
 	Roles map[string][]access.Permission
-	// Visible are the roles that may see a type of activities; a type that is not
-	// listed is seen by all.
+	// Visible are the roles that may see a type of activities. All roles may see other types.
 	Visible map[string][]string
 	Labels  label.Sets
 	Render  render.Osiris
 
-	// Warnings are the parts that could not be used, in order of collections and records.
+	// Warnings are the parts that From could not use, in order of collections and records.
 	Warnings []render.Fault
 }
 
-// From reads the documents of a database, by collection. Settings of collections that are not
-// there are zero.
+// From reads the documents of a database, by collection. Settings in missing collections are zero.
 func From(docs map[string][]bson.Raw) Settings {
 	r := &reader{docs: docs}
 	r.general()
@@ -84,14 +82,13 @@ func From(docs map[string][]bson.Raw) Settings {
 	return r.settings
 }
 
-// reader makes settings of documents.
+// reader builds settings from documents.
 type reader struct {
 	docs     map[string][]bson.Raw
 	settings Settings
 }
 
-// records yields the documents of a collection in order of _id, so that what comes first
-// does not depend on the store.
+// records yields the documents of a collection in order of _id, so that the first record does not depend on the store.
 func (r *reader) records(collection string) iter.Seq[record] {
 	docs := slices.Clone(r.docs[collection])
 	slices.SortStableFunc(docs, func(a, b bson.Raw) int { return raw.Compare(a.Lookup("_id"), b.Lookup("_id")) })
@@ -109,7 +106,7 @@ func (r *reader) records(collection string) iter.Seq[record] {
 	}
 }
 
-// idText shows an _id to people, and is how records refer to one.
+// idText returns an _id as text, the form in which people read it and records refer to it.
 func idText(id bson.RawValue) string {
 	if oid, ok := id.ObjectIDOK(); ok {
 		return oid.Hex()

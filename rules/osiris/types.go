@@ -18,7 +18,7 @@ func (r *reader) categories() {
 		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon")}
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
-			if before, ok := r.settings.Visible[c.ID]; ok { // it comes twice: the roles that both records name see it
+			if before, ok := r.settings.Visible[c.ID]; ok { // the category comes twice: the roles of both records may see it
 				roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
 			}
 			r.settings.Visible[c.ID] = roles
@@ -26,8 +26,8 @@ func (r *reader) categories() {
 	}
 }
 
-// visibleRoles returns the roles that see a category, and whether it is not all of them.
-// A value that cannot be read hides it from all.
+// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A malformed value hides
+// the category from all roles.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); raw.IsNone(v) || ok && strings.TrimSpace(s) == "" {
@@ -50,7 +50,7 @@ func (r record) visibleRoles() (roles []string, restricted bool) {
 	return roles, len(r.list("visible_role")) > 0
 }
 
-// ongoing is the part of OSIRIS's forms that asks for a time without an end.
+// ongoing is the field of OSIRIS's forms for a period without an end.
 const ongoing = "date-range-ongoing"
 
 // types reads the subtypes: {id, parent, name, name_de, icon, modules, template}.
@@ -70,7 +70,7 @@ func (r *reader) types() {
 	}
 }
 
-// formats are what OSIRIS calls the kinds of fields that are not simply text.
+// formats maps OSIRIS's names of field formats to kinds. Other formats are text.
 var formats = map[string]render.OsirisKind{
 	"date":       render.OsirisDate,
 	"url":        render.OsirisURL,
@@ -95,8 +95,8 @@ func (r *reader) fields() {
 	}
 }
 
-// values reads the names of the values of a field: pairs [en, de], either of which an
-// activity may store, or documents {en, de}. Plain text needs no name.
+// values reads the names of a field's values: pairs [en, de], of which an activity may store either text, or documents
+// {en, de}. Plain text needs no name.
 func (r record) values() map[string]label.Name {
 	var names map[string]label.Name
 	for _, v := range r.list("values") {
@@ -132,8 +132,8 @@ func pair(v bson.RawValue) (name label.Name, ok bool) {
 	return name, okEN && okDE && name != label.Name{}
 }
 
-// journals reads what activities show of journals: {journal, abbr}. There are thousands
-// of them, maintained elsewhere; those that cannot be used are skipped without a warning.
+// journals reads the parts of journals that activities show: {journal, abbr}. There are thousands of them, maintained
+// elsewhere; journals skips malformed ones without a warning.
 func (r *reader) journals() {
 	for _, doc := range r.docs[Journals] {
 		name, _ := textOf(doc.Lookup("journal"))
@@ -145,7 +145,7 @@ func (r *reader) journals() {
 	}
 }
 
-// put adds an entry to a map, and makes the map for its first entry: an empty map is nil.
+// put adds an entry to a map, which it creates if necessary: a map without entries is nil.
 func put[V any](m *map[string]V, key string, value V) {
 	if *m == nil {
 		*m = map[string]V{}
@@ -153,8 +153,8 @@ func put[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// persons reads whose pages activities link to: {username, hide}. Those that cannot
-// be used are skipped without a warning, like journals.
+// persons reads which persons have pages that activities link to: {username, hide}. It skips malformed ones without a
+// warning, as journals does.
 func (r *reader) persons() {
 	for _, doc := range r.docs[Persons] {
 		user, _ := doc.Lookup("username").StringValueOK()

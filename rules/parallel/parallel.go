@@ -1,6 +1,5 @@
-// Package parallel runs parts of one task on several goroutines. It repeats a panic of one of them in
-// the goroutine that waits, where the task's own recover catches it. Otherwise it would end the
-// process.
+// Package parallel runs parts of one task on several goroutines. If one of them panics, the package repeats the panic
+// in the waiting goroutine, where the task's own recover catches it. Otherwise the panic would end the process.
 package parallel
 
 import (
@@ -50,7 +49,7 @@ func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out
 	return func(yield func(Out, error) bool) {
 		var g Group
 		defer g.Wait()
-		var working []chan outcome // the oldest first
+		var working []chan outcome // one channel per running work, the oldest first
 		next := func() bool {
 			o, ok := <-working[0]
 			working = working[1:]
@@ -64,7 +63,7 @@ func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out
 				break
 			}
 			g.Go(func() {
-				defer close(made) // without an outcome after a panic, which Wait repeats
+				defer close(made) // after a panic there is no outcome; Wait repeats the panic
 				out, err := work(in)
 				made <- outcome{out, err}
 			})
@@ -77,8 +76,8 @@ func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out
 	}
 }
 
-// Split divides [0, n) into a range for each worker and runs work for each range in its own goroutine,
-// or in the caller's if there is only one. It waits for them.
+// Split divides [0, n) into one range per worker, runs work for each range in its own goroutine, or in the caller's if
+// there is only one, and waits for them.
 func Split(n, workers int, work func(worker, from, to int)) {
 	if workers <= 1 {
 		work(0, 0, n)

@@ -11,7 +11,7 @@ import (
 // Builder encodes a document or array. The zero Builder is empty.
 type Builder struct {
 	buf []byte
-	n   int // elements pushed
+	n   int // number of pushed elements
 }
 
 // Grow allocates room for a document of n bytes. It must be the first call.
@@ -23,7 +23,7 @@ func (b *Builder) Push(v bson.RawValue) {
 	b.n++
 }
 
-// Add adds an element with a name, to a document.
+// Add adds an element with a name to a document.
 func (b *Builder) Add(name string, v bson.RawValue) {
 	if b.buf == nil {
 		b.Grow(64)
@@ -32,7 +32,7 @@ func (b *Builder) Add(name string, v bson.RawValue) {
 	b.buf = append(b.buf, v.Value...)
 }
 
-// AddString adds a string with a name, to a document.
+// AddString adds a string with a name to a document.
 func (b *Builder) AddString(name, s string) {
 	b.Add(name, bson.RawValue{Type: bson.TypeString})
 	b.buf = bsoncore.AppendString(b.buf, s)
@@ -72,7 +72,7 @@ func NewString(s string) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeString, Value: append(append(b, s...), 0)}
 }
 
-// NewBool returns a boolean as a value, whose bytes are shared and must not be changed.
+// NewBool returns a boolean as a value. Its bytes are shared and must not be changed.
 func NewBool(b bool) bson.RawValue {
 	if b {
 		return trueValue

@@ -22,7 +22,7 @@ const (
 // flaw is a fault in a BSON document, with the path to it.
 type flaw struct{ path, reason string }
 
-// Error returns the path, unless the fault is in the document as a whole, and the reason.
+// Error returns the path, unless the fault concerns the document as a whole, and the reason.
 func (f *flaw) Error() string {
 	if f.path == "" {
 		return f.reason
@@ -34,10 +34,10 @@ func (f *flaw) Error() string {
 	return fmt.Sprintf("field %q: %s", path, f.reason)
 }
 
-// maxPath bounds the path in an error, so that texts that are cut still contain the reason.
+// maxPath bounds the path in an error, so that a truncated message still contains the reason.
 const maxPath = 100
 
-// within puts name before the path of a flaw.
+// within prepends name to the path of a flaw.
 func within(name []byte, err error) error {
 	f, _ := errors.AsType[*flaw](err)
 	if f.path == "" {
@@ -46,8 +46,8 @@ func within(name []byte, err error) error {
 	return &flaw{string(name) + "." + f.path, f.reason}
 }
 
-// Check returns an error unless doc is one BSON document that is well-formed on all levels
-// and no deeper than MaxDepth. bson.Raw.Validate checks only the top level.
+// Check returns an error unless doc is one BSON document that is well-formed on all levels and nested no deeper than
+// MaxDepth. bson.Raw.Validate checks only the top level.
 func Check(doc []byte) error { return check(doc, MaxDepth) }
 
 // CheckDepth reports whether doc is well-formed and has at most depth levels.
@@ -61,7 +61,7 @@ func CheckValue(v bson.RawValue) error {
 	return checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1)
 }
 
-// check checks a document or array of at most depth levels, so that no input can exhaust the
+// check checks a document or array, and refuses one with more than depth levels, so that no input can exhaust the
 // stack. The error is a *flaw.
 func check(doc []byte, depth int) error {
 	switch {
@@ -96,7 +96,7 @@ func checkValue(e Element, depth int) error {
 		if e.Data[0] > 1 {
 			return &flaw{reason: "boolean is neither 0 nor 1"}
 		}
-	case bson.TypeBinary: // the old subtype has a length of its own inside
+	case bson.TypeBinary: // the old subtype has a second length inside
 		n := len(e.Data) - 5
 		if e.Data[4] == bson.TypeBinaryBinaryOld && (n < 4 || int(Length(e.Data[5:])) != n-4) {
 			return &flaw{reason: fmt.Sprintf("old %s of length %d does not fit its content", e.Type, n)}
@@ -121,9 +121,8 @@ func faultOf(b []byte) error {
 // Length reads the length at the beginning of b.
 func Length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
 
-// CheckStorable checks whether stores accept a well-formed document, so that no write fails
-// half-way: its size, the type of its _id, and that no top-level field is an operator. It
-// returns the _id, a zero value if there is none.
+// CheckStorable checks whether stores accept a well-formed document, so that no write fails half-way: its size, the
+// type of its _id, and that no top-level field is an operator. It returns the _id, or the zero value if there is none.
 func CheckStorable(doc bson.Raw) (id bson.RawValue, err error) {
 	if len(doc) > MaxDocument {
 		return id, TooLarge(int64(len(doc)))

@@ -8,9 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Bracket is a class of types that compare with each other; brackets sort by their numbers,
-// as MongoDB sorts its canonical types. Stores write them into keys, so their values must not
-// change.
+// A Bracket is a class of types that compare with each other. Brackets sort by their numbers, as MongoDB sorts its
+// canonical types. Stores write the numbers into keys, so they must not change.
 type Bracket uint8
 
 // The brackets. None is zero, because keys of stores use zero as an end.
@@ -34,7 +33,7 @@ const (
 	BracketMaxKey
 )
 
-// brackets has the bracket of each type that BSON has; 0 for the others.
+// brackets has the bracket of each BSON type, and 0 for unknown types.
 var brackets = [256]Bracket{
 	bson.TypeMinKey: BracketMinKey, bson.TypeUndefined: BracketMissing, bson.TypeNull: BracketNull,
 	bson.TypeInt32: BracketNumber, bson.TypeInt64: BracketNumber, bson.TypeDouble: BracketNumber, bson.TypeDecimal128: BracketNumber,
@@ -82,7 +81,7 @@ func compareDepth(a, b bson.RawValue, depth int) int {
 		ca, sa := ScopedParts(a.Value)
 		cb, sb := ScopedParts(b.Value)
 		return cmp.Or(bytes.Compare(ca, cb), compareDocuments(sa, sb, depth+1))
-	case BracketObjectID, BracketBoolean, BracketRegex: // a regex by its pattern, which a zero ends, then its options
+	case BracketObjectID, BracketBoolean, BracketRegex: // a regex by its pattern, which ends in a zero byte, then by its options
 		return bytes.Compare(a.Value, b.Value)
 	}
 	return 0
@@ -116,7 +115,7 @@ func compareDocuments(a, b []byte, depth int) int {
 	}
 }
 
-// SortUnique sorts values in MongoDB's order and drops the equal ones.
+// SortUnique sorts values in MongoDB's order and drops duplicates.
 func SortUnique(values []bson.RawValue) []bson.RawValue {
 	slices.SortStableFunc(values, Compare)
 	return slices.CompactFunc(values, func(a, b bson.RawValue) bool { return Compare(a, b) == 0 })

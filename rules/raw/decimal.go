@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// NumberKind is the class of a number; Number.Compare compares it first.
+// NumberKind is the class of a number. Compare compares it first.
 type NumberKind uint8
 
 // The kinds of numbers, in MongoDB's order. Stores write them into keys, so their values must
@@ -28,12 +28,12 @@ const (
 // identical.
 type Number struct {
 	Kind   NumberKind
-	Digits []byte // '0' to '9', without zeros on either side; empty unless finite and not zero
-	Exp    int    // 0 where Digits is empty
+	Digits []byte // '0' to '9', without zeros at either end; empty unless the number is finite and not zero
+	Exp    int    // 0 if Digits is empty
 }
 
-// maxDoubleDigits is the number of digits behind the point in the longest exact decimal
-// expansion of a double in scientific notation.
+// maxDoubleDigits is the number of digits after the point in the longest exact decimal expansion of a double in
+// scientific notation.
 const maxDoubleDigits = 766
 
 // NumberOf returns the exact value of a number of any type.
@@ -41,13 +41,13 @@ func NumberOf(v bson.RawValue) Number {
 	if v.Type == bson.TypeDecimal128 {
 		return parseNumber(decimalOf(v.Value).String())
 	}
-	if n, whole, ok := Truncate(v); whole && ok { // many times faster for a double
+	if n, whole, ok := Truncate(v); whole && ok { // for doubles, many times faster than parsing
 		return parseNumber(strconv.FormatInt(n, 10))
 	}
 	return parseNumber(strconv.FormatFloat(Double(v), 'e', maxDoubleDigits, 64))
 }
 
-// parseNumber reads a number as strconv and the driver write it.
+// parseNumber reads a number in the form that strconv and the driver write.
 func parseNumber(text string) Number {
 	switch text {
 	case "NaN":
@@ -95,7 +95,7 @@ func (n Number) truncate() (whole int64, integral, ok bool) {
 		return 0, false, true
 	}
 	integral = len(n.Digits) <= n.Exp
-	if n.Exp > 19 { // digits of the largest int64
+	if n.Exp > 19 { // more digits than the largest int64
 		return 0, integral, false
 	}
 	text := string(n.Digits[:min(len(n.Digits), n.Exp)]) + strings.Repeat("0", max(n.Exp-len(n.Digits), 0))
@@ -115,9 +115,8 @@ const (
 	decimalMaxLow  = 0x378d8e63ffffffff
 )
 
-// decimalOf returns a decimal128, NaN if b is too short. A coefficient of more than 34 digits is
-// not canonical and means zero; the driver knows that only for those that begin with 11 after the
-// sign.
+// decimalOf returns a decimal128, or NaN if b is too short. A coefficient of more than 34 digits is not canonical and
+// means zero; the driver detects that only if the bits after the sign are 11.
 func decimalOf(b []byte) bson.Decimal128 {
 	if len(b) < 16 {
 		return bson.NewDecimal128(0x1f<<58, 0)

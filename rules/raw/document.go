@@ -33,7 +33,7 @@ func ValidID(doc bson.Raw) (bson.RawValue, error) {
 	return id, cmp.Or(err, checkID(id))
 }
 
-// PutID returns a copy of the document with the given _id as first field, in place of its own.
+// PutID returns a copy of the document with the given _id as first field. It replaces the document's own _id.
 func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
 	var b Builder
 	b.Grow(len(doc) + len("_id") + len(id.Value) + 2)

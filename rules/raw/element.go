@@ -19,8 +19,8 @@ type Element struct {
 // Value returns the element's value.
 func (e Element) Value() bson.RawValue { return bson.RawValue{Type: e.Type, Value: e.Data} }
 
-// Reader iterates over the elements of a document or array. A malformed element ends the iteration,
-// so all that follows it counts as missing.
+// Reader iterates over the elements of a document or array. A malformed element ends the iteration, so all elements
+// after it count as missing.
 type Reader struct{ rest []byte }
 
 // Read starts reading the elements of an encoded document or array.
@@ -36,7 +36,7 @@ func Body(doc []byte) []byte {
 	return doc[4 : n-1]
 }
 
-// Next returns the next element; false at the end or at a malformed element, of which it returns the
+// Next returns the next element. It returns false at the end or at a malformed element; of the latter it returns the
 // name if that is readable.
 func (r *Reader) Next() (Element, bool) {
 	b := r.rest
@@ -56,7 +56,7 @@ func (r *Reader) Next() (Element, bool) {
 	return Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}, true
 }
 
-// Faulty reports whether Next ended before the document's end.
+// Faulty reports whether Next stopped before the document's end.
 func (r *Reader) Faulty() bool { return len(r.rest) > 0 }
 
 // All yields the elements of an encoded document or array, as a Reader does.
@@ -92,8 +92,8 @@ func Lookup(doc []byte, name string) (Element, bool) {
 	return Element{}, false
 }
 
-// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a length is
-// wrong, or the type is unknown. It does not check the elements of documents.
+// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a length is wrong, or the type is
+// unknown. It does not check the elements of documents.
 func Size(t bson.Type, b []byte) int {
 	n := -1
 	switch t {
@@ -134,7 +134,7 @@ func Size(t bson.Type, b []byte) int {
 	return n
 }
 
-// terminated returns n, a result of prefixed, if b[n-1] is a zero byte, else -1.
+// terminated returns n, a result of prefixed, if b[n-1] is a zero byte, and -1 otherwise.
 func terminated(b []byte, n int) int {
 	if n < 1 || b[n-1] != 0 {
 		return -1
@@ -142,7 +142,7 @@ func terminated(b []byte, n int) int {
 	return n
 }
 
-// scopedSize is Size of code with scope: its length, a string and a document.
+// scopedSize is Size for code with scope: its length, a string and a document.
 func scopedSize(b []byte) int {
 	n := prefixed(b, 0, 4+5+MinDocument)
 	if n < 0 {
@@ -155,8 +155,8 @@ func scopedSize(b []byte) int {
 	return n
 }
 
-// prefixed returns extra plus the length that b starts with, or -1 if the length
-// is missing, below least, or the sum beyond b.
+// prefixed returns extra plus the length at the start of b. It returns -1 if the length is missing or less than least,
+// or the sum exceeds b.
 func prefixed(b []byte, extra, least int) int {
 	if len(b) < 4 {
 		return -1
@@ -168,11 +168,11 @@ func prefixed(b []byte, extra, least int) int {
 	return n + extra
 }
 
-// Text returns the content of a string, symbol or code value without copying; it
-// is valid as long as the value is. A malformed value is empty.
+// Text returns the content of a string, symbol or code value without copying. It is valid as long as the value is. The
+// text of a malformed value is empty.
 func Text(v bson.RawValue) string {
 	b := textBytes(v.Value)
-	return unsafe.String(unsafe.SliceData(b), len(b)) // documents are never written to
+	return unsafe.String(unsafe.SliceData(b), len(b)) // safe, because documents are never written to
 }
 
 // textBytes returns the content of a length-prefixed, zero-terminated string.
@@ -203,17 +203,17 @@ func ScopedParts(b []byte) (code, scope []byte) {
 	return textBytes(b[4:]), b[4+n:]
 }
 
-// Get returns the value under a name in a document, the zero RawValue if there is none.
+// Get returns the value under a name in a document, or the zero RawValue.
 func Get(doc []byte, name string) bson.RawValue {
 	e, _ := Lookup(doc, name)
 	return e.Value()
 }
 
-// StringField returns the string under a name in a document, "" if there is none.
+// StringField returns the string under a name in a document, or "".
 func StringField(doc bson.Raw, name string) string {
 	s, _ := Get(doc, name).StringValueOK()
 	return s
 }
 
-// IsText reports whether a value holds text that regular expressions apply to.
+// IsText reports whether a type holds text that regular expressions can match.
 func IsText(t bson.Type) bool { return t == bson.TypeString || t == bson.TypeSymbol }

@@ -22,8 +22,8 @@ func KeyValue(key string) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
 }
 
-// JoinEqual sorts items by their values and joins those whose values compare equal, such as 1 and
-// 1.0, into the first by type and bytes.
+// JoinEqual sorts items by their values and joins those whose values compare equal, such as 1 and 1.0, into the first
+// by type and bytes.
 func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T, from T)) []T {
 	slices.SortFunc(items, func(a, b T) int {
 		va, vb := value(a), value(b)
@@ -40,9 +40,9 @@ func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T,
 	return joined
 }
 
-// Groups has a T for each distinct value, compared by type and bytes.
+// Groups has a T for each distinct value. Values are equal if their types and bytes are.
 type Groups[T any] struct {
-	All    []T // in the order of the first At
+	All    []T // in the order in which At first saw the values
 	places map[string]int
 	key    []byte
 }
@@ -67,7 +67,7 @@ func IsNone(v bson.RawValue) bool {
 	return v.Type == 0 || v.Type == bson.TypeUndefined || v.Type == bson.TypeNull
 }
 
-// OrNull returns the value that MongoDB groups by: null for a missing or undefined one.
+// OrNull returns the value that MongoDB groups by: null for a missing or undefined value, otherwise v.
 func OrNull(v bson.RawValue) bson.RawValue {
 	if BracketOf(v.Type) == BracketMissing {
 		return null

@@ -46,8 +46,8 @@ func IsNaN(v bson.RawValue) bool {
 	return false
 }
 
-// compareNumbers orders two numbers of any types exactly: no value is rounded to
-// the other's type. NaN equals NaN and is smaller than everything else.
+// compareNumbers orders two numbers of any types exactly, without rounding one to the other's type. NaN equals NaN and
+// is smaller than everything else.
 func compareNumbers(a, b bson.RawValue) int {
 	switch {
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
@@ -68,7 +68,7 @@ func compareIntDouble(i int64, d float64) int {
 	if c != 0 {
 		return c
 	}
-	if d == 1<<63 { // more than any int64
+	if d == 1<<63 { // greater than any int64
 		return -1
 	}
 	return cmp.Compare(i, int64(d))
@@ -92,7 +92,7 @@ func Truncate(v bson.RawValue) (n int64, integral, ok bool) {
 	return 0, false, false
 }
 
-// Truth is MongoDB's truth value: false are false, zeros, null, undefined and missing.
+// Truth returns MongoDB's truth value: false, zeros, null, undefined and missing values are false.
 func Truth(v bson.RawValue) bool {
 	switch BracketOf(v.Type) {
 	case BracketMissing, BracketNull:

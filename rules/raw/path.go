@@ -11,8 +11,7 @@ import (
 // maxPathParts bounds the length of a path, as MongoDB bounds nesting.
 const maxPathParts = 200
 
-// Path is a parsed dotted path such as "authors.0.user". The zero Path has no parts and leads to the
-// value itself.
+// Path is a parsed dotted path such as "authors.0.user". The zero Path has no parts and leads to the value itself.
 type Path struct {
 	text  string
 	parts []part
@@ -21,11 +20,11 @@ type Path struct {
 // part is one step of a path.
 type part struct {
 	name  string
-	index int // as an array index; -1 if the name is not a plain number
+	index int // the name as an array index, or -1
 }
 
-// ParsePath splits a dotted path. It refuses paths that no stored field has: with a zero byte, with
-// positional operators ("$", "$[]", "$[x]") or too many parts.
+// ParsePath splits a dotted path. It refuses paths that no stored field has: with a zero byte, with positional
+// operators ("$", "$[]", "$[x]") or with too many parts.
 func ParsePath(s string) (Path, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return Path{}, rules.Wrongf("", "", "a field name may not contain a zero byte")
@@ -42,7 +41,7 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-// PathOf splits a path that is known to be valid.
+// PathOf splits a valid path.
 func PathOf(s string) Path {
 	names := strings.Split(s, ".")
 	p := Path{text: s, parts: make([]part, len(names))}
@@ -52,8 +51,7 @@ func PathOf(s string) Path {
 	return p
 }
 
-// arrayIndex returns the index that a name denotes, or -1: array positions are
-// written without sign and leading zeros.
+// arrayIndex returns the index that a name denotes, or -1. Indexes have no sign and no leading zeros.
 func arrayIndex(name string) int {
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 0 || len(name) > 9 || strconv.Itoa(n) != name {
@@ -85,8 +83,8 @@ func (p Path) First(n int) Path {
 // Nowhere is a name that no field has.
 const Nowhere = "\x00"
 
-// Absent returns the path's first n parts followed by a field that no document has. Matching treats
-// all paths with these n parts and an unknown field alike.
+// Absent returns the path's first n parts followed by a field that no document has. Matching treats all paths with
+// these n parts and an unknown field alike.
 func (p Path) Absent(n int) Path {
 	return PathOf(strings.Join(append(p.Parts()[:n], Nowhere), "."))
 }
@@ -94,8 +92,8 @@ func (p Path) Absent(n int) Path {
 // Len returns the number of the path's parts.
 func (p Path) Len() int { return len(p.parts) }
 
-// Name returns the path's part i.
+// Name returns part i of the path.
 func (p Path) Name(i int) string { return p.parts[i].name }
 
-// Index returns the array position that the path's part i denotes, -1 if none.
+// Index returns the array index that part i of the path denotes, or -1.
 func (p Path) Index(i int) int { return p.parts[i].index }

@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Sort is an order of documents, by one field after the other. Callers read the keys of each document
-// once and compare only those, which takes nanoseconds.
+// Sort is an order of documents by one or more fields. Callers read the keys of each document once and compare only the
+// keys, which takes nanoseconds.
 type Sort []SortField
 
 // SortField is one field of a Sort.
@@ -29,7 +29,7 @@ func (s Sort) Total() Sort {
 	return append(slices.Clip(s), ByID)
 }
 
-// ReadKeys sets keys to the values that a document is sorted by, one for each field.
+// ReadKeys sets keys to the values by which a document is sorted, one for each field.
 func (s Sort) ReadKeys(keys []bson.RawValue, doc bson.Raw) {
 	for i, f := range s {
 		keys[i] = f.Key(doc)
@@ -72,9 +72,8 @@ func (s Sort) Documents(docs []bson.Raw) {
 	}
 }
 
-// Key returns the value that a document is sorted by. Arrays count by their least element,
-// or their greatest if descending; a missing value is null; an empty array at the path's
-// end is undefined, which sorts before null.
+// Key returns the value by which a document is sorted. An array counts as its least element, or as its greatest if the
+// order is descending; a missing value is null; an empty array at the path's end is undefined, which sorts before null.
 func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	first := true
 	sortValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, f.Path.parts, true, func(v bson.RawValue) {
@@ -85,9 +84,8 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	return key
 }
 
-// sortValue yields the values that count for sorting at the rest of a path below a value. Like an
-// index, it opens the arrays on the way and one at the end, but no arrays in arrays, and yields null
-// for a missing value.
+// sortValue yields the values below v that count for sorting at the rest of a path. Like an index, it opens the arrays
+// on the way and one at the end, but no arrays in arrays, and yields null for a missing value.
 func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
 	case open && v.Type == bson.TypeArray:
@@ -101,8 +99,7 @@ func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue
 	}
 }
 
-// sortArray yields the values below an array. A position in the path selects one element if the array
-// has it.
+// sortArray yields the values below an array. A number in the path selects one element if the array has it.
 func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	if len(rest) > 0 && rest[0].index >= 0 {
 		if v := At(array, rest[0].index); v.Type != 0 {
@@ -123,5 +120,5 @@ func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	}
 }
 
-// null is the value that stands for a missing one.
+// null stands for a missing value.
 var null = bson.RawValue{Type: bson.TypeNull}

@@ -10,16 +10,15 @@ import (
 type Value struct {
 	// Raw is the value; it points into the document. Zero when Missing.
 	Raw bson.RawValue
-	// Elem says that Raw is an element of the array that the path ends at. Walk yields
-	// the array itself, too, without Elem.
+	// Elem says that Raw is an element of the array at the path's end. Walk also yields the array itself, without Elem.
 	Elem bool
-	// Missing says that the path leads nowhere.
+	// Missing says that the path has no value.
 	Missing bool
 }
 
-// Walk yields the values at a path of a document that MongoDB compares with a condition, in its
-// order, until yield returns false; then it returns false. It does not allocate. A value may come
-// twice, and there may be none: "a.b" in {a: [1, 2]}. The zero Path is the document itself.
+// Walk yields the values at a path of a document that MongoDB compares with a condition, in MongoDB's order, until
+// yield returns false; then it returns false. It does not allocate. It may yield a value twice, or none at all, as for
+// "a.b" in {a: [1, 2]}. The zero Path is the document itself.
 func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, true, yield)
 }
@@ -30,7 +29,7 @@ func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, false, yield)
 }
 
-// walkField continues a path below a field; the zero Element is a missing one.
+// walkField continues a path below a field. The zero Element stands for a missing field.
 func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool {
 	switch {
 	case e.Type == 0:
@@ -48,8 +47,8 @@ func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool
 	return walkField(below, rest[1:], spread, yield)
 }
 
-// walkLeafArray yields the elements of the array that a path ends at, then the
-// array itself. Nested arrays are not opened.
+// walkLeafArray yields the elements of the array at a path's end, then the array itself. It does not open nested
+// arrays.
 func walkLeafArray(array Element, yield func(Value) bool) bool {
 	for e := range All(array.Data) {
 		if !yield(Value{Raw: e.Value(), Elem: true}) {
@@ -71,7 +70,7 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 			more = walkField(e, parts, spread, yield)
 		}
 		if more && i == index && (len(rest) == 0 || e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray) {
-			more = walkField(e, rest, spread && len(rest) > 0, yield) // does not open an array at a final index
+			more = walkField(e, rest, spread && len(rest) > 0, yield) // an array at a final index is not opened
 		}
 		if !more {
 			return false
@@ -81,9 +80,9 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 	return true
 }
 
-// Below calls field with the name of each field of the documents at a path, and array with the number
-// of elements of each array there and whether it is nested in another. No longer path leads anywhere
-// else. Names are valid until field returns.
+// Below calls field with the name of each field of the documents at a path, and array with the number of elements of
+// each array there and whether it is nested in another array. All longer paths lead through one of these. Names are
+// valid until field returns.
 func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nested bool)) {
 	Walk(doc, p, func(v Value) bool {
 		switch v.Raw.Type {
@@ -98,10 +97,9 @@ func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nest
 	})
 }
 
-// Field returns the value of an aggregation expression's path below a value: "$a.b" is Field of a's
-// value and [b]. There are no array positions. For an array it returns the values in the elements that
-// are documents, and skips other elements, nested arrays included. The zero RawValue is a missing
-// value.
+// Field returns the value of an aggregation expression's path below a value: "$a.b" is Field of a's value and [b]. The
+// path has no array indexes. For an array, Field returns an array of the values in those elements that are documents;
+// it skips other elements, nested arrays included. The zero RawValue is a missing value.
 func Field(v bson.RawValue, names []string) bson.RawValue {
 	if len(names) == 0 {
 		return v
@@ -123,19 +121,19 @@ func Field(v bson.RawValue, names []string) bson.RawValue {
 	return bson.RawValue{}
 }
 
-// Elements yields the elements of an array; of anything else there are none.
+// Elements yields the elements of an array, and nothing for other values.
 func Elements(v bson.RawValue) iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		if v.Type != bson.TypeArray {
 			return
 		}
-		r := Read(v.Value) // All would allocate
+		r := Read(v.Value) // All would allocate here
 		for e, ok := r.Next(); ok && yield(e.Value()); e, ok = r.Next() {
 		}
 	}
 }
 
-// Count returns how many elements an array has.
+// Count returns the number of elements of an array.
 func Count(array bson.RawValue) (n int) {
 	for range Elements(array) {
 		n++
@@ -143,8 +141,7 @@ func Count(array bson.RawValue) (n int) {
 	return n
 }
 
-// At returns the element at a position of an array, counted from the end if negative. If there is
-// none, it returns the zero RawValue.
+// At returns the element at a position of an array, counted from the end if negative, or the zero RawValue.
 func At(array bson.RawValue, at int) bson.RawValue {
 	if at < 0 {
 		at += Count(array)

@@ -76,7 +76,7 @@ func TestArchive(t *testing.T) {
 		}, err: "dump.archive: byte "},
 		{name: "other version", data: func(t *testing.T) []byte {
 			return bytes.Replace(institute(t), []byte("0.1\x00"), []byte("9.1\x00"), 1)
-		}, err: `archive version "9.1" is not known`},
+		}, err: `archive version "9.1" is unknown`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

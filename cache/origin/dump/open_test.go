@@ -108,11 +108,11 @@ func TestOpenPaths(t *testing.T) {
 		{name: "no path", err: "nothing to import"},
 		{name: "no standard input", paths: []string{"-"}, err: "standard input: not available"},
 		{name: "lines from standard input", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(`{"_id":1}`), Collection: "c"}, want: []string{"c"}},
-		{name: "lines without name", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(`{"_id":1}`)}, err: "need the name of a collection"},
+		{name: "lines without name", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(`{"_id":1}`)}, err: "name of the collection is missing"},
 		{name: "archive from standard input", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(institute(t)))}, want: []string{"activities", "journals", "persons"}},
 		{name: "standard input without data", paths: []string{"-"}, opts: dump.Options{Stdin: iotest.ErrReader(errors.New("torn"))}, err: "standard input: torn"},
 		{name: "no such database", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(newArchive(t, "admin.x").end("admin", "x").out)), Database: "b"}, err: `-: holds no database "b", but none`},
-		{name: "only the server's own databases", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(newArchive(t, "admin.x").end("admin", "x").out))}, err: "holds no database but the server's own"},
+		{name: "only the server's own databases", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(newArchive(t, "admin.x").end("admin", "x").out))}, err: "holds only databases of the server's own"},
 		{name: "standard input twice", paths: []string{"-", "-"}, opts: dump.Options{Stdin: strings.NewReader(string(institute(t)))}, err: "named twice"},
 	}
 	for _, tt := range tests {
