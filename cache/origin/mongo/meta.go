@@ -45,11 +45,7 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 			return d, err
 		}
 		before := P(&d).Revise()
-		revision := bson.E{Key: "rev", Value: before}
-		if before == 0 {
-			revision.Value = bson.D{{Key: "$exists", Value: false}}
-		}
-		unchanged := append(is(name), revision)
+		unchanged := append(is(name), bson.E{Key: "rev", Value: before})
 		done, err := t.write(ctx, driver.NewReplaceOneModel().SetFilter(unchanged).SetReplacement(d).SetUpsert(before == 0))
 		if done.MatchedCount+done.UpsertedCount > 0 || err != nil && !driver.IsDuplicateKeyError(err) {
 			return d, err

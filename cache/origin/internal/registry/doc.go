@@ -15,7 +15,6 @@ type Table[D any] interface {
 }
 
 // Revised counts the updates of a document, for tables that compare it before they write.
-// Earlier versions of the program did not count.
 type Revised struct {
 	Revision uint64 `bson:"rev"`
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,7 @@ import (
 type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revised      `bson:",inline"`
-	Term         time.Duration `bson:"term"` // nanoseconds; 0 if an earlier version of the program wrote it
+	Term         time.Duration `bson:"term"` // nanoseconds
 }
 
 // take returns the lease after holder has taken or renewed it at now.
@@ -81,7 +80,7 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	}
 	d, err := s.table.Update(ctx, name, func(d *Lease) error {
 		d.Name = name
-		if err := s.free(*d, holder, ttl); err != nil {
+		if err := s.free(*d, holder); err != nil {
 			return err
 		}
 		*d = d.take(holder, s.now(), ttl)
@@ -90,9 +89,8 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	return d.Lease, err
 }
 
-// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise. term applies to leases without
-// a term.
-func (s *Leases) free(d Lease, holder string, term time.Duration) error {
+// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise.
+func (s *Leases) free(d Lease, holder string) error {
 	if d.Holder == "" || d.Holder == holder {
 		return nil
 	}
@@ -103,12 +101,11 @@ func (s *Leases) free(d Lease, holder string, term time.Duration) error {
 		first = sighting{d, s.elapsed()}
 		s.seen[d.Name] = first
 	}
-	term = cmp.Or(d.Term, term)
-	if s.elapsed()-first.at >= term {
+	if s.elapsed()-first.at >= d.Term {
 		return nil
 	}
 	return fmt.Errorf("%w: %s, until %s by its own clock; another instance may take it once it has not been renewed for %s",
-		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), term)
+		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), d.Term)
 }
 
 // Renew implements origin.Leases.
