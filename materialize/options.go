@@ -8,7 +8,6 @@ import (
 	"iter"
 	"log/slog"
 	"os"
-	"runtime"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,8 +51,6 @@ type Options struct {
 	// LeaseTTL is after how long a lease that is not renewed runs out, and with it
 	// how long a killed instance keeps the others from working. If 0, 30 s are used.
 	LeaseTTL time.Duration
-	// Workers bounds the goroutines that render. If 0, there is one per processor.
-	Workers int
 	// Batch is how many rows are written at once. If 0, 500 are used.
 	Batch int
 	// Watcher reports changed source collections, so that their jobs run at once.
@@ -99,7 +96,6 @@ func (o Options) defaults() Options {
 		o.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
 	}
 	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
-	o.Workers = cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }

@@ -3,6 +3,7 @@ package materialize
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -11,10 +12,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// render fills in row or err of every change of a batch, on up to the configured number of
-// goroutines, which it waits for. When ctx ends it returns early.
+// render fills in row or err of every change of a batch, on a goroutine for each processor, and
+// waits for them. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	parallel.Split(len(batch), min(b.Workers, len(batch)), func(_, from, to int) {
+	parallel.Split(len(batch), min(runtime.GOMAXPROCS(0), len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.row, c.err = guarded(func() (bson.Raw, error) { return c.render(ctx, row) })
