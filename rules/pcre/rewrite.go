@@ -33,10 +33,9 @@ type rewriter struct {
 	foreign bool
 	out     []byte
 
-	err        *Error // the first one; the rewriter is at the end then
-	groups     int    // capturing groups opened so far
-	behinds    int    // look-behinds open
-	properties int    // in classes; each has hundreds of ranges
+	groups     int // capturing groups opened so far
+	behinds    int // look-behinds open
+	properties int // in classes; each has hundreds of ranges
 }
 
 // rewrite returns an expression as an engine spells it; foreign says that Go's engine cannot
