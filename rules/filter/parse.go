@@ -85,7 +85,7 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 		p.checkPath(p.fieldPath())
 	}
 	path, err := raw.ParsePath(name)
-	if fault := (*rules.Error)(nil); errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*rules.Error](err); ok {
 		p.fail("%s", fault.Reason)
 	}
 	switch {

@@ -104,7 +104,7 @@ func (p *parser) compile(pattern, options string) *Regex {
 		p.fail("the regular expression is longer than %d bytes", maxPattern)
 	}
 	compiled, err := pcre.Compile(pattern, options)
-	if fault := (*pcre.Error)(nil); errors.As(err, &fault) && fault.Unsupported {
+	if fault, ok := errors.AsType[*pcre.Error](err); ok && fault.Unsupported {
 		p.notInMemory("the regular expression feature " + fault.Reason)
 		compiled = &pcre.Regexp{}
 	} else if err != nil {
