@@ -78,8 +78,11 @@ func combined(join func([]Node) Node, filters []*Filter) *Filter {
 
 // valueOf returns a value of the program as BSON.
 func valueOf(v any) bson.RawValue {
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return null
+	case string:
+		return raw.NewString(v)
 	}
 	t, data, err := bson.MarshalValue(v)
 	if err != nil {
