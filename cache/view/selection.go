@@ -46,7 +46,7 @@ type memory struct{ *index.Table }
 
 // Select implements rows.
 func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
-	return m.selection(m.Table.Select(ctx, f))
+	return inMemory(m.Table.Select(ctx, f))
 }
 
 // First implements rows.
@@ -69,36 +69,34 @@ func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	return nil, nil
 }
 
-// selection returns a subset of the rows as a Selection.
-func (m memory) selection(rows *index.Subset, err error) (Selection, error) {
+// inMemory returns a subset of rows as a Selection.
+func inMemory(rows *index.Subset, err error) (Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return resident{rows, m}, nil
+	return resident{rows}, nil
 }
 
-// resident is a selection of rows in memory.
-type resident struct {
-	*index.Subset
-	of memory
-}
+// resident is a selection of rows in memory. As a single pointer it becomes a Selection without
+// an allocation.
+type resident struct{ *index.Subset }
 
 func (r resident) Search(ctx context.Context, terms []string) (Selection, error) {
-	return r.of.selection(r.Subset.Search(ctx, terms))
+	return inMemory(r.Subset.Search(ctx, terms))
 }
 
 func (r resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
-	return r.of.selection(r.Subset.Narrow(ctx, f))
+	return inMemory(r.Subset.Narrow(ctx, f))
 }
 
-func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order), r.of} }
+func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }
 
-func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance(), r.of} }
+func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance()} }
 
 func (r resident) Only(...string) Selection { return r }
 
 func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error) {
-	if fits, err := r.of.Prepare(ctx, fragment); !fits || err != nil {
+	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {
 		return nil, err
 	}
 	return r.Runs(fragment), nil

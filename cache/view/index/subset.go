@@ -54,6 +54,9 @@ func (s *Subset) retain() {
 	}
 }
 
+// Table returns the table that the rows are of.
+func (s *Subset) Table() *Table { return s.table }
+
 // Count returns the number of rows.
 func (s *Subset) Count() int { return s.count }
 
