@@ -122,7 +122,9 @@ func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 }
 
 func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool) {
-	out := append(make([]byte, 0, chunk+chunk/4), e.Head...)
+	buffer := chunks.Get().(*[]byte)
+	defer recycle(buffer)
+	out := append((*buffer)[:0], e.Head...)
 	comma := 1
 	for run := range runs {
 		run, comma = run[comma:], 0
