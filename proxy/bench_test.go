@@ -63,7 +63,7 @@ func BenchmarkAnswer(b *testing.B) {
 	s := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.Options(b))
 	const list = "/api/activities?limit=20&json=%7B%22year%22%3A2020%7D"
 	var ctx connection
-	size := call(b, s.App().Handler(), &ctx, list)
+	size := call(b, s.Server.App().Handler(), &ctx, list)
 	same := make([]byte, size)
 	bare := fiber.New()
 	bare.Get("/api/activities", func(c *fiber.Ctx) error {
@@ -77,18 +77,18 @@ func BenchmarkAnswer(b *testing.B) {
 		target  func() string
 	}{
 		{"bare", bare.Handler(), func() string { return list }},
-		{"cached list", s.App().Handler(), func() string { return list }},
-		{"kept fragment", proxytest.OpenLists(b, nil).App().Handler(), func() string { return "/lists/activities.html" }},
-		{"never-seen filter", s.App().Handler(), func() string {
+		{"cached list", s.Server.App().Handler(), func() string { return list }},
+		{"kept fragment", proxytest.OpenLists(b, nil).Server.App().Handler(), func() string { return "/lists/activities.html" }},
+		{"never-seen filter", s.Server.App().Handler(), func() string {
 			fresh++
 			return "/api/activities?limit=20&json=" + url.QueryEscape(fmt.Sprintf(`{"year":{"$gte":%d.%d}}`, 2000+fresh%20, fresh))
 		}},
-		{"never-seen page", s.App().Handler(), func() string {
+		{"never-seen page", s.Server.App().Handler(), func() string {
 			fresh++
 			return fmt.Sprintf("/api/activities?limit=20&offset=%d", fresh%9000)
 		}},
-		{"full", s.App().Handler(), func() string { return "/api/activities?full=1" }},
-		{"all-activities", s.App().Handler(), func() string { return "/api/all-activities" }},
+		{"full", s.Server.App().Handler(), func() string { return "/api/activities?full=1" }},
+		{"all-activities", s.Server.App().Handler(), func() string { return "/api/all-activities" }},
 	}
 	for _, tt := range tests {
 		b.Run(tt.name, func(b *testing.B) {
@@ -122,7 +122,7 @@ func BenchmarkRecords(b *testing.B) {
 	for _, bm := range benchmarks {
 		b.Run(bm.name, func(b *testing.B) {
 			var ctx connection
-			handler := bm.site.App().Handler()
+			handler := bm.site.Server.App().Handler()
 			call(b, handler, &ctx, bm.target(-1))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -55,17 +55,6 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// bodyBytes returns how many bytes of body are sent; -1 if that is not known.
-func bodyBytes(c *fiber.Ctx) int {
-	switch status := c.Response().StatusCode(); {
-	case c.Method() == fiber.MethodHead || status == fiber.StatusNotModified || status == fiber.StatusNoContent:
-		return 0 // Fiber has a text for these
-	case c.Response().IsBodyStream():
-		return c.Response().Header.ContentLength()
-	}
-	return len(c.Response().Body())
-}
-
 // checkHead refuses a request that proxies in front may read differently.
 func checkHead(c *fiber.Ctx) error {
 	reason, closes := listener.CheckHead(&c.Request().Header)

@@ -64,7 +64,7 @@ type degradedView struct {
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held bool
 	for _, status := range s.options.Views.Status() {
-		none := sourceEmpty(status.Meta.Health) && !slices.Contains(s.options.Optional, status.View)
+		none := status.Meta.Health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
 		if !none && !status.Stale {
 			continue
 		}
@@ -164,19 +164,13 @@ func StatusOf(m origin.Meta) ViewStatus {
 		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
 		Job: JobStatus{
 			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked),
-			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: sourceEmpty(h),
+			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),
 		},
 	}
 	for _, skip := range h.Skips {
 		v.Job.Skips = append(v.Job.Skips, JobSkip(skip))
 	}
 	return v
-}
-
-// sourceEmpty reports whether a run of a view's job found no records in its source, also
-// where it held the view back because of that.
-func sourceEmpty(h origin.Health) bool {
-	return h.Scanned == 0 && (h.Status == origin.HealthOK || h.Status == origin.HealthHeld)
 }
 
 // servedStatus is the status of a view that is served.

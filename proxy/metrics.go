@@ -198,7 +198,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 	gauge("vitrine_view_held", "Whether this process keeps what it showed because the store has lost rows of the view.", truth(s.Held != nil))
 	gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(health.Status == origin.HealthError))
 	gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows, or records that they are made from, would go.", truth(health.Status == origin.HealthHeld))
-	gauge("vitrine_view_job_empty", "Whether its job's last run found no records at all.", truth(sourceEmpty(health)))
+	gauge("vitrine_view_job_empty", "Whether its job's last run found no records at all.", truth(health.SourceEmpty()))
 	gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(health.Skipped))
 	gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
 	gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
@@ -273,4 +273,15 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// bodyBytes returns how many bytes of body are sent; -1 if that is not known.
+func bodyBytes(c *fiber.Ctx) int {
+	switch status := c.Response().StatusCode(); {
+	case c.Method() == fiber.MethodHead || status == fiber.StatusNotModified || status == fiber.StatusNoContent:
+		return 0 // Fiber has a text for these
+	case c.Response().IsBodyStream():
+		return c.Response().Header.ContentLength()
+	}
+	return len(c.Response().Body())
 }

@@ -22,7 +22,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var routes []string
-	for _, route := range proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).App().GetRoutes(true) {
+	for _, route := range proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Server.App().GetRoutes(true) {
 		if route.Method != http.MethodGet {
 			continue
 		}

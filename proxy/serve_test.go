@@ -31,7 +31,7 @@ func TestServe(t *testing.T) {
 	public, admin := proxytest.Listen(t), proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, public, admin) }()
+	go func() { served <- s.Server.Serve(ctx, public, admin) }()
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	base := "http://" + public.Addr().String()
@@ -72,7 +72,7 @@ func TestRawRequests(t *testing.T) {
 	public := proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, public, nil) }()
+	go func() { served <- s.Server.Serve(ctx, public, nil) }()
 	tests := []struct {
 		name, request string
 		want          int
@@ -124,7 +124,7 @@ func TestDrain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	public := proxytest.Listen(t)
-	go func() { served <- s.Serve(ctx, public, nil) }()
+	go func() { served <- s.Server.Serve(ctx, public, nil) }()
 	if res := s.Get("/readyz"); res.StatusCode != 200 {
 		t.Fatalf("status = %d before the end", res.StatusCode)
 	}
@@ -152,7 +152,7 @@ func TestDrainOfSilent(t *testing.T) {
 	defer stop()
 	served := make(chan error, 1)
 	public := proxytest.Listen(t)
-	go func() { served <- s.Serve(ctx, public, nil) }()
+	go func() { served <- s.Server.Serve(ctx, public, nil) }()
 	dial := func() net.Conn {
 		conn, err := net.Dial("tcp", public.Addr().String())
 		if err != nil {
@@ -184,7 +184,7 @@ func TestServeTellsWhyItEnded(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	ln := proxytest.Listen(t)
 	ln.Close()
-	if err := s.Serve(t.Context(), ln, nil); err == nil || !strings.Contains(err.Error(), ln.Addr().String()) {
+	if err := s.Server.Serve(t.Context(), ln, nil); err == nil || !strings.Contains(err.Error(), ln.Addr().String()) {
 		t.Errorf("Serve on a closed listener = %v", err)
 	}
 }

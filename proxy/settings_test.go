@@ -23,7 +23,7 @@ func TestAdopt(t *testing.T) {
 	}
 
 	o.StartYear = 3000
-	if err := s.Adopt(o); err != nil {
+	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
 	if got := since(); got != 0 {
@@ -31,7 +31,7 @@ func TestAdopt(t *testing.T) {
 	}
 
 	o.StartYear, o.Auth.APIKey = 2000, "new"
-	if err := s.Adopt(o); err != nil {
+	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Get("/api/html").StatusCode; got != 403 {
@@ -50,7 +50,7 @@ func TestAdoptRights(t *testing.T) {
 	o := proxytest.DepartmentOptions(t)
 	s := proxytest.Open(t, proxytest.Department(t), o)
 	o.Labels = label.Sets{label.Text: {"User not found": {EN: "No such person"}}}
-	if err := s.Adopt(o); err != nil {
+	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Get("/api/users/unknown-user").Envelope(t).Msg; got != "No such person" {
@@ -62,7 +62,7 @@ func TestAdoptRights(t *testing.T) {
 		t.Fatal("no topics to begin with")
 	}
 	o.Access = rights
-	if err := s.Adopt(o); err != nil {
+	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
 	if got := *s.Get("/portfolio/spectrum").Envelope(t).Count; got != 0 {
@@ -74,7 +74,7 @@ func TestAdoptRefuses(t *testing.T) {
 	o := proxytest.Options(t)
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	o.Auth.APIKey, o.CORS.Credentials, o.CORS.Origins = "new", true, []string{"*"}
-	if err := s.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
+	if err := s.Server.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
 		t.Errorf("credentials for all sites: %v", err)
 	}
 	if got := s.Get("/api/activities").StatusCode; got != 200 {
@@ -99,7 +99,7 @@ func TestAdoptUnderTraffic(t *testing.T) {
 	}
 	for i := range 30 {
 		o.Auth.APIKey = strings.Repeat("k", i%2)
-		if err := s.Adopt(o); err != nil {
+		if err := s.Server.Adopt(o); err != nil {
 			t.Error(err)
 		}
 	}

@@ -187,6 +187,12 @@ type Health struct {
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
+// SourceEmpty reports whether the run found no records in its source, also where it held the
+// view back because of that.
+func (h Health) SourceEmpty() bool {
+	return h.Scanned == 0 && (h.Status == HealthOK || h.Status == HealthHeld)
+}
+
 // Views reads and publishes side collections.
 type Views interface {
 	// Meta returns a view's meta. For a view that was never published, Generation is 0, without an error.

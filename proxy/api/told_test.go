@@ -169,7 +169,7 @@ func TestLastModified(t *testing.T) {
 		t.Errorf("an error was last modified %s", got)
 	}
 	o.Language = "de"
-	if err := s.Adopt(o); err != nil {
+	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(list, 200, "If-Modified-Since", date).Header.Get("Last-Modified"); got != "" {
@@ -183,7 +183,7 @@ func TestOtherSpellings(t *testing.T) {
 	get := func(target, accept string) (int, string) {
 		req := httptest.NewRequest(http.MethodGet, target, nil)
 		req.Header.Set("Accept", accept)
-		res, err := s.App().Test(req, -1)
+		res, err := s.Server.App().Test(req, -1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -159,7 +159,7 @@ func TestManyClients(t *testing.T) {
 	ask := func(i int) int {
 		req := httptest.NewRequest(http.MethodGet, "/api/nothing", nil)
 		req.Header.Set("X-Forwarded-For", fmt.Sprintf("2001:db8:%x:%x::1", i>>16, i&0xffff))
-		res, err := s.App().Test(req, -1)
+		res, err := s.Server.App().Test(req, -1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -155,10 +155,10 @@ func Institute(t testing.TB) *Store {
 
 // Site is a running front end without a listener.
 type Site struct {
-	T     testing.TB
-	Store *Store
-	Views *view.Set
-	*proxy.Server
+	T      testing.TB
+	Store  *Store
+	Views  *view.Set
+	Server *proxy.Server
 }
 
 // Options are those of the golden answers.
@@ -247,7 +247,7 @@ func (s *Site) Send(req *http.Request) Response {
 // Exchange is send for records that no description covers.
 func (s *Site) Exchange(req *http.Request) Response {
 	s.T.Helper()
-	res, err := s.App().Test(req, -1)
+	res, err := s.Server.App().Test(req, -1)
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func ServeOn(t testing.TB, s *Site, ln net.Listener) *Live {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln, nil) }()
+	go func() { served <- s.Server.Serve(ctx, ln, nil) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
@@ -277,7 +277,7 @@ func (s *Site) AdminAs(host, method, target string, headers ...string) Response 
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := s.AdminApp().Test(req, -1)
+	res, err := s.Server.AdminApp().Test(req, -1)
 	if err != nil {
 		s.T.Fatal(err)
 	}

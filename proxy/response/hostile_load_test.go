@@ -315,7 +315,7 @@ func TestSmallAnswersStayInBudget(t *testing.T) {
 	const answers, plans = 4 << 20, 8 << 20
 	o := proxytest.Options(t)
 	o.Cache.Budget = answers
-	app := proxytest.Open(t, proxytest.Many(t, 10), o).App()
+	app := proxytest.Open(t, proxytest.Many(t, 10), o).Server.App()
 	ask := func(i int) {
 		req := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/activities?filter[type]=none%d", i), nil)
 		res, err := app.Test(req, -1)

@@ -85,7 +85,7 @@ func TestHeadOfStream(t *testing.T) {
 	public := proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, public, nil) }()
+	go func() { served <- s.Server.Serve(ctx, public, nil) }()
 	for _, target := range []string{"/api/all-activities", "/api/all-activities?page=portal", "/api/activities", "/api/activities?full=1"} {
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			conn, err := net.Dial("tcp", public.Addr().String())
