@@ -43,7 +43,7 @@ func TestImportCommand(t *testing.T) {
 		{"again, under another name", []string{"--collection", "others", good}, 0, "others: documents 3, inserted 2, ", "note: others: "},
 		{"with drop", []string{"--drop", "--collection", "things", write("one.jsonl", `{"_id":1}`)}, 0, "things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
 		{"bad document", []string{good, bad}, 1, "", "vitrine: " + bad + ": line 2: offset 9: "},
-		{"bad document passed over", []string{"--skip-bad", bad}, 0, "bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
+		{"bad document skipped", []string{"--skip-bad", bad}, 0, "bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
 		{"side collection", []string{good, write("view_things.jsonl", "{}")}, 0, "things: documents 3, ", "note: "},
 		{"missing file", []string{filepath.Join(dir, "gone")}, 1, "", "gone: no such file"},
 		{"no path", nil, 1, "", "vitrine: "},

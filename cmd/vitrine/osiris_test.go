@@ -116,7 +116,7 @@ func wantLogged(t *testing.T, s *server) {
 	logged := map[string]int{}
 	for line := range strings.Lines(s.logged()) {
 		var entry struct{ Level, Msg, Collection, ID, Reason string }
-		if json.Unmarshal([]byte(line), &entry) == nil && strings.HasSuffix(entry.Msg, "passed over") {
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "setting of the database ignored" {
 			logged[entry.Level+" "+entry.Collection+" "+entry.ID+": "+entry.Reason]++
 		}
 	}

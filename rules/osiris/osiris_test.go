@@ -131,7 +131,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestMalformed: each record is passed over, or the part of it that is wrong, with a
+// TestMalformed: each record is ignored, or the part of it that is wrong, with a
 // warning; everything beside it counts.
 func TestMalformed(t *testing.T) {
 	none := func(osiris.Settings) bool { return true }

@@ -112,7 +112,7 @@ func TestLoad(t *testing.T) {
 			"a.2.jsonl": []byte("{\"_id\":{\"$numberLong\":\"5\"},\"n\":3}"),
 		}, want: append([]string{`a{"_id":1,"old":true}`, `a{"_id":5,"n":3}`, `a{"_id":6}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 4, Duplicates: 2, Superseded: dump.Place{File: "a.1.jsonl", Line: 1}, Inserted: 2}}},
-		{name: "bad ones passed over", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")}, opts: dump.LoadOptions{SkipBad: true},
+		{name: "bad ones skipped", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")}, opts: dump.LoadOptions{SkipBad: true},
 			want:  append([]string{`a{"_id":1}`, `a{"_id":2}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Skipped: 2, Inserted: 1, Replaced: 1}}},
 		{name: "what could not be read may be what is stored", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":9"), "z.jsonl": []byte(`{"_id":2}`)},
@@ -182,7 +182,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Damage to a file stops the import even if bad documents may be passed over.
+// Damage to a file stops the import even if bad documents may be skipped.
 func TestLoadSkipBadStopsAtDamage(t *testing.T) {
 	m := newMemory()
 	_, err := load(t, m, files{"a.bson": numbered(t, 1, 2)[:20]}, dump.LoadOptions{SkipBad: true})
