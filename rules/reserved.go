@@ -1,9 +1,9 @@
 package rules
 
-// The fields that jobs add to rows for this program alone. The API neither shows them nor
-// lets a request name them, whatever a record holds under their names.
+// The fields that jobs add to rows for this program alone. The API neither shows them nor accepts them in requests,
+// whatever a record holds under their names.
 const (
-	FieldResolved = "_resolved" // names that a record refers to, see package display
+	FieldResolved = "_resolved" // names of the records that a record refers to, see package display
 	FieldList     = "_list"     // the mark of a public record, see package mark
 )
 

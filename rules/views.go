@@ -1,7 +1,7 @@
 package rules
 
-// The views, by the name they have in configuration, on the command line and in
-// the metrics. The side collection of a view is "view_" + its name.
+// The names of the views in the configuration, on the command line and in the metrics. The side collection of a view is
+// "view_" + its name.
 const (
 	ViewActivities = "activities"
 	ViewPersons    = "persons"
@@ -17,13 +17,12 @@ const (
 // View describes a view.
 type View struct {
 	Name string
-	// Source is the collection whose records the rows are made from.
+	// Source is the collection from whose records the rows are made.
 	Source string
-	// Derived rows are not the source's records, so that a filter on rows cannot be run
-	// on the source.
+	// Derived says that rows differ from the source's records, so that a filter on rows cannot be run on the source.
 	Derived bool
-	// Order is the field by whose values rows are sorted, descending; rows with equal
-	// values are sorted by _id. If empty, by _id alone.
+	// Order is the field by which rows are sorted, descending; rows with equal values are sorted by _id. If empty, rows
+	// are sorted by _id alone.
 	Order string
 }
 
@@ -42,7 +41,7 @@ func Views() []View {
 	}
 }
 
-// ViewNamed returns the view of a name; ok is false if there is none.
+// ViewNamed returns the view with a name. ok is false if there is none.
 func ViewNamed(name string) (v View, ok bool) {
 	for _, v := range Views() {
 		if v.Name == name {

@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// activities answers GET /api/activities. As for projects, aggregate comes before full,
-// and full before columns.
+// activities answers GET /api/activities. If several are given, aggregate takes precedence over full, and full over
+// columns, as for projects.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, ""), page: p.Page()}
@@ -34,7 +34,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	}
 }
 
-// activityRow is the default row: id, activity, icon, type, subtype, year.
+// activityRow appends the default row: id, activity, icon, type, subtype, year.
 func activityRow(dst []byte, a index.Row) []byte {
 	dst = append(dst, a.Fragment(fragID)...)
 	if web := a.Fragment(fragWeb); len(web) > 0 {
@@ -44,14 +44,14 @@ func activityRow(dst []byte, a index.Row) []byte {
 	return append(dst, a.Fragment(fragList)...)
 }
 
-// appendListRest ends the default row: type, subtype and year, each if the record has it.
+// appendListRest appends the end of the default row: type, subtype and year, if the record has them.
 func appendListRest(dst []byte, row bson.Raw) []byte {
 	dst = appendRendered(appendRendered(dst, row, "type", ""), row, "subtype", "")
 	return append(appendYear(dst, row, ""), '}')
 }
 
-// unwound returns the array to unwind before grouping: the first whose name the field's name
-// contains (API.md: activities, 3; projects, 5); "" for none.
+// unwound returns the array to unwind before grouping by field: the first of arrays whose name field contains (API.md:
+// activities, 3; projects, 5), or "".
 func unwound(field string, arrays ...string) string {
 	for _, array := range arrays {
 		if strings.Contains(field, array) {

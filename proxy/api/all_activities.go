@@ -44,10 +44,10 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	}
 	form := "all-activities " + row.citation + " " + row.activityBase + " " + row.personBase + in.key()
 	if !r.Anonymous() {
-		// The filter may be the same for two users, but each has a kept answer of its own.
+		// Two users may have the same filter, but each needs an answer of their own.
 		form += " " + string(ejson.AppendString(nil, r.Viewer.User))
 	}
-	if in == nil && row == (tableRow{citation: fragWeb}) { // most requests
+	if in == nil && row == (tableRow{citation: fragWeb}) { // true for most requests
 		list.prepared = fragTable
 	}
 	plan := list.rows(form, in.rows(row.append))
@@ -68,11 +68,11 @@ func (e *Env) visible(list listing, r Request) listing {
 	return list
 }
 
-// tableRow writes rows of all-activities. Only the citation depends on the caller
-// and on the bases of links, so the rest is joined from fragments.
+// tableRow writes rows of all-activities. Only the citation depends on the caller and on the bases of links, so the
+// other parts are fragments.
 type tableRow struct {
 	citation                 string // the fragment of the citation: fragWeb or fragPrint
-	activityBase, personBase string // of links in the citation; empty: they do not change
+	activityBase, personBase string // bases of the links in the citation; if empty, links do not change
 }
 
 // append writes the row of an activity.
@@ -91,7 +91,7 @@ func (t tableRow) append(dst []byte, a index.Row) []byte {
 	return append(dst, a.Fragment(fragRest)...)
 }
 
-// appendOr appends a fragment, or another text for an empty one.
+// appendOr appends a fragment, or otherwise if it is empty.
 func appendOr(dst, fragment []byte, otherwise string) []byte {
 	if len(fragment) == 0 {
 		return append(dst, otherwise...)
@@ -105,7 +105,7 @@ func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }
 
-// appendAllRest ends a row of all-activities.
+// appendAllRest appends the end of a row of all-activities.
 func appendAllRest(dst []byte, row bson.Raw) []byte {
 	dst = appendStored(dst, row, `""`, "start", "start_date")
 	dst = appendStored(dst, row, `""`, "end", "end_date")

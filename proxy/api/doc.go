@@ -1,20 +1,19 @@
-// Package api plans the answers of the API (API.md), one file for each resource. A Handler
-// reads the parameters of a Request and returns a response.Plan: a name for the answer, and a
-// function that builds it. It never touches the response. Handlers share an Env.
+// Package api plans the answers of the API (API.md), one file for each resource. A Handler reads the parameters of a
+// Request and returns a response.Plan: a name for the answer, and a function that builds it. It never touches the
+// response. Handlers share an Env.
 //
-// Most answers are a listing (listing.go): a view, a filter, a page and an order. It becomes
-// a plan in one of several forms:
+// Most answers are a listing (listing.go): a view, a filter, a page and an order. It becomes a plan in one of several
+// forms:
 //
 //	parameters ──▶ listing ──rows, groups, full──▶ Plan ──select──▶ Selection ──rowFunc──▶ body
 //
-// A parameter that cannot be read does not stop a handler: query.Params records the first
-// error, and Routes returns it in place of the plan.
+// An invalid parameter does not stop a handler: query.Params records the first error, and Routes returns it in place of
+// the plan.
 //
-// A row is joined from fragments, which are encoded once for each record (fragments.go). Views
-// declares them. The package does not sanitize HTML in rows: materialize has done so.
+// A row is joined from fragments, which are encoded once for each record (fragments.go). Views declares them. The
+// package does not sanitize HTML in rows: materialize has done so.
 //
-// Plans for one person are not kept: they depend on the row of a view, or on the stored record
-// while the view does not have it yet (persons.go, person_lookup.go). Neither are plans that
-// depend on the day or the year. Those are part of the canonical query, so that the answer is
-// right at midnight without a rebuild, and no cache outside keeps it longer.
+// Plans for one person are not kept: they depend on the row of a view, or on the stored record while the view does not
+// have it yet (persons.go, person_lookup.go). Plans that depend on the day or the year have it in their canonical
+// query, so that the answer is right at midnight without a rebuild, and no outside cache keeps it longer.
 package api

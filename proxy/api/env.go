@@ -14,39 +14,39 @@ import (
 	"vitrine/rules/label"
 )
 
-// Env is what handlers share: the rules of one generation of settings, and the views. It is
-// safe for concurrent use.
+// Env is the state that handlers share: the rules of one generation of settings, and the views. It is safe for
+// concurrent use.
 type Env struct {
-	o       Options // with defaults
+	o       Options // with defaults filled in
 	query   query.Reader
 	persons *personLookup
 	titles  titles
 
-	publications *filter.Filter // the rows of /api/html
-	topics       *filter.Filter // the rows of /portfolio/spectrum
+	publications *filter.Filter // selects the rows of /api/html
+	topics       *filter.Filter // selects the rows of /portfolio/spectrum
 }
 
-// Options configures an Env. Views and Now are needed.
+// Options configures an Env. Views and Now are required.
 type Options struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter    filter.Options // limits of filters
-	Access    *access.Policy // if nil, nothing is granted and no record hidden
-	Hidden    *access.Fields // the fields that rows lack (view.Options.Strip); nil: none
-	Records   Records        // for persons that the views do not have; nil: they are unknown
+	Access    *access.Policy // if nil, callers have no permissions and no record is hidden
+	Hidden    *access.Fields // the fields that are removed from rows (view.Options.Strip); nil if there are none
+	Records   Records        // finds persons that the views do not have; if nil, they are unknown
 	Citations Citations      // if nil, there is no citation index
-	Strangers *auth.Limiter  // of unknown users of the citation index, see Strangers
+	Strangers *auth.Limiter  // limits requests for unknown users of the citation index, see Strangers
 
 	Language string     // of labels, unless a request names another; default en
-	Labels   label.Sets // if nil, codes are shown as they are
+	Labels   label.Sets // if nil, codes are shown unchanged
 	Now      func() time.Time
-	Zone     *time.Location // of the beginning of days and years; default UTC
-	Timeout  time.Duration  // of look-ups for a plan; negative: none
+	Zone     *time.Location // the zone in which days and years begin; default UTC
+	Timeout  time.Duration  // limits look-ups for a plan; negative means no limit
 
 	StartYear       int      // the first year of /api/html
 	Affiliated      []string // the fields of an author that mark affiliation; default affiliated and aoi
-	FormattedSingle bool     // formatted on projects answers only the table
+	FormattedSingle bool     // with formatted, projects returns only the table
 	SpectrumOff     bool     // the list of /portfolio/spectrum is empty
 }
 
@@ -64,10 +64,9 @@ type Request struct {
 	auth.Caller
 	Params query.Params
 	ID     string // the last part of the path as sent, with escapes; empty if the route has none
-	whole  bool   // the caller sees hidden fields
+	whole  bool   // the caller may see hidden fields
 }
 
-// Handler turns a request into a plan for its answer, or an error. Without a session the
-// plan depends only on the parameters, unless Plan.Once is set. Routes checks
-// Request.Params.Err; a handler does so only before it looks something up.
+// Handler turns a request into a plan for its answer, or an error. Without a session the plan depends only on the
+// parameters, unless Plan.Once is set. Routes checks Request.Params.Err; a handler checks it only before a look-up.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)

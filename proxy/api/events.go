@@ -13,9 +13,9 @@ import (
 	"vitrine/rules/filter"
 )
 
-// wholeView answers GET /api/events and /api/conferences with every stored record in the
-// view's order, by start descending, and GET /api/deadlines likewise, but not sorted by
-// date (DESIGN.md: 12). It reads no parameter, and count is always 0 (API.md: events, 2).
+// wholeView answers GET /api/events and /api/conferences with every stored record in the view's order, by start
+// descending, and GET /api/deadlines likewise, but not sorted by date (DESIGN.md: 12). It ignores all parameters, and
+// count is always 0 (API.md: events, 2).
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
@@ -25,9 +25,9 @@ func (e *Env) wholeView(name string) Handler {
 	}
 }
 
-// appendRecord writes a stored record, with the generated id in place of a stored one.
+// appendRecord writes a stored record with the generated id, which replaces a stored one.
 func appendRecord(dst []byte, row index.Row) []byte {
-	elements, _ := row.Doc().Elements() // of a broken document those before the fault
+	elements, _ := row.Doc().Elements() // for a broken document: the elements before the fault
 	dst = append(dst, '{')
 	for _, e := range elements {
 		if key := e.Key(); key != "id" && !rules.Reserved(key) {

@@ -12,26 +12,26 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The fragments of an activity. The rows of all lists are joined from them. No text is in two
-// of them, so that memory holds long citations once. A fragment is JSON that follows the
-// beginning of a row, {"id":"…", or a value that follows a key.
+// The fragments of an activity. The rows of all lists are joined from them. No text is in two of them, so that memory
+// holds long citations once. A fragment is JSON that follows the beginning of a row, {"id":"…", or a value that
+// follows a key.
 //
-// The longest row, that of all-activities, is a fragment as a whole, with a comma
-// before it, so that runs of rows are sent without copying. The other lists take its parts.
+// The longest row, the row of all-activities, is one fragment, with a comma before it, so that runs of rows are sent
+// without copying. The other lists use its parts.
 const (
-	fragTable  = "table"    // ,{…} as all-activities has it
+	fragTable  = "table"    // ,{…} for all-activities
 	fragID     = "id"       // {"id":"…"
-	fragWeb    = "web"      // the web citation as a JSON string; empty where there is none
+	fragWeb    = "web"      // the web citation as a JSON string; empty if there is none
 	fragIcon   = "icon"     // ,"icon":"…" or nothing
 	fragMiddle = "all"      // ,"quarter":"…","links":"","search-text":
-	fragPrint  = "print"    // the print citation like the web one
+	fragPrint  = "print"    // the print citation, like the web one
 	fragRest   = "all.rest" // ,"start":…,…}
 	fragList   = "list"     // ,"type":"…","subtype":"…","year":…}
 	fragHTML   = "html"     // ,"year":…,"departments":[…],"link":…}
-	fragFull   = "full"     // ,{…} as full=1 has it: the record
+	fragFull   = "full"     // ,{…} for full=1: the record
 )
 
-// activityFragments declares the fragments, parts in the order of a row.
+// activityFragments declares the fragments, with parts in the order of a row.
 func activityFragments() []index.Fragment {
 	return []index.Fragment{
 		{Name: fragTable, Parts: []index.Fragment{
@@ -55,12 +55,12 @@ func activityFragments() []index.Fragment {
 	}
 }
 
-// literal encodes the same text for every row.
+// literal returns an encoder that writes the same text for every row.
 func literal(text string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, _ bson.Raw) []byte { return append(dst, text...) }
 }
 
-// unlessRendered encodes a text for the rows that lack a rendered field.
+// unlessRendered returns an encoder that writes a text for the rows that lack a rendered field.
 func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
 		if _, ok := rendered(row, field); ok {
@@ -70,20 +70,19 @@ func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 	}
 }
 
-// appendRowID begins a row.
+// appendRowID appends the beginning of a row.
 func appendRowID(dst []byte, row bson.Raw) []byte {
 	return ejson.AppendID(ejson.AppendKey(append(dst, '{'), "id"), fieldOf(row, "_id"))
 }
 
-// rendered returns a field of the rendered representation that is a string, without
-// copying it.
+// rendered returns a string field of the rendered document, without copying it.
 func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
 	v := fieldOf(row, "rendered", field)
 	return v, v.Type == bson.TypeString
 }
 
-// fieldOf returns a value below documents, the zero value if there is none. A start reads some
-// thirty fields of each row, for which the driver takes half as long again.
+// fieldOf returns the value at a path through documents, or the zero value. A start reads some thirty fields of each
+// row, and the driver takes half as long again.
 func fieldOf(row bson.Raw, path ...string) bson.RawValue {
 	e := raw.Element{Type: bson.TypeEmbeddedDocument, Data: row}
 	for _, name := range path {
@@ -95,7 +94,8 @@ func fieldOf(row bson.Raw, path ...string) bson.RawValue {
 	return e.Value()
 }
 
-// renderedText encodes a rendered field as a JSON string, nothing if it is missing.
+// renderedText returns an encoder that writes a rendered field as a JSON string. It writes nothing if the field is
+// missing.
 func renderedText(field string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
 		if v, ok := rendered(row, field); ok {
@@ -105,13 +105,14 @@ func renderedText(field string) func([]byte, bson.Raw) []byte {
 	}
 }
 
-// renderedMember encodes ,"field":"…" from a rendered field, nothing if it is missing.
+// renderedMember returns an encoder that writes ,"field":"…" for a rendered field. It writes nothing if the field is
+// missing.
 func renderedMember(field string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, field, "") }
 }
 
-// appendMember writes a member: the value if it is shown, or else the JSON text otherwise, or
-// nothing if that is empty.
+// appendMember appends a member: v if shown is true, or else the JSON text otherwise. If that is empty, it appends
+// nothing.
 func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise string) []byte {
 	switch {
 	case shown:
@@ -122,26 +123,25 @@ func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise
 	return dst
 }
 
-// appendRendered is appendMember of a rendered field.
+// appendRendered is appendMember for a rendered field.
 func appendRendered(dst []byte, row bson.Raw, field, otherwise string) []byte {
 	v, ok := rendered(row, field)
 	return appendMember(dst, field, v, ok, otherwise)
 }
 
-// appendStored is appendMember of a stored path; missing and null are not shown.
+// appendStored is appendMember for a stored path. Missing and null values are not shown.
 func appendStored(dst []byte, row bson.Raw, otherwise, key string, path ...string) []byte {
 	v := display.Stored(path[0], fieldOf(row, path...))
 	return appendMember(dst, key, v, !raw.IsNone(v), otherwise)
 }
 
-// appendArray is appendMember of a stored array, [] for any other value.
+// appendArray is appendMember for a stored array. Any other value becomes [].
 func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
 	v := fieldOf(row, field)
 	return appendMember(dst, key, v, v.Type == bson.TypeArray, "[]")
 }
 
-// appendYear is appendMember of the year, as the integer it is. A year stored as a string
-// stays one (DESIGN.md: 13).
+// appendYear is appendMember for the year, as an integer. A year stored as a string stays one (DESIGN.md: 13).
 func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	v := fieldOf(row, "year")
 	if f, ok := v.DoubleOK(); ok && isInteger(f) {
@@ -150,14 +150,14 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	return appendMember(dst, "year", v, !raw.IsNone(v), otherwise)
 }
 
-// isInteger reports whether a double is an integer that it holds exactly.
+// isInteger reports whether a double is an integer that a double holds exactly.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
-// renderedColumns are the columns of API.md: activities, 2, that show the rendered
-// representation of an activity. All others show its record.
+// renderedColumns are the columns of API.md: activities, 2, that come from the rendered document of an activity. All
+// others come from its record.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
-// renderedValue returns what one of renderedColumns shows of an activity.
+// renderedValue returns an activity's value for one of renderedColumns.
 func renderedValue(doc bson.Raw, name string) bson.RawValue {
 	v := doc.Lookup("rendered", name)
 	if raw.IsNone(v) && name == "departments" {

@@ -16,8 +16,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
-// and title of the projects with one of the numbers. Only the API key restricts it.
+// projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name and title of the projects with one of
+// the numbers. It requires only the API key.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
 	numbers := bson.D{{Key: "$in", Value: fundingNumbers(r.Params)}}
@@ -31,9 +31,8 @@ func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Pl
 	}), nil
 }
 
-// fundingNumbers reads number: values between commas, or each number[] as one
-// value. It decodes values a second time, so that %252C is a comma in a number, and does not
-// trim them (API.md: projects-by-funding-number).
+// fundingNumbers reads number: values separated by commas, or each number[] as one value. It decodes values a second
+// time, so that %252C is a comma in a number, and does not trim them (API.md: projects-by-funding-number).
 func fundingNumbers(p query.Params) []string {
 	var numbers []string
 	for _, value := range p.Values("number") {
@@ -53,7 +52,7 @@ var escapedByte = regexp.MustCompile("%[0-9a-fA-F]{2}")
 // decodeAgain undoes URL encoding, "+" for a space included.
 func decodeAgain(s string) string {
 	return escapedByte.ReplaceAllStringFunc(strings.ReplaceAll(s, "+", " "), func(escaped string) string {
-		b, _ := hex.DecodeString(escaped[1:]) // two digits: it does not fail
+		b, _ := hex.DecodeString(escaped[1:]) // two hexadecimal digits: cannot fail
 		return string(b)
 	})
 }

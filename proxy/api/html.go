@@ -16,15 +16,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// html answers GET /api/html: affiliated publications as citations. It reads limit but not
-// offset, as API.md says; count is before limit (DESIGN.md: 8).
+// html answers GET /api/html: affiliated publications as citations. It reads limit but not offset, as API.md requires;
+// count is the number before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	page := query.Page{Limit: r.Params.Natural("limit")}
 	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
 }
 
-// publications is the filter of /api/html: publications since a year with at least one author
-// who is marked affiliated (API.md: html, 1; DESIGN.md: 4).
+// publications returns the filter of /api/html: publications since a year with at least one author marked as affiliated
+// (API.md: html, 1; DESIGN.md: 4).
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: bson.A{true, 1, "1"}}}
 	var marked bson.A
@@ -38,8 +38,7 @@ func publications(since int, markers []string) bson.D {
 	}
 }
 
-// htmlRow writes id, html, year, departments, link. The citation is the print form,
-// or else the web form.
+// htmlRow appends id, html, year, departments, link. The citation is the print form, or else the web form.
 func htmlRow(dst []byte, row index.Row) []byte {
 	dst = append(dst, row.Fragment(fragID)...)
 	citation := row.Fragment(fragPrint)
@@ -50,8 +49,8 @@ func htmlRow(dst []byte, row index.Row) []byte {
 	return append(dst, row.Fragment(fragHTML)...)
 }
 
-// appendHTMLRest ends a row of /api/html. Departments are the rendered ones, or else the
-// stored units, and always an array.
+// appendHTMLRest appends the end of a row of /api/html. Departments are the rendered ones, or else the stored units,
+// and always an array.
 func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	dst = appendYear(dst, row, "")
 	departments := row.Lookup("rendered", "departments")
@@ -63,8 +62,8 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink returns the link of the DOI, else of PubMed, else the stored URL if it is http or
-// https, else "" (API.md: html, 3; DESIGN.md: 8).
+// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL if it is http or https, or else
+// "" (API.md: html, 3; DESIGN.md: 8).
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
 	if id := doi.Bare(stored("doi")); id != "" {

@@ -23,9 +23,8 @@ import (
 	"vitrine/rules/similar"
 )
 
-// levenshtein answers GET /api/levenshtein: the closest title of a publication, without an
-// envelope. It reads neither pubmed nor doi: the comparison of titles would overwrite what they
-// find.
+// levenshtein answers GET /api/levenshtein: the closest title of a publication, without an envelope. It ignores pubmed
+// and doi, because the comparison of titles would override them.
 func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	title := r.Params.Text("title")
 	if strings.TrimSpace(title) == "" {
@@ -45,23 +44,23 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 // titles holds the corpus of one snapshot's publications.
 type titles struct {
 	publications *filter.Filter
-	latest       atomic.Pointer[corpus] // nil before the first
+	latest       atomic.Pointer[corpus] // nil until the first corpus is made
 	used         atomic.Bool            // there was a request since warm last made a corpus
 	flights      flight.Group[*corpus]
 }
 
-// corpus is the titles of the publications of one snapshot.
+// corpus has the titles of the publications of one snapshot.
 type corpus struct {
-	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
+	// of is weak, so that the corpus of a replaced snapshot does not keep that snapshot in memory.
 	of     weak.Pointer[index.Table]
 	titles *similar.Corpus
-	slots  []index.Slot // of the records, by position in titles
+	slots  []index.Slot // slots of the records, by position in titles
 }
 
-// closestTitle is the publication with the most matching characters among those
-// compared, the first of equals (DESIGN.md: 9).
+// closestTitle is the publication whose title has the most matching characters so far, or the first of several
+// (DESIGN.md: 9).
 type closestTitle struct {
-	doc     bson.Raw // nil: no title has a character in common with the requested one
+	doc     bson.Raw // nil if no title has a character in common with the requested one
 	matches int      // matching characters
 	percent float64  // the similarity, before similar.Report
 }
@@ -80,8 +79,7 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 	return best, err
 }
 
-// warm makes the corpus of a snapshot that has just been shown, if it is the first or if there
-// were requests for the one before.
+// warm makes the corpus for a new snapshot, if it is the first or if there were requests since the previous one.
 func (t *titles) warm(ctx context.Context, s *index.Table) error {
 	if t.latest.Load() != nil && !t.used.Swap(false) {
 		return nil
@@ -90,8 +88,8 @@ func (t *titles) warm(ctx context.Context, s *index.Table) error {
 	return err
 }
 
-// corpus returns the corpus of a snapshot. It takes about half a second to make for 100,000
-// titles; callers wait for it without their turns.
+// corpus returns the corpus of a snapshot. Making it takes about half a second for 100,000 titles; callers wait for it
+// without their turns.
 func (t *titles) corpus(ctx context.Context, s *index.Table) (*corpus, error) {
 	if latest := t.latest.Load(); latest != nil && latest.of == weak.Make(s) {
 		return latest, nil
@@ -156,7 +154,7 @@ func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title stri
 	return best, err
 }
 
-// compare replaces c by the closest title of a corpus if that is closer; doc returns its record.
+// compare replaces c by the closest title of a corpus if that title is closer. doc returns its record.
 func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus, doc func(at int) bson.Raw) error {
 	at, matches, percent, err := titles.Closest(ctx, title)
 	if err == nil && at >= 0 && matches > c.matches {
@@ -165,7 +163,7 @@ func (c *closestTitle) compare(ctx context.Context, title string, titles *simila
 	return err
 }
 
-// answer is the response that names the publication.
+// answer returns the response that names the publication.
 func (c closestTitle) answer() []byte {
 	if c.doc == nil {
 		return []byte(`{"similarity":0,"id":"","title":""}`)

@@ -19,24 +19,24 @@ import (
 	"vitrine/rules/raw"
 )
 
-// listing is a page of a view's rows that match a filter.
+// listing selects a page of a view's rows that match a filter.
 type listing struct {
 	view     string
 	filter   *filter.Filter
 	page     query.Page
-	order    raw.Sort // nil: the view's own
-	prepared string   // the fragment that is the whole row; empty: there is none
-	// restricted is the permission that the caller lacks to see all rows; empty: none.
+	order    raw.Sort // nil means the view's own order
+	prepared string   // the fragment that is the whole row; empty if there is none
+	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
 }
 
 // rowFunc appends a row of a snapshot.
 type rowFunc func(dst []byte, row index.Row) []byte
 
-// bodyFunc makes a body of the rows that a listing selects in a snapshot.
+// bodyFunc makes a body from the rows that a listing selects in a snapshot.
 type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error)
 
-// plan plans a listing in a form. In the query only the last part may contain zero bytes.
+// plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	until := l.filter.Until()
@@ -47,7 +47,7 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		}
 		b, err := body(ctx, s, selected.By(l.order))
 		if rows, resident := s.Resident(); err == nil && resident {
-			b.Held = int64(rows.Len() / 8) // the set of them
+			b.Held = int64(rows.Len() / 8) // the set of selected rows
 		}
 		return b, err
 	}
@@ -57,7 +57,7 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 	}
 }
 
-// cut returns the rows of the page.
+// cut returns the rows on the page.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	return func(ctx context.Context) iter.Seq2[index.Row, error] {
 		if l.page.Limit == 0 {
@@ -71,15 +71,14 @@ func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	}
 }
 
-// rows plans the list in the standard envelope. Lists of a view whose rows differ have different
-// forms.
+// rows plans the list in the standard envelope. Each form has its own kind of row.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		return l.join(ctx, response.List(selected.Count(), l.page), selected, row)
 	})
 }
 
-// join returns the body of the page's rows: the prepared fragments, or what row writes.
+// join returns the body with the page's rows: the prepared fragments, or the output of row.
 func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
 		if runs, err := selected.Prepared(ctx, l.prepared); runs != nil || err != nil {
@@ -89,11 +88,11 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 	return response.Join(e, l.cut(selected), row), nil
 }
 
-// manyFull: a list of more than one in eight records of a view is worth preparing all of them.
+// manyFull: if a list has more than one in eight records of a view, it prepares all of them.
 const manyFull = 8
 
-// full plans the list of stored records in Extended JSON, with the count at the end. It writes
-// few records one by one; many, for clients that synchronise, are prepared.
+// full plans the list of stored records in Extended JSON, with the count at the end. It writes few records one by one;
+// for many records, as clients request to synchronise, it uses prepared fragments.
 func (l listing) full() response.Plan {
 	return l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		count, some := selected.Count(), l
@@ -106,8 +105,8 @@ func (l listing) full() response.Plan {
 	})
 }
 
-// groups plans the counts of the listed records by a field, after unwinding an array if unwind
-// names one. The page is a page of groups.
+// groups plans the counts of the listed records by a field. It first unwinds an array if unwind names one. The page is
+// a page of groups.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		groups, err := selected.Group(ctx, field, unwind)
@@ -127,9 +126,8 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 	return ejson.Append(ejson.AppendKey(dst, "value"), display.Stored(field, g.Value))
 }
 
-// ownOnly restricts a list to what a caller without a permission may see: records that
-// name the session's user in persons or as creator (API.md: projects, 8). An API key
-// does not give the permission; all callers have the empty permission.
+// ownOnly restricts a list for callers without a permission to records that name the session's user in persons or as
+// creator (API.md: projects, 8). An API key does not give the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by"))
@@ -138,7 +136,7 @@ func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	return l
 }
 
-// namedIn selects the records that name a user at one of some paths; none without a user,
+// namedIn returns a filter for the records that name a user at one of the paths. For an empty user it matches nothing,
 // even if a record names an empty user (DESIGN.md: 17).
 func namedIn(user string, paths ...string) *filter.Filter {
 	var all []*filter.Filter
@@ -150,17 +148,17 @@ func namedIn(user string, paths ...string) *filter.Filter {
 	return filter.Or(all...)
 }
 
-// recordRow writes columns of stored records, rendered or not.
+// recordRow writes columns of stored records.
 type recordRow struct {
 	columns query.Columns
-	// ownID: the stored id stands in for the generated one (DESIGN.md: 16).
+	// ownID: the generated id does not replace the stored one (DESIGN.md: 16).
 	ownID bool
-	style *display.Style // nil: values are not rendered
-	// rendered: renderedColumns are those of the rendered representation.
+	style *display.Style // nil if values are not rendered
+	// rendered: renderedColumns come from the rendered document.
 	rendered bool
 }
 
-// key is canonical for the columns and their style.
+// key is a canonical name of the columns and their style.
 func (r recordRow) key() string {
 	how := "raw"
 	if r.style != nil {
@@ -169,14 +167,14 @@ func (r recordRow) key() string {
 	return how + " " + r.columns.Key()
 }
 
-// row writes a row of a snapshot.
+// row appends a row of a snapshot.
 func (r recordRow) row(dst []byte, row index.Row) []byte {
 	doc := row.Doc()
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 
-// appendFields writes a row of a document without the fields that it lacks. field looks up
-// top-level fields, and may return an element of an unwound array in place of the array.
+// appendFields appends a document's row, without missing fields. field looks up top-level fields; it may return an
+// element of an unwound array in place of the array.
 func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bson.RawValue) []byte {
 	dst = append(dst, '{')
 	if !r.ownID {
@@ -200,7 +198,7 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 			dst = ejson.Append(dst, display.Stored(c.Name, v))
 		case c.Whole():
 			dst = r.style.Append(dst, c.Name, v, doc)
-		default: // a part shows itself, not the resolved name of the whole
+		default: // a part is shown as it is, not as the resolved name of the whole
 			dst = r.style.Append(dst, c.Name, v, nil)
 		}
 	}

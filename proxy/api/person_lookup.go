@@ -25,22 +25,21 @@ type Records interface {
 }
 
 const (
-	// lookupTTL is how long a look-up is valid: long enough that a page which requests a
-	// missing person does not query the store each time, short enough that a new person
-	// appears soon.
+	// lookupTTL is how long a look-up is valid: long enough that a page that requests a missing person does not query
+	// the store each time, short enough that a new person appears soon.
 	lookupTTL = 5 * time.Second
 	// maxLookups is how many look-ups stay in memory; each takes a few KB at most.
 	maxLookups = 4096
-	// maxConcurrentLookups is how many look-ups the store runs at a time.
+	// maxConcurrentLookups is how many look-ups run in the store at a time.
 	maxConcurrentLookups = 4
 )
 
-// personLookup finds persons that the views do not have yet (DESIGN.md: 20). Each id is
-// looked up once at a time, and its record, or that there is none, is cached briefly.
+// personLookup finds persons that the views do not have yet (DESIGN.md: 20). It looks up each id once at a time, and
+// briefly caches the record, or the fact that there is none.
 type personLookup struct {
-	records Records // nil: all persons are unknown
+	records Records // if nil, all persons are unknown
 	now     func() time.Time
-	timeout time.Duration // of a look-up
+	timeout time.Duration // of one look-up
 	turns   *semaphore.Weighted
 	flights flight.Group[bson.Raw]
 
@@ -48,10 +47,10 @@ type personLookup struct {
 	cache *lru.Cache[string, lookup] // by id
 }
 
-// lookup is the outcome of a look-up.
+// lookup is the result of a look-up.
 type lookup struct {
 	until  time.Time // when it expires
-	record bson.Raw  // nil: there is no such person
+	record bson.Raw  // nil if there is no such person
 }
 
 func newPersonLookup(o Options) *personLookup {
@@ -61,14 +60,13 @@ func newPersonLookup(o Options) *personLookup {
 	}
 }
 
-// find returns a person's stored record, nil if there is none. A store that does not
-// answer is rules.ErrUnavailable.
+// find returns a person's stored record, or nil. It returns rules.ErrUnavailable if the store does not answer.
 func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if l.records == nil {
 		return nil, nil
 	}
 	l.mu.Lock()
-	known := l.cache.Peek(id) // never changed, only replaced
+	known := l.cache.Peek(id) // entries are replaced, never changed
 	l.mu.Unlock()
 	if known != nil && l.now().Before(known.until) {
 		return known.record, nil
@@ -84,7 +82,7 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	return found, nil
 }
 
-// lookUp reads a person's record from the store, nil if there is none.
+// lookUp reads a person's record from the store. It returns nil if there is none.
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
 	if err := l.turns.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -99,7 +97,7 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, nil) // there may be none
+	found = append(found, nil) // nil if there is no record
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.Put(id, lookup{until: l.now().Add(lookupTTL), record: found[0]})
@@ -120,8 +118,8 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// identified returns the field that identifies a person, and its value: a valid ObjectID is
-// an _id, everything else a username (API.md: users, user-units).
+// identified returns the field that identifies a person, and its value. A valid ObjectID is an _id, everything else a
+// username (API.md: users, user-units).
 func identified(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
 		return "_id", oid

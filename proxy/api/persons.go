@@ -26,7 +26,7 @@ import (
 	"vitrine/rules/units"
 )
 
-// maxIdentifier is the length in bytes of the longest identifier that is looked up.
+// maxIdentifier is the length in bytes of the longest identifier that handlers look up.
 const maxIdentifier = 256
 
 // identifierOf returns the identifier of a person in a path.
@@ -38,9 +38,9 @@ func identifierOf(r Request) string {
 	return r.Params.UTF8("id", id)
 }
 
-// personRow returns a person's row of a view. absent makes the row from the stored record of a
-// person that the view does not have (DESIGN.md: 20). Without such a record, the message of the
-// error is in the language lang. personRow fails first if a parameter cannot be read.
+// personRow returns a person's row of a view. absent makes the row from the stored record of a person that the view
+// does not have (DESIGN.md: 20). If there is no such record, the message of the error is in the language lang.
+// personRow first checks the parameters.
 func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
 	if err := r.Params.Err(); err != nil {
 		return nil, err
@@ -77,9 +77,8 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	return absent(ctx, record)
 }
 
-// Person looks up the user of a session; known reports whether there is a record. A user
-// without one has no roles. Citations are in the print form if the user's
-// display_activities says so (API.md: all-activities, 2).
+// Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
+// roles. Citations are in the print form if the user's display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
 	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
@@ -98,7 +97,8 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	}, true, nil
 }
 
-// version distinguishes versions of a row, which has no generation if it is not in the snapshot.
+// version is a hash of a row. It distinguishes versions of a row that has no generation because it is not in the
+// snapshot.
 func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }
 
 // user answers GET /api/users/{id}: the whole stored record, or _id, the columns and id. Its
@@ -114,8 +114,8 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	return single(rules.ViewPersons, query, func(dst []byte) []byte { return appendUser(dst, record, columns) }), nil
 }
 
-// appendUser writes a person's record, or _id, the columns and id. Persons have no rendered
-// representation: every column is a stored field.
+// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column is
+// a stored field.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
 		return ejson.AppendDocument(dst, display.Strip(record))
@@ -130,8 +130,8 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), id), '}')
 }
 
-// userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
-// data is an object. Memberships become past at midnight, so an answer is valid for the day.
+// userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its data is an object. Memberships end
+// at midnight, so an answer is valid for the day.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang := identifierOf(r), e.languageOf(r.Params)
 	row, err := e.personRow(ctx, r, rules.ViewUserUnits, id, lang, e.unitsOf)
@@ -145,14 +145,13 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	return p, nil
 }
 
-// single plans the answer for one person, whose data is one object.
+// single plans the answer for one person. Its data is one object.
 func single(viewName, query string, object func(dst []byte) []byte) response.Plan {
 	build := func(context.Context, *view.Snapshot) (*response.Body, error) { return response.Single(object), nil }
 	return response.Plan{View: viewName, Query: query, Build: build, Caching: response.Caching{Once: true}}
 }
 
-// unitsOf makes the row of the view user_units from a person's record, as the job of the view
-// will.
+// unitsOf makes the row for the view user_units from a person's record, in the same way as the job of the view.
 func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
 	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: raw.Sort{raw.ByID}})
 	if err != nil {

@@ -14,12 +14,10 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
-// most assignments first. Which activities are recent changes at New Year, so an answer is valid
-// for the year.
+// portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic, most assignments first. At New Year other
+// activities become recent, so an answer is valid for the year.
 //
-// Summaries do not name users, so callers without the permission get an empty list (API.md:
-// Authentication, 6).
+// Summaries do not name users, so callers without the permission get an empty list (API.md: Authentication, 6).
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
@@ -43,7 +41,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 	return p, nil
 }
 
-// checkCatalogue fails if there are topics but no catalogue that enriches them.
+// checkCatalogue returns an error if there are topics but no topic catalogue.
 func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
 	row, err := snapshot.First(ctx, filter.OneOf("_id", spectrum.TotalsID()))
 	if err != nil || row == nil {

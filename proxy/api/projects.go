@@ -22,17 +22,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectColumns are the columns of a request that names none (API.md: projects, 1).
-// The generated id leads them.
+// projectColumns are the default columns (API.md: projects, 1). The generated id comes first.
 var projectColumns = []string{
 	"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
 	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
-// projects answers GET /api/projects, and GET /api/proposals likewise, with a permission
-// of its own (DESIGN.md: 12): callers without it see only their own records. aggregate comes
-// before full, and full before formatted; full and formatted are on if they are present, whatever
-// their values (DESIGN.md: 6).
+// projects answers GET /api/projects, and GET /api/proposals likewise, with its own permission (DESIGN.md: 12): callers
+// without it see only their own records. aggregate takes precedence over full, and full over formatted; full and
+// formatted are on if they are present, whatever their values (DESIGN.md: 6).
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -56,7 +54,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	}
 }
 
-// styleOf returns the style in which values are rendered; nil if raw is present: they are not.
+// styleOf returns the style in which to render values, or nil if raw is present.
 func (e *Env) styleOf(p query.Params) *display.Style {
 	lang := e.languageOf(p)
 	if p.Has("raw") {
@@ -65,9 +63,8 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
 }
 
-// formatted plans the display table. Unless Options.FormattedSingle is set, the normal answer
-// follows in the same body (API.md: projects, 7). The table has all rows of the list, the normal
-// answer those of the page.
+// formatted plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same body
+// (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
 func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
 	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
@@ -81,7 +78,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 		if err != nil {
 			return nil, err
 		}
-		counts, err := all.Facet(ctx, "projects") // which they name in an array or alone
+		counts, err := all.Facet(ctx, "projects") // activities name their projects in an array or as a single value
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +106,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	return plan, nil
 }
 
-// appendTableRow writes a row of the display table (API.md: projects, 7). Its subproject is
-// always false.
+// appendTableRow appends a row of the display table (API.md: projects, 7). Its subproject is always false.
 func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities int) []byte {
 	shown := func(fields ...string) {
 		for _, field := range fields {
@@ -139,7 +135,7 @@ func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities in
 	return append(dst, '}')
 }
 
-// countOf returns the count of a name in groups that are sorted by name, 0 if no activity has it.
+// countOf returns the count for a name in groups sorted by name, or 0 if no activity has it.
 func countOf(counts []index.Group, name bson.RawValue) int {
 	at, known := slices.BinarySearchFunc(counts, name, func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
 	if !known || display.Empty(name) {

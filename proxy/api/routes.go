@@ -20,7 +20,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// New returns an Env. Errors name the option at fault.
+// New returns an Env. Errors name the invalid option.
 func New(o Options) (*Env, error) {
 	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
 	if len(o.Affiliated) == 0 {
@@ -38,8 +38,8 @@ func New(o Options) (*Env, error) {
 	return e, err
 }
 
-// Routes maps paths to handlers. Their plans name the parameters that were ignored; the error of
-// a parameter comes before all others.
+// Routes maps paths to handlers. Their plans list the ignored parameters. The error of an invalid parameter takes
+// precedence over all others.
 func (e *Env) Routes() map[string]Handler {
 	all := map[string]Handler{
 		"/api/activities":          e.activities,
@@ -67,8 +67,8 @@ func (e *Env) Routes() map[string]Handler {
 	return all
 }
 
-// checked returns a handler that fails with the error of the first parameter that cannot be
-// read, and whose plans include hidden fields for callers with the permission.
+// checked returns a handler that fails with the error of the first invalid parameter, and whose plans include hidden
+// fields for callers with the permission.
 func (e *Env) checked(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
 		if hidden := e.o.Hidden; hidden != nil {
@@ -86,8 +86,8 @@ func (e *Env) checked(handler Handler) Handler {
 	}
 }
 
-// Warm prepares a snapshot that has just been shown: the titles to compare with, and once for
-// all settings the counts by author, which portals ask for. Concurrent requests for them wait.
+// Warm prepares a new snapshot: the titles for comparison and, once for all settings, the counts by author, which
+// portals request. Concurrent requests for them wait.
 func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bool) error {
 	rows, resident := shown.Resident()
 	if shown.Meta().View != rules.ViewActivities || !resident {
@@ -97,8 +97,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	if counted.Load() {
 		return err
 	}
-	// The view keeps the column that it makes to count them, and later snapshots inherit the
-	// column while it is in use.
+	// To count them, the view makes a column, which it keeps, and which later snapshots inherit while it is in use.
 	every, failed := shown.Select(ctx, filter.All())
 	if failed == nil {
 		_, failed = every.Group(ctx, "authors.user", "authors")
@@ -107,9 +106,9 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	return errors.Join(err, failed)
 }
 
-// Views declares the views that this package reads: the fragments of their rows, and the paths
-// that most callers filter on, which are indexed before a snapshot is first shown. The default
-// order is that of rules.Views. warm are more paths of activities to index.
+// Views declares the views that this package reads: the fragments of their rows, and the paths that most callers filter
+// on, which are indexed before a snapshot is first shown. The default order is the one in rules.Views. warm has more
+// paths of activities to index.
 func Views(warm ...string) []index.Definition {
 	views := []index.Definition{
 		{

@@ -17,17 +17,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// searched is a collection of /api/search.
+// searched configures a collection of /api/search.
 type searched struct {
 	view     string
-	columns  []string          // of a request that names none, after the generated id
-	rendered bool              // values are rendered as those of projects, unless raw
-	needed   access.Permission // callers without it find only their own records; "": none is needed
-	order    raw.Sort          // nil: the view's own
+	columns  []string          // default columns, after the generated id
+	rendered bool              // values are rendered like those of projects, unless raw is present
+	needed   access.Permission // without this permission callers find only their own records; empty if none is needed
+	order    raw.Sort          // nil means the view's own order
 }
 
-// searches returns the collections by the last part of their path (API.md: search/…;
-// DESIGN.md: 12).
+// searches returns the collections by the last part of their path (API.md: search/…; DESIGN.md: 12).
 func searches() map[string]searched {
 	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}} // DESIGN.md: 3
 	return map[string]searched{
@@ -73,8 +72,8 @@ func (e *Env) search(of searched) Handler {
 	}
 }
 
-// unwound lists the rows of unwound arrays, one for each element. It counts them first,
-// then makes one after the other: several large arrays in one record multiply.
+// unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the other,
+// because several large arrays in one record multiply.
 func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
 	return l.plan("search "+row.key(), func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
@@ -87,7 +86,7 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 			return arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to)
 		}
 		b := response.Join(response.List(count, l.page), rows, appendRow)
-		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // the first row speaks for all, roughly
+		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // estimate the size of all rows by the first
 			if err != nil {
 				return nil, err
 			}
@@ -97,14 +96,14 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 	})
 }
 
-// maxUnwound is how many rows unwinding may make.
+// maxUnwound is the most rows that unwinding may make.
 const maxUnwound = 20_000_000
 
-// unwinding names the arrays of a record that are unwound into a row for each element;
-// of several, for each combination.
+// unwinding names arrays of a record. Unwinding makes a row for each element or, with several arrays, for each
+// combination of elements.
 type unwinding []string
 
-// unwindingOf returns the arrays at the beginning of paths (DESIGN.md: 18).
+// unwindingOf returns the arrays that paths begin with (DESIGN.md: 18).
 func unwindingOf(paths ...string) unwinding {
 	var u unwinding
 	for _, path := range paths {
@@ -119,19 +118,17 @@ func unwindingOf(paths ...string) unwinding {
 	return u
 }
 
-// unwoundRow is one of the rows that unwinding makes of a record. It is valid until the next
-// step of the iterator.
+// unwoundRow is one of the rows that unwinding makes of a record. It is valid until the next step of the iterator.
 type unwoundRow struct {
 	arrays   unwinding
 	doc      bson.Raw
-	rows     int               // how many are made of the record
-	elements [][]bson.RawValue // the values of each of arrays in the rows, at least one
-	number   int               // of this row among those of the record, from 0 on
+	rows     int               // number of rows of the record
+	elements [][]bson.RawValue // the values of each array in the rows, at least one
+	number   int               // number of this row among those of the record, from 0
 }
 
-// field looks up a top-level field of the row: an element in place of its array, nothing in
-// place of an empty array. The last array changes fastest: [a, b] and [1, 2] make the rows a1, a2,
-// b1, b2.
+// field looks up a top-level field of the row. In place of an array it returns an element, or nothing if the array is
+// empty. The last array changes fastest: [a, b] and [1, 2] make the rows a1, a2, b1, b2.
 func (r *unwoundRow) field(name string) bson.RawValue {
 	rest := r.number
 	for i, elements := range slices.Backward(r.elements) {
@@ -161,9 +158,8 @@ func (r *unwoundRow) read(doc bson.Raw) {
 	}
 }
 
-// walk makes rows of records, one at a time, and calls visit with those from number from up to
-// to, until visit returns false. It returns how many rows the records so far make; more than
-// maxUnwound are an error.
+// walk makes rows of records, one at a time. It calls visit for the rows in [from, to), until visit returns false. It
+// returns the number of rows of the records read so far. More than maxUnwound rows are an error.
 func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
 	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}
 	for record, err := range records {
@@ -190,12 +186,12 @@ func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error]
 	return rows, nil
 }
 
-// count returns how many rows records make.
+// count returns the number of rows of all records.
 func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (int, error) {
-	return u.walk(ctx, records, math.MaxInt, math.MaxInt, nil) // no row has that number
+	return u.walk(ctx, records, math.MaxInt, math.MaxInt, nil) // visits no row
 }
 
-// each yields the rows that walk visits, and its error.
+// each yields the rows in [from, to), and the error of walk.
 func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
 		if _, err := u.walk(ctx, records, from, to, func(row *unwoundRow) bool { return yield(row, nil) }); err != nil {

@@ -21,16 +21,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// aggregation says how a search groups the records that it finds; it has no field if there are
-// no groups.
+// aggregation says how a search groups its records. Its field is empty if it does not group them.
 type aggregation struct {
 	field    string
 	function string // count, sum, mean or median
 	value    string // the path of the numbers; empty for count
 }
 
-// aggregation reads aggregate, aggregate_function and aggregate_value. Without the first it
-// ignores the others.
+// aggregation reads aggregate, aggregate_function and aggregate_value. It ignores the others if aggregate is missing.
 func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	if by.field = p.Field("aggregate"); by.field == "" {
 		return by, nil
@@ -75,12 +73,11 @@ func (by aggregation) plan(list listing) response.Plan {
 type valueGroup struct {
 	index.Group
 	tally                // empty for count
-	figure bson.RawValue // an int64 or a double; null where the group has no numbers
+	figure bson.RawValue // an int64 or a double; null if the group has no numbers
 }
 
-// groups groups rows by a field: equal numbers of any type are one group, a missing field is
-// null. It sorts groups by figure descending, groups without a figure last, ties by value
-// (DESIGN.md: 3, 7).
+// groups groups rows by a field: equal numbers of any type are one group, a missing field is null. It sorts groups by
+// figure descending, groups without a figure last, ties by value (DESIGN.md: 3, 7).
 func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, error) {
 	var found raw.Groups[valueGroup]
 	for row, err := range rows {
@@ -90,7 +87,7 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 		value := valueAt(row, by.field)
 		group, fresh := found.At(value)
 		if fresh {
-			group.Value = raw.Clone(value) // not to keep the records of a view that is not in memory
+			group.Value = raw.Clone(value) // clone it, so as not to keep the records of a view that is not in memory
 			if by.function == "median" {
 				group.times = map[float64]int{}
 			}
@@ -111,8 +108,7 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 	return all, nil
 }
 
-// figures are the aggregate functions. They return an int64, a float64 or nil, by which groups
-// are sorted.
+// figures are the aggregate functions. Each returns an int64, a float64 or nil, which also sorts the groups.
 var figures = map[string]func(*valueGroup) any{
 	"count":  func(g *valueGroup) any { return int64(g.Count) },
 	"sum":    (*valueGroup).sum,
@@ -120,23 +116,23 @@ var figures = map[string]func(*valueGroup) any{
 	"median": (*valueGroup).median,
 }
 
-// valueAt evaluates a path as an aggregation expression does, a missing value as null.
+// valueAt evaluates a path as an aggregation expression does. A missing value becomes null.
 func valueAt(row *unwoundRow, path string) bson.RawValue {
 	parts := strings.Split(path, ".")
 	return raw.OrNull(raw.Field(row.field(parts[0]), parts[1:]))
 }
 
-// tally collects the numbers of a group. It ignores other values (DESIGN.md: 7), and NaN
-// and infinities, which JSON does not have.
+// tally collects the numbers of a group. It ignores other values (DESIGN.md: 7), NaN and infinities, which JSON does
+// not have.
 type tally struct {
 	count    int
 	integers int64           // the sum of integers
-	reals    float64         // the sum of all others, and of integers beyond 64 bits
-	mixed    bool            // some were not integers
+	reals    float64         // the sum of all other numbers, and of integers beyond 64 bits
+	mixed    bool            // some numbers were not integers
 	times    map[float64]int // how often each number occurs; nil unless the function is median
 }
 
-// add takes a value of a row.
+// add adds a value of a row.
 func (t *tally) add(v bson.RawValue) {
 	var number float64
 	switch v.Type {
@@ -159,7 +155,7 @@ func (t *tally) add(v bson.RawValue) {
 	}
 }
 
-// addInteger adds to the sum of integers as long as 64 bits hold it.
+// addInteger adds to the sum of integers, unless 64 bits cannot hold it.
 func (t *tally) addInteger(n int64) {
 	sum := t.integers + n
 	if (sum > t.integers) != (n > 0) && n != 0 { // the sum overflowed
@@ -170,11 +166,11 @@ func (t *tally) addInteger(n int64) {
 	t.integers = sum
 }
 
-// realOf returns a double or decimal as a finite double.
+// realOf returns a double or decimal as a finite double. ok is false for other values.
 func realOf(v bson.RawValue) (number float64, ok bool) {
 	number, isDouble := v.DoubleOK()
 	if !isDouble {
-		number, _ = strconv.ParseFloat(v.Decimal128().String(), 64) // infinite if it is too large
+		number, _ = strconv.ParseFloat(v.Decimal128().String(), 64) // infinite if the number is too large
 	}
 	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
 }
@@ -190,7 +186,7 @@ func (t *tally) join(other tally) {
 	}
 }
 
-// sum is 0 where there are no numbers.
+// sum returns the sum of the numbers, or 0 if there are none.
 func (t *tally) sum() any {
 	if !t.mixed {
 		return t.integers
@@ -198,7 +194,7 @@ func (t *tally) sum() any {
 	return float64(t.integers) + t.reals
 }
 
-// mean is nil where there are no numbers.
+// mean returns the mean of the numbers, or nil if there are none.
 func (t *tally) mean() any {
 	if t.count == 0 {
 		return nil
@@ -206,8 +202,7 @@ func (t *tally) mean() any {
 	return (float64(t.integers) + t.reals) / float64(t.count)
 }
 
-// median is the middle number, or the mean of the middle two (DESIGN.md: 18); nil where
-// there are no numbers.
+// median returns the middle number, or the mean of the middle two (DESIGN.md: 18), or nil if there are none.
 func (t *tally) median() any {
 	if t.count == 0 {
 		return nil
@@ -224,16 +219,16 @@ func (t *tally) median() any {
 	return ranked((t.count-1)/2)/2 + ranked(t.count/2)/2
 }
 
-// figureOf returns an int64, a float64 or nil in BSON, which orders all of them.
+// figureOf returns an int64, a float64 or nil as BSON, which orders all of them.
 func figureOf(number any) bson.RawValue {
 	if number == nil {
 		return bson.RawValue{Type: bson.TypeNull}
 	}
-	t, data, _ := bson.MarshalValue(number) // BSON has both types
+	t, data, _ := bson.MarshalValue(number) // cannot fail: BSON has both types
 	return bson.RawValue{Type: t, Value: data}
 }
 
-// appendFigure writes the result of an aggregate function, an integral one without a fraction.
+// appendFigure appends the result of an aggregate function. It writes a whole number without a fraction.
 func appendFigure(dst []byte, figure bson.RawValue) []byte {
 	f, isDouble := figure.DoubleOK()
 	switch {

@@ -37,16 +37,16 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 	}), nil
 }
 
-// spectrumEntry is one activity's score in a spectrum. It does not refer to the row, which in a
-// view in the store would keep its neighbours in memory.
+// spectrumEntry is one activity's score in a spectrum. It does not refer to the row, because a row of a view in the
+// store would keep its neighbours in memory.
 type spectrumEntry struct {
-	score    bson.RawValue // zero where the entry has none
-	id       bson.RawValue // of the activity, by which entries of equal scores are sorted
-	from, to int           // of the entry's row in the texts
+	score    bson.RawValue // zero if the entry has no score
+	id       bson.RawValue // _id of the activity, which orders entries with equal scores
+	from, to int           // bounds of the entry's row in the texts
 }
 
-// before orders entries by score descending, then by _id, then as the record has them. It
-// compares an _id only for equal scores, which are rare.
+// before orders entries by score descending, then by _id, then by their order in the record. It compares an _id only
+// for equal scores, which are rare.
 func (a spectrumEntry) before(b spectrumEntry) int {
 	if c := raw.Compare(b.score, a.score); c != 0 {
 		return c
@@ -54,8 +54,7 @@ func (a spectrumEntry) before(b spectrumEntry) int {
 	return cmp.Or(raw.Compare(a.id, b.id), cmp.Compare(a.from, b.from))
 }
 
-// spectrumEntries returns the entries of a spectrum in the order of the answer, and their
-// texts one after the other.
+// spectrumEntries returns the entries of a spectrum in the order of the answer, and their texts one after the other.
 func spectrumEntries(ctx context.Context, selected view.Selection, name string, in *translator) (entries []spectrumEntry, texts []byte, err error) {
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
@@ -80,7 +79,7 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 	return entries, texts, nil
 }
 
-// appendEntry writes score, icon, activity, type, id.
+// appendEntry appends score, icon, activity, type, id.
 func appendEntry(dst []byte, doc bson.Raw, score bson.RawValue) []byte {
 	dst = appendMember(append(dst, '{'), "score", score, !raw.IsNone(score), "")
 	dst = appendRendered(dst, doc, "icon", "")

@@ -11,16 +11,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// translator replaces the labels of an activity's type and subtype by those of a language
-// (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
-// were rendered, and so does a label that no set has. The nil translator replaces nothing.
+// translator replaces the labels of an activity's type and subtype by labels in another language (DESIGN.md: What
+// API.md leaves open, 15). Citations stay in the language in which they were rendered, and so does a label without a
+// translation. The nil translator replaces nothing.
 type translator struct {
 	labels label.Sets
-	lang   string // the request's
+	lang   string // the language of the request
 }
 
-// translator returns the translator for the request's language; nil if that is the language of
-// the rows.
+// translator returns the translator for the request's language, or nil if the rows are in that language.
 func (e *Env) translator(p query.Params) *translator {
 	lang := e.languageOf(p)
 	if lang == e.o.Language {
@@ -49,8 +48,8 @@ func (t *translator) rows(write rowFunc) rowFunc {
 	return func(dst []byte, row index.Row) []byte { return write(dst, row.With(t.translate(row.Doc()))) }
 }
 
-// translate returns the document with the labels in rendered.type and
-// rendered.subtype in the language; the document itself if it cannot be read.
+// translate returns the document with translated labels in rendered.type and rendered.subtype. It returns a malformed
+// document unchanged.
 func (t *translator) translate(doc bson.Raw) bson.Raw {
 	if t == nil {
 		return doc
@@ -63,8 +62,8 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	}
 	typeText, hasType := t.labels.Lookup(label.ActivityType, kind, t.lang)
 	subText, hasSub := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang)
-	// A row is not in two languages: a subtype without a label takes that of its type, unless the
-	// row shows its id.
+	// Do not mix languages in a row: if the subtype has no label, use the type's label, unless the row shows the
+	// subtype's id.
 	if shown, _ := rendered.Lookup("subtype").StringValueOK(); hasType && !hasSub && shown != sub {
 		subText, hasSub = typeText, true
 	}
@@ -77,8 +76,8 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	return replaced(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
-// replaced returns a document with another value in a field; the document itself if it lacks the
-// field or cannot be read.
+// replaced returns a document with another value in a field. It returns the document unchanged if it lacks the field or
+// is malformed.
 func replaced(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
 	if changed, err := raw.SetField(doc, field, v); err == nil && !doc.Lookup(field).IsZero() {
 		return changed

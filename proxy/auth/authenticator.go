@@ -19,31 +19,31 @@ import (
 type Caller struct {
 	Viewer    access.Viewer // the user of the session
 	PrintForm bool          // the user prefers citations in the print form
-	HasKey    bool          // the request has the parameter apikey, right or wrong
-	// Personal: the request carries a token, cookie or user header, valid or not. Its answer may
-	// not be kept for other callers.
+	HasKey    bool          // the request has the parameter apikey, valid or not
+	// Personal: the request carries a token, cookie or user header, valid or not. Its answer must not be kept for other
+	// callers.
 	Personal bool
 }
 
 // Anonymous reports whether the caller has no session.
 func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 
-// Options configures an Authenticator. Person, WrongKeys and Now are needed.
+// Options configures an Authenticator. Person, WrongKeys and Now are required.
 type Options struct {
-	APIKey       string // of requests under /api; empty: they need none
-	PortfolioKey string // of requests under /portfolio; empty: they need none
-	Token        string // the operator's; the Redactor keeps it out of the log
+	APIKey       string // key for requests under /api; if empty, they need none
+	PortfolioKey string // key for requests under /portfolio; if empty, they need none
+	Token        string // the operator's token; the Redactor keeps it out of the log
 	Session      SessionOptions
 	Client       ClientOptions
 
-	// Person looks up the user of a session; known reports whether there is a record.
+	// Person looks up the user of a session; known reports whether the user has a record.
 	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
-	Guesses   *Limiter           // of wrong keys; nil: no limit
-	WrongKeys prometheus.Counter // counts them
+	Guesses   *Limiter           // limits wrong keys; nil means no limit
+	WrongKeys prometheus.Counter // counts wrong keys
 	Now       func() time.Time
 }
 
-// Vary returns the request headers that identify callers.
+// Vary returns the names of the request headers that identify callers.
 func (o Options) Vary() (names []string) {
 	if o.APIKey != "" || o.PortfolioKey != "" {
 		names = append(names, headerKey)
@@ -51,8 +51,8 @@ func (o Options) Vary() (names []string) {
 	if len(o.Session.Secret)+len(o.Session.PublicKey) > 0 {
 		names = append(names, fiber.HeaderAuthorization)
 		if o.Session.Cookie != "" {
-			// Origin, Referer and Sec-Fetch-Site only decide whether a cookie counts. Without the
-			// cookie they do not matter.
+			// Origin, Referer and Sec-Fetch-Site only decide whether a cookie counts. Without a cookie they do not
+			// matter.
 			names = append(names, fiber.HeaderCookie)
 		}
 	}
@@ -62,19 +62,19 @@ func (o Options) Vary() (names []string) {
 	return names
 }
 
-// headerKey carries an API key.
+// headerKey is the request header with an API key.
 const headerKey = "X-API-Key"
 
 // Authenticator decides which callers are admitted. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
 	options      Options
-	key          Secret // of /api
-	portfolioKey Secret // of /portfolio
+	key          Secret // key of /api
+	portfolioKey Secret // key of /portfolio
 	sessions     *sessions
 }
 
-// New returns an Authenticator. Errors name the option at fault.
+// New returns an Authenticator. Errors name the invalid option.
 func New(o Options) (*Authenticator, error) {
 	sessions, err := newSessions(o.Session, o.Now)
 	if err != nil {
@@ -85,7 +85,7 @@ func New(o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// KeyOf returns the key that requests of a path need (API.md: Authentication, 7).
+// KeyOf returns the key that requests for a path need (API.md: Authentication, 7).
 func (a *Authenticator) KeyOf(path string) Secret {
 	if strings.HasPrefix(path, "/portfolio/") {
 		return a.portfolioKey
@@ -96,8 +96,8 @@ func (a *Authenticator) KeyOf(path string) Secret {
 // Client returns the client that sent a request.
 func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Addr(c)) }
 
-// Peer returns the client at the other end of a connection; the zero Prefix for a trusted proxy,
-// whose connections carry many clients.
+// Peer returns the client at the other end of a connection. It returns the zero Prefix for a trusted proxy, whose
+// connections carry many clients.
 func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	addr := peerAddr(peer)
 	if within(a.options.Client.TrustedProxies, addr) || within(a.options.Session.TrustedProxies, addr) {
@@ -106,10 +106,9 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	return clientOf(addr)
 }
 
-// Admit returns the caller of a request, or fails with rules.ErrPermission (API.md:
-// Authentication; DESIGN.md: 10, 19). It accepts a right header beside a wrong parameter. A
-// session passes without a key, but not with a wrong one: the parameter apikey lifts the
-// session's visibility restrictions on all-activities, so it has to be right.
+// Admit returns the caller of a request, or fails with rules.ErrPermission (API.md: Authentication; DESIGN.md: 10, 19).
+// It accepts a right header together with a wrong parameter. A session passes without a key, but not with a wrong one:
+// the parameter apikey lifts the session's visibility restrictions on all-activities, so it must be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	caller, err := a.recognise(c)
 	if err != nil || !key.Set() && caller.Anonymous() {
@@ -137,8 +136,8 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	return Caller{}, rules.ErrPermission
 }
 
-// recognise returns the caller whose session a request has. Users without a record in persons,
-// such as former staff, have no session, unless the options say otherwise.
+// recognise returns the caller of the session in a request. Users without a record in persons, such as former staff,
+// have no session, unless the options allow them.
 func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	user, brought, err := a.sessions.of(c)
 	if err != nil || user == "" {
@@ -155,12 +154,12 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	return who, nil
 }
 
-// NewGuesses returns a Limiter of wrong keys per minute and client; nil for 0.
+// NewGuesses returns a Limiter of wrong keys per minute and client, or nil for 0.
 func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, time.Minute) }
 
-// CountWrongKey counts a wrong key in a Limiter from NewGuesses. A client that has sent too many
-// must wait, and connect anew for each, so that guessing is slow. Right keys do not count: other
-// clients behind the same address may have guessed.
+// CountWrongKey counts a wrong key in a Limiter from NewGuesses. A client that has sent too many must wait, and must
+// connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the same
+// address may have sent the wrong ones.
 func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
 	a.options.WrongKeys.Inc()
 	if guesses == nil {

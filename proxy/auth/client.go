@@ -9,15 +9,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// ClientOptions configures how the address of a client behind a proxy is found.
+// ClientOptions configures how to find the address of a client behind a proxy.
 type ClientOptions struct {
-	Header         string         // such as X-Forwarded-For; empty: the address of the connection counts
-	TrustedProxies []netip.Prefix // the addresses and networks whose Header counts
+	Header         string         // such as X-Forwarded-For; if empty, the address of the connection counts
+	TrustedProxies []netip.Prefix // the addresses and networks of proxies whose Header counts
 }
 
-// Addr returns the address of the client that sent a request. It reads the header from the end,
-// where the last proxy has written, up to the first address that is not of a proxy: any client
-// can write what stands before that.
+// Addr returns the address of the client that sent a request. It reads the header from the end, where the last proxy
+// has written, up to the first address that does not belong to a proxy: any client can write the addresses before it.
 func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
 	o, addr := a.options.Client, peerAddr(c.Context().RemoteAddr())
 	if o.Header == "" || !within(o.TrustedProxies, addr) {
@@ -37,7 +36,7 @@ func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
 	return addr
 }
 
-// Scheme returns https if the connection or a trusted proxy says so, or else http.
+// Scheme returns https if the connection uses TLS or a trusted proxy says so, and http otherwise.
 func (a *Authenticator) Scheme(c *fiber.Ctx) string {
 	proxies := a.options.Client.TrustedProxies
 	if c.Context().IsTLS() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
@@ -50,7 +49,7 @@ func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// parseHop parses an address with or without a port, as proxies write it.
+// parseHop parses an address with or without a port, in the form that proxies write.
 func parseHop(text string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
 		return plain(ap.Addr()), true
@@ -59,8 +58,7 @@ func parseHop(text string) (netip.Addr, bool) {
 	return plain(addr), err == nil
 }
 
-// peerAddr returns the IP address of a peer; the zero Addr for connections without a network, as
-// in tests.
+// peerAddr returns the IP address of a peer. It returns the zero Addr for connections without a network, as in tests.
 func peerAddr(peer net.Addr) netip.Addr {
 	if tcp, ok := peer.(*net.TCPAddr); ok {
 		return plain(tcp.AddrPort().Addr())
@@ -72,11 +70,11 @@ func peerAddr(peer net.Addr) netip.Addr {
 // plain returns an address in comparable form: without a zone, and IPv4 not mapped to IPv6.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// clientBits is the length of the part of an IPv6 address that identifies a client, who usually
-// has the whole network.
+// clientBits is the length of the part of an IPv6 address that identifies a client, because a client usually has the
+// whole network.
 const clientBits = 64
 
-// clientOf returns the network of a client; the zero Prefix for the zero Addr.
+// clientOf returns the network of a client, or the zero Prefix for the zero Addr.
 func clientOf(addr netip.Addr) netip.Prefix {
 	prefix, _ := addr.Prefix(min(addr.BitLen(), clientBits)) // fails for the zero Addr
 	return prefix

@@ -13,21 +13,21 @@ import (
 	"vitrine/rules/lru"
 )
 
-// mostClients is how many clients a Limiter remembers, in about 14 MB. It forgets those that it
-// has not seen for longest.
+// mostClients is how many clients a Limiter remembers, in about 14 MB. It forgets the least recently seen clients
+// first.
 const mostClients = 1 << 16
 
 // Limiter is a token bucket per client. Its methods are safe for concurrent use.
 type Limiter struct {
 	size  int
-	every time.Duration // until a token comes back
+	every time.Duration // time until a bucket gets another token
 
 	mu   sync.Mutex
 	full *lru.Cache[netip.Prefix, time.Time] // when the bucket of a client is full again; guarded by mu
 }
 
-// NewLimiter returns a Limiter whose buckets of a size get so many tokens in a time; nil, which
-// is no limit, for no tokens.
+// NewLimiter returns a Limiter whose buckets hold size tokens and get tokens new ones per duration in. It returns nil,
+// which means no limit, if tokens is 0.
 func NewLimiter(size, tokens int, in time.Duration) *Limiter {
 	if tokens <= 0 {
 		return nil
@@ -39,12 +39,12 @@ func NewLimiter(size, tokens int, in time.Duration) *Limiter {
 
 // Level is the state of a bucket.
 type Level struct {
-	Left int           // tokens
-	Wait time.Duration // until there is a token again; 0 if there is one
-	Full time.Duration // until the bucket is full
+	Left int           // number of tokens
+	Wait time.Duration // time until there is a token again; 0 if there is one
+	Full time.Duration // time until the bucket is full
 }
 
-// Take takes a token. If Wait is not 0, there was none.
+// Take takes a token. If there was none, Wait is not 0.
 func (b *Limiter) Take(client netip.Prefix, now time.Time) Level { return b.level(client, now, true) }
 
 // Look returns the Level without taking a token.
@@ -55,7 +55,7 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	defer b.mu.Unlock()
 	look := b.full.Peek
 	if take {
-		look = b.full.Get // marks the client as seen, even if it must wait
+		look = b.full.Get // Get marks the client as seen, even if it must wait
 	}
 	full, until := look(client), time.Duration(0)
 	if full != nil {
@@ -74,21 +74,21 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	return Level{Left: b.size - int((until+b.every-1)/b.every), Full: until}
 }
 
-// ErrLimit is the kind of refusals by a Limiter.
+// ErrLimit marks the refusals of a Limiter.
 var ErrLimit = errors.New("limit on requests")
 
-// Refusal returns the error of a Level without tokens, with a message for the client.
+// Refusal returns the error for a Level without tokens, with a message for the client.
 func (l Level) Refusal(msg string) error {
 	return &rules.RetryError{Err: &rules.Error{Kind: ErrLimit, Reason: msg}, After: l.Wait}
 }
 
-// WholeSeconds rounds up: a client that comes back then is not too early.
+// WholeSeconds rounds up, so that a client that waits so long is not too early.
 func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// Limit returns middleware that limits the requests of each client, or nil without a limit.
-// Responses say how many are left, in the headers of draft-ietf-httpapi-ratelimit-headers.
+// Limit returns middleware that limits the requests of each client, or nil without a limit. Responses say how many
+// requests are left, in the headers of draft-ietf-httpapi-ratelimit-headers.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil

@@ -20,20 +20,20 @@ type Secret struct {
 	text string
 }
 
-// NewSecret returns the Secret of a text; it is not set for an empty one.
+// NewSecret returns the Secret with a text. It is not set if the text is empty.
 func NewSecret(text string) Secret { return Secret{sha256.Sum256([]byte(text)), text} }
 
-// Set reports whether there is a secret.
+// Set reports whether the secret is set.
 func (s Secret) Set() bool { return s.text != "" }
 
-// Is reports whether given is the secret. It compares hashes, so that it takes the same time
-// whatever is given, lengths included.
+// Is reports whether given is the secret. It compares hashes, so that its time does not depend on given, not even on
+// the length.
 func (s Secret) Is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.Set()
 }
 
-// Redactor takes secrets out of what is logged. It knows those of the server.
+// Redactor removes secrets from log messages. Its elements are the secrets of the server.
 type Redactor []Secret
 
 // URL returns path and query without secrets, bounded in length.
@@ -77,16 +77,16 @@ func (s Redactor) Path(path string) string {
 	return path
 }
 
-// revealing reports whether a pair of a query may contain a secret: its name says so, or that of
-// a pair of another URL in it, or it contains one of the server's secrets. It decodes the pair as
-// the API does, broken escapes included.
+// revealing reports whether a pair of a query may contain a secret: its name, or a name in another URL that it
+// contains, is that of a secret, or it contains one of the server's secrets. It decodes the pair as the API does,
+// including broken escapes.
 func (s Redactor) revealing(pair string) bool {
 	if s.Holds(pair) {
 		return true
 	}
 	plain := letters(pair)
 	if !strings.ContainsAny(pair, "%+") && !strings.Contains(plain, "key") && !meansSecret(plain) {
-		return false // nothing to decode, and no name of a secret: most pairs
+		return false // most pairs: no escapes, and no name of a secret
 	}
 	args := fasthttp.AcquireArgs()
 	defer fasthttp.ReleaseArgs(args)
@@ -104,10 +104,10 @@ func (s Redactor) revealing(pair string) bool {
 	return false
 }
 
-// secretName reports whether a name is that of a secret. Only its letters count.
+// secretName reports whether a name is the name of a secret. Only its letters count.
 func secretName(name []byte) bool {
 	if plain, err := url.QueryUnescape(string(name)); err == nil {
-		name = []byte(plain) // it was encoded twice
+		name = []byte(plain) // the name was encoded twice
 	}
 	plain := letters(string(name))
 	return plain == "key" || meansSecret(plain)
@@ -123,7 +123,7 @@ func letters(text string) string {
 	}, text)
 }
 
-// meansSecret reports whether a text of lower-case letters contains one of secretWords.
+// meansSecret reports whether a text in lower-case letters contains one of secretWords.
 func meansSecret(plain string) bool {
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
 }

@@ -20,22 +20,21 @@ import (
 	"vitrine/rules"
 )
 
-// SessionOptions configures how sessions are recognised. By the zero value there are none.
+// SessionOptions configures how to recognise sessions. With the zero value there are no sessions.
 type SessionOptions struct {
-	// Secret verifies tokens signed with HS256. If empty, none are accepted.
+	// Secret verifies tokens signed with HS256. If empty, such tokens are refused.
 	Secret []byte
-	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
-	// empty, none are accepted.
+	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If empty, such tokens are refused.
 	PublicKey []byte
-	// Endless accepts tokens without an end. Leaked ones never expire.
+	// Endless accepts tokens that do not expire. A leaked one is valid for ever.
 	Endless bool
-	// Issuer, Audience and Type are the required iss, aud and typ of tokens; empty: any.
+	// Issuer, Audience and Type are the required iss, aud and typ of tokens; empty means any.
 	Issuer, Audience, Type string
 	// UnknownUsers lets users without a record in persons have a session, without roles.
 	UnknownUsers bool
 	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
 	Cookie string
-	// UserHeader carries the username from a proxy in TrustedProxies; empty: no header does.
+	// UserHeader carries the username from a proxy in TrustedProxies. If empty, no header does.
 	UserHeader     string
 	TrustedProxies []netip.Prefix
 }
@@ -44,7 +43,7 @@ type SessionOptions struct {
 type sessions struct {
 	SessionOptions
 	parser *jwt.Parser
-	keys   map[string]any // by algorithm; empty: tokens are ignored
+	keys   map[string]any // keys by algorithm; if empty, tokens are ignored
 }
 
 // newSessions reads the keys. Each kind of key verifies only its own algorithm: a token cannot
@@ -76,9 +75,9 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	return s, nil
 }
 
-// MintToken signs a session token for a user that is valid from now for a time; for 0, without
-// end. It has the issuer, audience and type that the options require. The secret is that of
-// HS256, or an Ed25519 private key in PEM for EdDSA.
+// MintToken signs a session token for a user. It is valid from now for the duration good, or for ever if that is 0. It
+// has the issuer, audience and type that the options require. The secret is the HS256 secret, or an Ed25519 private key
+// in PEM for EdDSA.
 func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good time.Duration) (string, error) {
 	switch {
 	case len(secret) == 0:
@@ -103,12 +102,12 @@ func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good
 	}
 	token := jwt.NewWithClaims(method, claims)
 	if o.Type != "" {
-		token.Header["typ"] = o.Type // default JWT
+		token.Header["typ"] = o.Type // the default is JWT
 	}
 	return token.SignedString(key)
 }
 
-// maxUser is the length of the longest username in bytes.
+// maxUser is the length of the longest username, in bytes.
 const maxUser = 128
 
 // validUser returns a username, or "" if it is too long or has control characters.
@@ -119,11 +118,10 @@ func validUser(user string) string {
 	return user
 }
 
-// of returns the user of a request's session, empty if it has none. brought reports whether the
-// request carries a token, cookie or user header, valid or not: the answer is only for its sender.
-// A user header that is given twice, perhaps by the client and by the proxy, is
-// rules.ErrWrongCall. It counts only from a trusted peer, not from a forwarded address, which any
-// client can claim.
+// of returns the user of a request's session, or "". brought reports whether the request carries a token, cookie or
+// user header, valid or not: the answer is then only for its sender. A repeated user header, perhaps one from the
+// client and one from the proxy, is rules.ErrWrongCall. The header counts only from a trusted peer, not from a
+// forwarded address, which any client can claim.
 func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	if h := s.UserHeader; h != "" {
 		if len(c.Request().Header.PeekAll(h)) > 1 {
@@ -153,10 +151,10 @@ func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	return s.verify(token), true, nil
 }
 
-// verify returns the user of a token, empty if the token is not valid.
+// verify returns the user of a token, or "" if the token is not valid.
 func (s *sessions) verify(token string) string {
 	var good claims
-	// The token lies in Fiber's buffer; the claims are decoded out of it.
+	// The token is in Fiber's buffer; decoding copies the claims.
 	_, err := s.parser.ParseWithClaims(token, &good, func(t *jwt.Token) (any, error) {
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("unknown extensions") // RFC 7515: 4.1.11
@@ -172,21 +170,21 @@ func (s *sessions) verify(token string) string {
 	return validUser(good.Subject)
 }
 
-// claims are those of a token, read so that no two readers can differ about them.
+// claims are the claims of a token. They are decoded so strictly that all readers agree about them.
 type claims struct{ jwt.RegisteredClaims }
 
-// registered are the claims that the decoder takes in any capitals.
+// registered are the claims whose names the decoder accepts in any case.
 var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
-// numericDate is a time in seconds, as far as decoding it as a floating-point number loses nothing.
+// numericDate matches a time in seconds that a floating-point number can hold without loss.
 var numericDate = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.[0-9]+)?$`)
 
-// UnmarshalJSON implements json.Unmarshaler. A registered claim in other capitals or
-// given twice is an error, and so is a time that is no plain number.
+// UnmarshalJSON implements json.Unmarshaler. It refuses a registered claim in other case or given twice, and a time
+// that is not a plain number.
 func (c *claims) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if opening, err := d.Token(); err != nil || opening != json.Delim('{') {
-		return errors.New("claims that are no object")
+		return errors.New("claims are not an object")
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -208,14 +206,14 @@ func (c *claims) UnmarshalJSON(text []byte) error {
 		}
 		seen[name] = true
 		if (name == "exp" || name == "nbf" || name == "iat") && !numericDate.Match(value) {
-			return fmt.Errorf("claim %s is no time", name)
+			return fmt.Errorf("claim %s is not a time", name)
 		}
 	}
 	return json.Unmarshal(text, &c.RegisteredClaims)
 }
 
-// sameSite reports whether a browser sent the request from the institute's own pages. Browsers
-// send cookies whatever page causes a request.
+// sameSite reports whether a browser sent the request from the institute's own pages. Browsers send cookies with
+// requests that any page causes.
 func sameSite(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "same-site"

@@ -15,48 +15,47 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// headBytes is how much memory an idle connection holds for reading; most requests fit.
+// headBytes is how much memory an idle connection holds for reading; most requests fit in it.
 const headBytes = 2 << 10
 
-// stalledBytes is about how much memory a connection holds, beside its response and its
-// request, while its client does not read: the server's buffers and the goroutine.
+// stalledBytes estimates the memory that a connection holds, beside its response and its request, while its client does
+// not read: the server's buffers and the goroutine.
 const stalledBytes = 48 << 10
 
-// Conn is a connection that waits for requests in little memory. The server's buffer
-// has room for the longest URL; if every connection held one, thousands of silent or
-// slow clients would cost a gigabyte. So a Conn gathers the header of a request first, in
-// memory that grows with it, and passes one header at a time to the server, which frees its
+// Conn is a connection that waits for requests in little memory. The server's buffer has room for the longest URL; if
+// every connection held one, thousands of silent or slow clients would cost a gigabyte. So a Conn first gathers the
+// header of a request in memory that grows with it, and passes one header at a time to the server, which frees its
 // buffer after every request (ReduceMemoryUsage).
 //
-// It belongs to one goroutine, while its Listener may close the network connection.
+// It belongs to one goroutine, but its Listener may close the network connection.
 type Conn struct {
 	net.Conn
 	listener *Listener
-	client   netip.Prefix    // zero: MaxPerClient does not count it
-	raw      syscall.RawConn // of the socket; nil: there is none, or the system is not Linux
+	client   netip.Prefix    // zero if MaxPerClient does not count the connection
+	raw      syscall.RawConn // the socket; nil if there is none or the system is not Linux
 	started  atomic.Bool     // a byte has arrived
-	idle     atomic.Int64    // since when it waits for a request, in Unix nanoseconds; 0: it serves one
-	waiting  atomic.Int64    // since when it waits for the client to send or read while it serves a request; 0: it does not
+	idle     atomic.Int64    // since when it has waited for a request, in Unix nanoseconds; 0 while it serves one
+	waiting  atomic.Int64    // since when, while serving, it has waited for the client to send or read; 0 otherwise
 
-	Request     *fasthttp.RequestCtx // the last one of Begin
-	reservation Reservation          // of the memory of the response; nil: none
+	Request     *fasthttp.RequestCtx // the last argument of Begin
+	reservation Reservation          // reservation for the memory of the response; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
-	turn        Turn                 // in which the response is written; nil: none
-	queued      time.Duration        // how long it waited for the turn, not for the client
-	joins       bool                 // the next write waits in begun for the one after it
-	begun       *[]byte              // of begins; nil: nothing waits
+	turn        Turn                 // the turn in which the response is written; nil if there is none
+	queued      time.Duration        // how long the response waited for the turn, not for the client
+	joins       bool                 // the next write waits in begun, to be sent with the one after it
+	begun       *[]byte              // from the pool begins; nil if no write waits
 	pieces      [2][]byte            // sent in one system call
-	unsent      net.Buffers          // the rest of pieces
+	unsent      net.Buffers          // the unsent rest of pieces
 
-	head     []byte    // the bytes that have arrived
-	from     int       // in head: the server has read the bytes before it
-	end      int       // in head: the server may read the bytes before it
-	longHead int       // size of the last header if it was above headBytes
+	head     []byte    // the received bytes
+	from     int       // offset in head: the server has read the bytes before it
+	end      int       // offset in head: the server may read the bytes before it
+	longHead int       // size of the last header if it exceeded headBytes, else 0
 	tooLong  bool      // the URL of the last request does not fit
-	inBody   bool      // the server reads the body of a request
-	failed   error     // Read returns it after head
-	until    time.Time // limit of sending the response; zero: none
-	readBy   time.Time // limit of the next read; zero: none
+	inBody   bool      // the server is reading the body of a request
+	failed   error     // the error that Read returns after head
+	until    time.Time // when sending the response must end; zero means no limit
+	readBy   time.Time // when the next read must end; zero means no limit
 	reading  deadline
 	writing  deadline
 }
@@ -68,7 +67,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		c.gather()
 	}
 	if c.from == c.end && c.from < len(c.head) {
-		c.end = len(c.head) // a body
+		c.end = len(c.head) // the server is reading a body
 	}
 	if c.from < c.end {
 		n := copy(p, c.head[c.from:c.end])
@@ -116,7 +115,7 @@ func (c *Conn) gather() {
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
-		for bytes.HasPrefix(c.head, []byte("\r\n")) { // some clients send an empty line after a body
+		for bytes.HasPrefix(c.head, []byte("\r\n")) { // skip empty lines, which some clients send after a body
 			c.head = append(c.head[:0], c.head[len("\r\n"):]...)
 		}
 		end, whole := headerEnd(c.head, searched)
@@ -127,14 +126,14 @@ func (c *Conn) gather() {
 		case end > 0: // the rest is not read
 			c.head, c.failed = c.head[:end], errNoHTTP
 			if end == 1 {
-				c.head[0] = 0 // the server would skip the line feed
+				c.head[0] = 0 // make the server refuse the line feed, which it would skip
 			}
 		case len(c.head) >= c.listener.options.HeaderBytes:
 			c.tooLong = c.tooLong || bytes.IndexByte(c.head, '\n') < 0
 			c.end = len(c.head)
 			return
 		default:
-			if !begun && len(c.head) > 0 && string(c.head) != "\r" { // from here the client has Options.Read to finish the header
+			if !begun && len(c.head) > 0 && string(c.head) != "\r" { // from now on the client has Options.Read to finish the header
 				begun, c.readBy = true, after(time.Now(), c.listener.options.Read)
 				if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 					c.failed = errNoHTTP
@@ -148,10 +147,10 @@ func (c *Conn) gather() {
 	c.end = len(c.head)
 }
 
-// errNoHTTP is returned for other protocols, such as the greeting of TLS.
+// errNoHTTP reports another protocol, such as the greeting of TLS.
 var errNoHTTP = errors.New("not HTTP")
 
-// rewind drops what the server has read, and frees the memory of a long header.
+// rewind drops the bytes that the server has read, and frees the memory of a long header.
 func (c *Conn) rewind() {
 	rest := c.head[c.from:]
 	if cap(c.head) > headBytes && len(rest) < headBytes {
@@ -178,9 +177,9 @@ func (c *Conn) more() {
 	}
 }
 
-// headerEnd returns the end of the header at the beginning of b, 0 if it has not arrived. A line
-// feed without a carriage return ends it and whole is false: other servers may read such a header
-// otherwise. The first from bytes do not contain the end.
+// headerEnd returns the end of the header at the beginning of b, or 0 if it has not arrived. If a line feed without a
+// carriage return ends it, whole is false: other servers may read such a header differently. The first from bytes do
+// not contain the end.
 func headerEnd(b []byte, from int) (end int, whole bool) {
 	for i := from; ; {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -203,8 +202,8 @@ func (c *Conn) Sent() bool { return c.sent.Load() }
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
-// Begin must be called with each request before it is answered. What was sent before can only be
-// 100 Continue, and does not count as sent.
+// Begin must be called with each request before the response is sent. Bytes sent earlier can only be 100 Continue, and
+// do not count as sent.
 func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 	c.Request = request
 	c.sent.Store(false)
@@ -213,8 +212,8 @@ func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 // Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
 type Reservation interface{ Drop() }
 
-// Hold drops the reservation of the last response, and keeps next until the connection waits for
-// another request or ends. next may be nil.
+// Hold drops the reservation of the last response, and keeps next until the connection waits for another request or
+// ends. next may be nil.
 func (c *Conn) Hold(next Reservation) {
 	if c.reservation != nil {
 		c.reservation.Drop()
@@ -222,16 +221,16 @@ func (c *Conn) Hold(next Reservation) {
 	c.reservation = next
 }
 
-// Turn is the right to use a processor. Pause returns it, and Resume waits for it unless it is
-// held or has ended. Resume fails if the response is not needed any more.
+// Turn is the right to use a processor. Pause returns it, and Resume waits for it, unless the turn is held or has
+// ended. Resume fails if the response is not needed any more.
 type Turn interface {
 	Pause()
 	Resume() error
 }
 
-// WriteIn has the response written in a turn, which is paused while the client does not read:
-// sending much to a fast client takes as much of a processor as making it. It reports whether the
-// system can do so.
+// WriteIn makes the connection write the response in a turn, which it pauses while the client does not read: sending
+// much data to a fast client takes as much processor time as making it. WriteIn reports whether the system supports
+// this.
 func (c *Conn) WriteIn(turn Turn) bool {
 	if c.raw != nil {
 		c.turn = turn
@@ -239,12 +238,12 @@ func (c *Conn) WriteIn(turn Turn) bool {
 	return c.raw != nil
 }
 
-// begins are the buffers of writes that wait for the next one.
+// begins is a pool of buffers for writes that wait for the next one.
 var begins = sync.Pool{New: func() any { return new([]byte) }}
 
-// Join says whether the next write waits for the one after it, so that one system call sends
-// both: it costs more than to copy the first. Call it only if there will be another one: for
-// responses longer than the server's buffer. Join drops a write that waits now.
+// Join makes the next write wait for the one after it, so that one system call sends both: a call costs more than
+// copying the first. Call it only if there will be another write, that is for responses longer than the server's
+// buffer. Join drops a write that is waiting.
 func (c *Conn) Join(joins bool) {
 	if c.joins = joins; c.begun != nil {
 		begins.Put(c.begun)
@@ -252,9 +251,8 @@ func (c *Conn) Join(joins bool) {
 	}
 }
 
-// Write implements net.Conn. It fails when the client has read nothing for Options.Write, or for
-// a quarter of that if memory for responses is short, and when Options.Send has passed. A long
-// response may take long if the client reads.
+// Write implements net.Conn. It fails if the client has read nothing for Options.Write, or for a quarter of that if
+// memory for responses is short, or if Options.Send has passed. A long response may take long if the client reads.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.joins {
 		c.joins, c.begun = false, begins.Get().(*[]byte)
@@ -272,7 +270,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 		c.pieces[0], c.unsent = *c.begun, c.pieces[:]
 	}
 	sent, err := c.send(now)
-	c.pieces = [2][]byte{} // an idle connection does not keep the response in memory
+	c.pieces = [2][]byte{} // so that an idle connection does not keep the response in memory
 	c.Join(false)
 	return max(sent-waited, 0), err
 }
@@ -315,18 +313,18 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 	return sent, err
 }
 
-// requestCopies is about how many copies of a request the server holds while it is served: the
-// bytes, their parts, and the parameters.
+// requestCopies estimates how many copies of a request the server holds while serving it: the bytes, their parts, and
+// the parameters.
 const requestCopies = 4
 
-// How long and how many bytes Linger reads.
+// The limits of Linger: time and bytes.
 const (
 	lingerTime  = 2 * time.Second
 	lingerBytes = 8 << 20
 )
 
-// Linger lets a client read why it was refused. If a connection is closed before all that the
-// client sends has been read, the system resets it and the response is lost.
+// Linger gives a client time to read why it was refused. If a connection is closed before everything from the client
+// was read, the system resets it and the response is lost.
 func (c *Conn) Linger() {
 	c.Hold(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })
@@ -335,12 +333,12 @@ func (c *Conn) Linger() {
 	}
 	c.waiting.Store(time.Now().UnixNano())
 	if c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // ends when the client has gone
+		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // fails when the client has gone
 	}
 }
 
-// Close implements net.Conn and does nothing: the HTTP server calls it before it returns
-// an error. Disconnect closes the connection.
+// Close implements net.Conn and does nothing, because the HTTP server calls it before it returns an error. Disconnect
+// closes the connection.
 func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.
@@ -349,5 +347,5 @@ func (c *Conn) Disconnect() {
 	c.listener.mu.Lock()
 	c.listener.removeLocked(c)
 	c.listener.mu.Unlock()
-	_ = c.Conn.Close() // fails if it is closed
+	_ = c.Conn.Close() // fails if the connection is already closed
 }

@@ -2,18 +2,18 @@ package listener
 
 import "time"
 
-// deadline is the deadline of the network connection. Setting it costs time in each request, so a
-// connection keeps one if the next would be only a little later. The HTTP server has no limits of
-// its own: it would read the clock for each.
+// deadline is the deadline of the network connection. Setting it costs time in each request, so a connection keeps its
+// deadline if the next would be only a little later. The HTTP server has no time limits of its own, because it would
+// read the clock for each.
 type deadline struct {
 	at    time.Time
 	slack time.Duration
 }
 
-// slackShare is the part of its time by which a deadline may expire early.
+// slackShare is the part of its duration by which a deadline may expire early.
 const slackShare = 16
 
-// moves reports whether a deadline has to be set, and records it as set if so.
+// moves reports whether the connection must set a deadline, and if so records it as set.
 func (d *deadline) moves(to time.Time) bool {
 	if later := to.Sub(d.at); later >= 0 && later < d.slack {
 		return false
@@ -22,11 +22,10 @@ func (d *deadline) moves(to time.Time) bool {
 	return true
 }
 
-// writeChecks is how often, within Options.Write, a write is interrupted to see whether
-// the client reads.
+// writeChecks is how often, within Options.Write, a write is interrupted to check whether the client reads.
 const writeChecks = 8
 
-// after returns the time when d has passed; zero, which is no limit, if d is 0 or less.
+// after returns the time at which d has passed. If d is 0 or less, it returns the zero time, which means no limit.
 func after(now time.Time, d time.Duration) time.Time {
 	if d <= 0 {
 		return time.Time{}
@@ -34,8 +33,8 @@ func after(now time.Time, d time.Duration) time.Time {
 	return now.Add(d)
 }
 
-// limitReading sets the deadline of the next read. After the listener has closed, a connection
-// waits no longer than firstByteGrace for its first byte.
+// limitReading sets the deadline of the next read. After the listener has closed, a connection waits at most
+// firstByteGrace for its first byte.
 func (c *Conn) limitReading() error {
 	if !c.started.Load() && c.listener.closed.Load() {
 		c.readBy = time.Now().Add(firstByteGrace)
@@ -46,7 +45,7 @@ func (c *Conn) limitReading() error {
 	return c.Conn.SetReadDeadline(c.readBy)
 }
 
-// nextCheck returns when to interrupt a write to see whether the client reads.
+// nextCheck returns when to interrupt a write to check whether the client reads.
 func (c *Conn) nextCheck(now time.Time) time.Time {
 	if c.listener.options.Write <= 0 {
 		return c.until
@@ -58,7 +57,7 @@ func (c *Conn) nextCheck(now time.Time) time.Time {
 	return next
 }
 
-// stalled reports whether a client that last read a byte at a time has used up its time.
+// stalled reports whether a client that last read a byte at the time last has exceeded its limit.
 func (c *Conn) stalled(last, now time.Time) bool {
 	if !c.until.IsZero() && !now.Before(c.until) {
 		return true

@@ -1,13 +1,13 @@
-// Package listener accepts connections and bounds their cost: their number, in all and of one
-// client, their memory and their time.
+// Package listener accepts connections and bounds their cost: their number, in total and per client, their memory and
+// their time.
 //
 //	Listener  counts connections, refuses those beyond the limits and closes idle ones
 //	Conn      passes one whole request head at a time to the HTTP server, ends when the
 //	          client is silent, sends or reads for too long, and keeps the reservation of
 //	          memory of a response until it is sent
-//	CheckHead refuses a head that another server could have read otherwise
+//	CheckHead refuses a head that another server could have read differently
 //
-// It is the stage before the HTTP server: it knows no route, no caller and no setting but
-// its Options. A Listener is safe for concurrent use; a Conn belongs to one goroutine, while
-// its Listener may close the network connection.
+// It is the stage before the HTTP server and does not depend on routes, callers or settings beyond its Options. A
+// Listener is safe for concurrent use; a Conn belongs to one goroutine, but its Listener may close the network
+// connection.
 package listener

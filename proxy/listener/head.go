@@ -7,10 +7,10 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// CheckHead returns why a request is refused, and whether its connection must close. It refuses
-// requests that servers on the way here may have read otherwise: all must agree where a request
-// ends and whose it is (RFC 9112: 3.2, 5.2, 6.1, 6.3). The HTTP server refuses most of them
-// itself (TestCheckHead). It reads the others leniently, so CheckHead reads the raw header.
+// CheckHead returns why to refuse a request, or "", and whether to close its connection. It refuses requests that
+// servers on the way may have read differently: all must agree where a request ends and whose it is (RFC 9112: 3.2,
+// 5.2, 6.1, 6.3). The HTTP server refuses most of them itself (TestCheckHead). It reads the others leniently, so
+// CheckHead reads the raw header.
 func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	found, reason := readHead(h.RawHeaders())
 	proto := string(h.Protocol())
@@ -27,18 +27,18 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	case found.coding && !found.chunked:
 		reason = "The request has a transfer coding other than chunked."
 	}
-	// The API has no bodies: the bytes after one are never read as a request.
+	// The API has no request bodies: close, so that the bytes of one are never read as a request.
 	return reason, reason != "" || found.length || found.coding
 }
 
-// head is what matters of a header.
+// head has the relevant facts about a header.
 type head struct {
-	length, coding bool // it has Content-Length, Transfer-Encoding
-	chunked        bool // the coding is chunked
+	length, coding bool // the header has Content-Length, Transfer-Encoding
+	chunked        bool // the transfer encoding is chunked
 	authorizations int  // number of Authorization fields
 }
 
-// readHead reads the lines of a header. reason says why they are malformed.
+// readHead reads the lines of a header. If they are malformed, reason says why.
 func readHead(lines []byte) (found head, reason string) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {

@@ -15,27 +15,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Listener bounds how many connections there are at a time, in all and of one client. Each is a
-// Conn, which bounds its memory and its time.
+// Listener bounds the number of concurrent connections, in total and per client. Each is a Conn, which bounds its
+// memory and its time.
 type Listener struct {
 	net.Listener
 	options Options
 	closed  atomic.Bool // Close was called
 
 	mu        sync.Mutex           // guards the rest
-	conns     map[*Conn]struct{}   // the open ones
-	perClient map[netip.Prefix]int // their number by client
+	conns     map[*Conn]struct{}   // open connections
+	perClient map[netip.Prefix]int // number of open connections by client
 }
 
-// firstByteGrace is how long a connection may wait for its first byte after the listener has
-// closed: the byte may be on its way.
+// firstByteGrace is how long a connection may wait for its first byte after the listener has closed, because the byte
+// may be on its way.
 const firstByteGrace = 500 * time.Millisecond
 
 // Memory counts the bytes of responses in flight. *result.InFlight implements it.
 type Memory interface {
 	Acquire(bytes int64)
 	Release(bytes int64)
-	Short() bool // too little is left for whole responses
+	Short() bool // there is too little memory left for whole responses
 }
 
 // HeaderRoom is how many bytes of headers a request may have beside its URL.
@@ -44,20 +44,20 @@ const HeaderRoom = 16 << 10
 // MostServed is the HTTP server's own limit of connections. It is above any Options.MaxConns.
 const MostServed = 1 << 20
 
-// Options configures a Listener. Every field is needed.
+// Options configures a Listener. Every field is required.
 type Options struct {
-	// Time limits; 0 or less: none.
+	// Time limits; 0 or less means no limit.
 	Read  time.Duration // to the first byte, then to the end of a header, then to the end of a body
-	Idle  time.Duration // without a request
-	Write time.Duration // in which the client reads no byte of a response
-	Send  time.Duration // to send a response
+	Idle  time.Duration // for a connection without a request
+	Write time.Duration // during which the client reads no byte of a response
+	Send  time.Duration // for sending a response
 
-	HeaderBytes  int // of a request, its URL included
-	MaxConns     int // connections at a time; 0 or less: no limit
-	MaxPerClient int // of one client; 0 or less: no limit
+	HeaderBytes  int // size of a request's header, including its URL
+	MaxConns     int // concurrent connections; 0 or less means no limit
+	MaxPerClient int // connections of one client; 0 or less means no limit
 
 	Busy     []byte                      // the response to a connection beyond the limits
-	Client   func(net.Addr) netip.Prefix // the client of a connection; zero: MaxPerClient does not apply
+	Client   func(net.Addr) netip.Prefix // the client of a connection; zero if MaxPerClient does not apply
 	InFlight Memory
 	Logger   *slog.Logger
 
@@ -69,15 +69,15 @@ type Options struct {
 func New(ln net.Listener, o Options) *Listener {
 	limit := connectionsWithin(o.MaxConns, openFiles())
 	if limit < o.MaxConns {
-		o.Logger.Warn("the limit on open files leaves fewer connections", "connections", limit, "wanted", o.MaxConns)
+		o.Logger.Warn("the limit on open files reduces the limit on connections", "connections", limit, "wanted", o.MaxConns)
 	}
 	o.MaxConns = limit
 	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
-// connectionsWithin returns the limit on connections of a process that may open so many files;
-// 0: any number. It leaves a tenth of them, and at least 64, to the store, files and logs. A limit
-// of 0 or less is none.
+// connectionsWithin returns the limit on connections for a process that may open so many files; 0 for files means
+// unknown. It reserves a tenth of the files, and at least 64, for the store, files and logs. A limit of 0 or less means
+// no limit.
 func connectionsWithin(wanted int, files uint64) int {
 	if files == 0 || files >= MostServed {
 		return wanted
@@ -89,7 +89,7 @@ func connectionsWithin(wanted int, files uint64) int {
 	return most
 }
 
-// acceptPause is the time from an error of Accept that goes away by itself to the next try.
+// acceptPause is how long Accept waits after a temporary error.
 const acceptPause = 100 * time.Millisecond
 
 // Accept waits for the next connection within the limits. Connections beyond them get
@@ -99,7 +99,8 @@ func (l *Listener) Accept() (*Conn, error) {
 		raw, err := l.Listener.Accept()
 		switch {
 		case temporary(err):
-			// Too few file descriptors, for example: others will be closed. To return would end the service.
+			// For example, there are too few file descriptors, but other connections will close. Returning would stop
+			// the service.
 			l.options.Logger.Warn("accept failed", "error", err, "retry", acceptPause)
 			time.Sleep(acceptPause)
 			continue
@@ -110,21 +111,20 @@ func (l *Listener) Accept() (*Conn, error) {
 			return c, nil
 		}
 		l.options.Refused.Inc()
-		// A new connection has room for these few bytes: Write does not wait.
+		// Write does not block: the buffer of a new connection has room for these few bytes.
 		_ = raw.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = raw.Write(l.options.Busy)
 		_ = raw.Close()
 	}
 }
 
-// temporary reports whether an error of Accept goes away by itself.
+// temporary reports whether an error of Accept may go away by itself.
 func temporary(err error) bool {
 	kinds := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED}
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// admit counts a connection, or returns nil if there are too many. At MaxConns idle
-// connections are closed to make room.
+// admit counts a connection, or returns nil if there are too many. At MaxConns it closes idle connections to make room.
 func (l *Listener) admit(raw net.Conn) *Conn {
 	c := &Conn{Conn: raw, listener: l, client: l.options.Client(raw.RemoteAddr())}
 	l.mu.Lock()
@@ -148,10 +148,10 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 	return c
 }
 
-// evictLocked closes connections that are idle or wait for their client in the middle of a
-// request, and reports whether there were any. It begins with the client with the most
-// connections, and with the connection that has waited longest; connections of proxies come last.
-// It closes a hundredth of the limit at a time, because it visits every connection.
+// evictLocked closes connections that are idle or wait for their client in the middle of a request, and reports whether
+// there were any. It begins with the client that has the most connections, and with the connection that has waited
+// longest; connections of proxies come last. It closes a hundredth of the limit at a time, because it visits every
+// connection.
 func (l *Listener) evictLocked() bool {
 	type candidate struct {
 		conn  *Conn
@@ -171,7 +171,7 @@ func (l *Listener) evictLocked() bool {
 	})
 	found := false
 	for _, c := range idle[:min(len(idle), max(l.options.MaxConns/100, 1))] {
-		if c.state.CompareAndSwap(c.since, 0) { // it still waits
+		if c.state.CompareAndSwap(c.since, 0) { // the connection still waits
 			found = true
 			l.options.Evicted.Inc()
 			l.removeLocked(c.conn)
@@ -181,8 +181,8 @@ func (l *Listener) evictLocked() bool {
 	return found
 }
 
-// Close implements net.Listener. Connections that wait for their next request are
-// closed; those that wait for their first byte have firstByteGrace.
+// Close implements net.Listener. It closes connections that wait for their next request; connections that wait for
+// their first byte have firstByteGrace.
 func (l *Listener) Close() error {
 	err := l.Listener.Close()
 	l.closed.Store(true)
@@ -200,7 +200,7 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// CloseAll closes every connection and returns how many there were.
+// CloseAll closes every connection and returns their number.
 func (l *Listener) CloseAll() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

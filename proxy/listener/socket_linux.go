@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFiles returns how many files the process may open; 0: unknown.
+// openFiles returns how many files the process may open, or 0 if that is unknown.
 func openFiles() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -17,26 +17,24 @@ func openFiles() uint64 {
 	return limit.Cur
 }
 
-// unsentBytes is how much of a response the system holds before it is on its way. By
-// itself it would take megabytes for each client that does not read, which the process
-// does not see, but which count as memory of its container.
+// unsentBytes is how much of a response the system buffers before it sends it. By default it would take megabytes for
+// each client that does not read, memory that the process does not see but its container counts.
 const unsentBytes = 128 << 10
 
-// openSocket looks up the socket and bounds what the system holds for it. The amount of data on
-// its way, and so the speed of a distant reader, does not change.
+// openSocket looks up the socket and bounds the unsent data that the system buffers for it. The amount of data in
+// transit, and so the speed of a distant reader, does not change.
 func (c *Conn) openSocket() {
 	socket, ok := c.Conn.(syscall.Conn)
 	if !ok {
 		return
 	}
-	c.raw, _ = socket.SyscallConn()      // does not fail before Close
+	c.raw, _ = socket.SyscallConn()      // fails only after Close
 	_ = c.raw.Control(func(fd uintptr) { // the next Read reports a failure
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentBytes)
 	})
 }
 
-// Gone reports whether the client has closed the connection. It does not wait, and reads
-// nothing.
+// Gone reports whether the client has closed the connection. It does not wait, and reads nothing.
 func (c *Conn) Gone() (gone bool) {
 	if c.raw == nil {
 		return false

@@ -4,14 +4,14 @@ package listener
 
 import "errors"
 
-// openFiles returns how many files the process may open, which is unknown on this system.
+// openFiles returns 0, because the limit on open files is unknown on this system.
 func openFiles() uint64 { return 0 }
 
 // openSocket does nothing on this system: the Conn has no socket.
 func (c *Conn) openSocket() {}
 
-// Gone reports whether the client has closed the connection, which is unknown on
-// this system: work ends at its limits.
+// Gone returns false, because this system does not tell whether the client has closed the connection. Work ends at its
+// limits instead.
 func (c *Conn) Gone() bool { return false }
 
 // writeInTurn is not called on this system.

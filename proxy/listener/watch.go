@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// ErrGone is the cause of a context whose client closed its connection before the response was
-// ready.
+// ErrGone is the cause of a context that ended because the client closed its connection before the response was ready.
 var ErrGone = errors.New("the client has gone")
 
-// gonePoll is how often a connection is checked while its client waits. Most responses
-// are ready long before the first time.
+// gonePoll is how often to check a connection while its client waits. Most responses are ready long before the first
+// check.
 const gonePoll = 50 * time.Millisecond
 
-// Watch returns a context that ends with ErrGone when the client closes the connection, if the
-// system can tell. Call the function, which ends it too, when the response is ready: a check that
-// is still due would wake a processor for nothing. After the first byte of a response Watch checks
-// no more, since writing fails; a client that has only stopped sending gets the whole response.
+// Watch returns a context that ends with ErrGone when the client closes the connection, if the system can detect it.
+// Call the returned function, which also ends the context, when the response is ready: a pending check would wake a
+// processor for nothing. After the first byte of a response Watch stops checking, because then writing fails; a client
+// that has only stopped sending gets the whole response.
 func (c *Conn) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer

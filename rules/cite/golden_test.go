@@ -97,7 +97,7 @@ func TestLoad(t *testing.T) {
 		{"no YAML", "a: [", "f.yaml: yaml: "},
 		{"no mapping", "[]", "f.yaml:1: expected keys and values"},
 		{"missing section", "fields: {}\n", "f.yaml:1: kinds: is missing"},
-		{"unknown section", file("{}", kind, rest+"x: {}\n"), "f.yaml:8: x: unknown key; there are fields"},
+		{"unknown section", file("{}", kind, rest+"x: {}\n"), "f.yaml:8: x: unknown key, want one of fields"},
 		{"unknown variable", file("{titel: [a]}", kind, rest), "f.yaml:1: fields.titel: unknown variable, want one of title, "},
 		{"no list", file("{title: {a: b}}", kind, rest), "f.yaml:1: fields.title: expected a list of stored fields"},
 		{"path", file("{title: [a.b]}", kind, rest), `f.yaml:1: fields.title: "a.b" is not the name of a field`},

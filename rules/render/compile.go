@@ -10,24 +10,23 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// A branch is a template, or the text of a condition, as the readers of both notations
-// (template.go, osiris_template.go) pass it on to the compiler: HTML, trusted as far as the
-// allow-list, with holes for the parts between.
+// A branch is a template, or the body of a condition, in the form in which the readers of both notations (template.go,
+// osiris_template.go) pass it to the compiler: HTML, trusted as far as the allow-list, with holes for the parts in it.
 type branch struct {
 	html  strings.Builder
 	parts []part
 }
 
-// part is a hole in the HTML of a template: the first of fields that is not empty, or a body
-// under a condition.
+// part replaces a hole in the HTML of a template: by the first of fields that is not empty, or by a body under a
+// condition.
 type part struct {
-	at, end int // in the template
+	at, end int // offsets in the template
 	fields  []*field
 	test    test
-	body    *branch // nil for fields
+	body    *branch // nil if the part has fields
 }
 
-// hole is around the number of a part in the HTML of a branch.
+// hole precedes and follows the number of a part in the HTML of a branch.
 const hole = "\x00"
 
 // text adds HTML.
@@ -42,18 +41,18 @@ func (b *branch) hole(p part) string {
 	return hole + strconv.Itoa(len(b.parts)-1) + hole
 }
 
-// part returns the part with a number.
+// part returns the part with the given number.
 func (b *branch) part(number string) *part {
 	n, _ := strconv.Atoi(number)
 	return &b.parts[n]
 }
 
-// A compiler turns branches into instructions. It checks that the template's own markup is
-// allowed and balanced in each branch. It ignores the rest after the first mistake.
+// A compiler turns branches into instructions. It checks that the template's own markup is allowed and balanced in each
+// branch. After the first mistake it ignores the rest.
 type compiler struct {
 	code []instr
 	err  error
-	open []element // the innermost last
+	open []element // open elements, the innermost last
 }
 
 // element is an open element of the template.
@@ -62,8 +61,7 @@ type element struct {
 	at   int
 }
 
-// compile returns the instructions of a template. They are never nil: an empty template is
-// one, too.
+// compile returns the instructions of a template. They are never nil, even for an empty template.
 func compile(template *branch) ([]instr, error) {
 	c := &compiler{code: []instr{}}
 	c.branch(template)
@@ -73,12 +71,12 @@ func compile(template *branch) ([]instr, error) {
 	return c.code, nil
 }
 
-// templateError returns the error for a template that is wrong at a byte offset.
+// templateError returns the error for a template with a mistake at a byte offset.
 func templateError(at int, format string, args ...any) error {
 	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
 }
 
-// fail records a mistake, unless there is one already.
+// fail records a mistake, unless it has already recorded one.
 func (c *compiler) fail(at int, format string, args ...any) {
 	if c.err == nil {
 		c.err = templateError(at, format, args...)
@@ -88,7 +86,7 @@ func (c *compiler) fail(at int, format string, args ...any) {
 // emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
-// branch compiles a branch, which must close the elements that it opens.
+// branch compiles a branch, which must close its own elements.
 func (c *compiler) branch(b *branch) {
 	depth, at := len(c.open), 0
 	for html := b.html.String(); html != "" && c.err == nil; {
@@ -131,8 +129,8 @@ func (c *compiler) part(p *part) {
 	c.code[begin].jump = len(c.code)
 }
 
-// endTag closes an element, unless it is one of the first depth. One that holds nothing at
-// all, such as an icon, is meant to be empty and becomes a word.
+// endTag closes an element. It refuses to close one of the first depth open elements. An element without any content,
+// such as an icon, is meant to be empty and becomes a word.
 func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	last := len(c.open) - 1
@@ -148,8 +146,8 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 	c.emit(instr{kind: joiner.End})
 }
 
-// lexemes are the pieces of a template's own text, in the order in which they are tried. The
-// first group of a pattern is the piece.
+// lexemes are the kinds of pieces in a template's own text, in the order in which lexeme tries them. The first group of
+// a pattern is the piece.
 var lexemes = [...]struct {
 	kind    joiner.Kind
 	pattern *regexp.Regexp
@@ -160,14 +158,14 @@ var lexemes = [...]struct {
 	{joiner.Close, regexp.MustCompile(`^([)\]])`)},
 	{joiner.Start, regexp.MustCompile(`^(<[a-z](?:[^'">]|'[^']*'|"[^"]*")*>?)`)},
 	{joiner.End, regexp.MustCompile(`^(</[^>\x00]*>)`)},
-	// The marks that the joiner tidies (docs/rendering.md: Leftovers). They are part of a word
-	// that goes on right after them, as in "10.5" and "https://".
+	// The marks that the joiner tidies (docs/rendering.md: Leftovers). If a word follows them directly, they are part
+	// of it, as in "10.5" and "https://".
 	{joiner.Punct, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
 	// The semicolon of a character reference is not punctuation.
 	{joiner.Word, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
-// lexeme returns the kind and text of the first piece of s, which is not empty.
+// lexeme returns the kind and text of the first piece of s. The text is not empty.
 func lexeme(s string) (kind joiner.Kind, piece string) {
 	for _, l := range lexemes {
 		if found := l.pattern.FindStringSubmatch(s); found != nil {

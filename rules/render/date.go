@@ -9,16 +9,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// span is the time an activity takes: from alone is a moment, running has no end yet.
+// span is the period of an activity. With from alone it is a moment; running means that it has no end yet.
 type span struct {
 	from, to date.Date
-	// running comes with an end of null. The quarter and the range then end "today".
+	// running means that the stored end is null. The quarter and the range then end "today".
 	running bool
 }
 
-// span returns the activity's time. It starts at start_date; without start_date, or without
-// a month in it, at year, month and day. An end_date of null says that the activity is
-// still running. An end before the start is ignored.
+// span returns the activity's period. It starts at start_date or, if that has no month, at year, month and day. If
+// end_date is null, the activity is still running. An end before the start is ignored.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
 	if p.rules.dateParts {
@@ -40,9 +39,8 @@ func (p *page) span() span {
 	return s
 }
 
-// dateParts returns start and end; the parts of a date replace a missing one. An activity
-// without an end continues only if its subtype is ongoing. For such subtypes OSIRIS itself
-// stores the start as end_date where end is missing.
+// dateParts returns start and end, and uses the parts of a date if one is missing. An activity without an end continues
+// only if its subtype is ongoing. For other subtypes the start is also the end.
 func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	if raw.IsNone(start) {
 		start = p.values[slotStartParts]
@@ -60,8 +58,8 @@ func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	return start, end
 }
 
-// appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3",
-// "2023Q4 - 2024Q1", "2023Q1 - today"; nothing if the month of its start is unknown.
+// appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3", "2023Q4 - 2024Q1", "2023Q1 - today". It appends
+// nothing if the month of its start is unknown.
 func (s span) appendQuarter(dst []byte) []byte {
 	if s.from.Month == 0 {
 		return dst

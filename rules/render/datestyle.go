@@ -7,22 +7,21 @@ import (
 	"vitrine/rules/date"
 )
 
-// A pattern says how a date is written, one letter for each part: d the day, D the day in
-// two digits, m the short name of the month, F its full name, M its number in two digits,
-// y the year. All other characters stand for themselves.
+// A pattern is the format of a date, one letter for each part: d the day, D the day in two digits, m the short name of
+// the month, F its full name, M its number in two digits, y the year. All other characters stand for themselves.
 type pattern string
 
-// dateStyle is how a language, or OSIRIS, writes dates and ranges of dates.
+// dateStyle is the style in which a language, or OSIRIS, writes dates and ranges of dates.
 type dateStyle struct {
-	day, month, year pattern // by the smallest part of the date that is known
+	day, month, year pattern // patterns by the date's smallest known part
 
-	// The start of a range without the parts that its end has, too: of days within one month,
-	// of days within one year, of months within one year. If empty, all parts are written.
+	// Patterns for the start of a range, without the parts that it shares with the end: for days within one month, days
+	// within one year, and months within one year. If empty, the start has all parts.
 	inMonth, inYear, monthInYear pattern
 
-	tight string // between two ends that are single numbers
-	dash  string // between other ends
-	today string // the end of a running activity; if empty, only the start is written
+	tight string // separator between two ends that are single numbers
+	dash  string // separator between other ends
+	today string // the text for the end of a running activity; if empty, only the start is written
 }
 
 // dateStyles are the styles of the languages: "14–16 May 2022", "28 Apr – 2 May 2022",
@@ -38,17 +37,17 @@ var dateStyles = [languages]dateStyle{
 	},
 }
 
-// The styles that are the same in all languages.
+// Styles that are the same in all languages.
 var (
-	// osirisDates is how OSIRIS writes dates in every language: "04.-06.05.2023",
-	// "30.04.-02.05.2023", "30.12.2022-02.01.2023", "05.2023".
+	// osirisDates is the style of OSIRIS in every language: "04.-06.05.2023", "30.04.-02.05.2023",
+	// "30.12.2022-02.01.2023", "05.2023".
 	osirisDates = dateStyle{day: "D.M.y", month: "M.y", year: "y", inMonth: "D.", inYear: "D.M.", tight: "-", dash: "-"}
 
 	// longMonths writes a month in full and no day: "May 2023".
 	longMonths = dateStyle{day: "F y", month: "F y", year: "y"}
 )
 
-// monthNames are the months by language. German abbreviations end in a full stop.
+// monthNames has the names of the months by language. German abbreviations end in a full stop.
 var monthNames = [languages]struct{ short, full [12]string }{
 	english: {
 		[12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
@@ -60,7 +59,7 @@ var monthNames = [languages]struct{ short, full [12]string }{
 	},
 }
 
-// append appends d, which has all parts that the pattern names.
+// append appends d, which must have all parts in the pattern.
 func (how pattern) append(dst []byte, d date.Date, lang int) []byte {
 	for i := range len(how) {
 		switch how[i] {
@@ -127,14 +126,14 @@ func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 	return s.date(append(dst, between...), t.to, lang)
 }
 
-// ongoingWords are the words around the dates of an activity of several months.
+// ongoingWords has the words around the dates of an activity of several months.
 var ongoingWords = [languages]struct{ from, until, since string }{
 	english: {"from ", " until ", "since "},
 	german:  {"von ", " bis ", "seit "},
 }
 
-// appendOngoing appends the time of an activity of several months: "from May 2023 until June
-// 2023", "since May 2023" if it has a beginning and no end. Any other activity has a day.
+// appendOngoing appends the period of an activity of several months: "from May 2023 until June 2023", or "since May
+// 2023" if begins is set and there is no end. For any other activity it appends the day.
 func appendOngoing(dst []byte, t span, begins bool, lang int) []byte {
 	words := ongoingWords[lang]
 	switch {

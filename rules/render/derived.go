@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/date"
 )
 
-// derivedFields are the fields that every rules file may name without declaring them.
+// derivedFields returns the fields that every rules file may name without declaring them.
 func (r *Rules) derivedFields() map[string]*field {
 	volume, issue, pages := scalarField(r.source("volume")), scalarField(r.source("issue")), scalarField(r.source("pages"))
 	return map[string]*field{
@@ -24,12 +24,12 @@ func (r *Rules) derivedFields() map[string]*field {
 		"year":       textField((*page).year),
 		"quarter":    {write: func(p *page, dst []byte) []byte { return p.span().appendQuarter(dst) }},
 		"date-range": {write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].span(dst, p.span(), p.lang) }},
-		// "12(3): 45-67", without the parts that are empty.
+		// "12(3): 45-67", without empty parts.
 		"volume-issue-pages": joined(": ", joined("", volume, around("(", issue, ")")), pages),
 	}
 }
 
-// year returns the stored year, or else the year of the start; "" if both are unknown.
+// year returns the stored year, or else the year of the start, or "".
 func (p *page) year() string {
 	year, _ := integer(p.values[slotYear])
 	d := date.New(year, 0, 0)

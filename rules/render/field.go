@@ -11,24 +11,23 @@ import (
 	"vitrine/rules/raw"
 )
 
-// writer appends the HTML of a field, nothing when the field is empty.
+// writer appends the HTML of a field. It appends nothing if the field is empty.
 type writer = func(p *page, dst []byte) []byte
 
-// field is something a template can name: a stored value of a kind, or one derived from
-// several.
+// field is something that a template can name: a stored value of some kind, or a value derived from several.
 type field struct {
-	write   writer            // in the default format
-	formats map[string]writer // in the other formats, by name
-	// filled is what conditions see as filled; if nil, that write writes something. A field
-	// with it has no text.
+	write   writer            // writes the default format
+	formats map[string]writer // write the other formats, by name
+	// filled reports whether conditions see the field as filled. If nil, they see it as filled if write writes
+	// something. A field with filled has no text.
 	filled func(p *page) bool
-	// address returns the field as a URL; nil for fields that are not URLs.
+	// address returns the field as a URL. It is nil for fields that are not URLs.
 	address func(p *page) string
-	// authors says that marks of OSIRIS may stand behind the names that the field writes.
+	// authors says that OSIRIS's marks may follow the names in the field.
 	authors bool
 }
 
-// in returns the field in one of its formats, false if it lacks the format.
+// in returns the field in one of its formats. It returns false if the field lacks the format.
 func (f *field) in(format string) (*field, bool) {
 	if format == "" {
 		return f, true
@@ -46,12 +45,12 @@ func (p *page) isFilled(f *field) bool {
 	return len(p.value) > 0
 }
 
-// textField is text that f returns.
+// textField is a field with the text that f returns.
 func textField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendEscape(dst, f(p)) }}
 }
 
-// constantField is text of a template in each language, with the inline markup of titles.
+// constantField is a field with a constant text of a template in each language, with the inline markup of titles.
 func constantField(html [languages]string) *field {
 	for lang := range html {
 		html[lang] = markup.Title(html[lang])
@@ -59,7 +58,7 @@ func constantField(html [languages]string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return append(dst, html[p.lang]...) }}
 }
 
-// around is a field that is not empty, with HTML before and after it.
+// around is f with HTML before and after it. It is empty if f is.
 func around(before string, f *field, after string) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -72,7 +71,7 @@ func around(before string, f *field, after string) *field {
 	}}
 }
 
-// joined are the fields that are not empty, with a separator between them.
+// joined are the fields that are not empty, joined by a separator.
 func joined(separator string, fields ...*field) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -90,15 +89,15 @@ func joined(separator string, fields ...*field) *field {
 	}}
 }
 
-// source finds a stored field's value.
+// source is the place of a stored field.
 type source struct {
 	// slot is the place of the field, or of the document that holds it.
 	slot int
-	// path are the keys below that document; nil if the slot has the field itself.
+	// path has the keys below that document. It is nil if the slot has the field itself.
 	path []string
 }
 
-// value returns the stored value. A path leads through documents only, not into arrays.
+// value returns the stored value. A path leads through documents only, not through arrays.
 func (s source) value(p *page) bson.RawValue {
 	v := p.values[s.slot]
 	for _, key := range s.path {
@@ -119,7 +118,7 @@ var kinds = map[string]func(source) *field{
 	"flag":    flagField,
 }
 
-// scalarField is escaped text; a list of texts is joined by commas.
+// scalarField is escaped text. It joins a list of texts by commas.
 func scalarField(s source) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), markup.AppendEscape) }}
 }
@@ -129,7 +128,7 @@ func markupField(s source) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), markup.AppendTitle) }}
 }
 
-// appendTexts appends the texts of a value by write, with commas between them.
+// appendTexts appends the texts of a value by write, separated by commas.
 func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte) []byte {
 	start := len(dst)
 	for s := range texts(v) {
@@ -141,7 +140,8 @@ func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte)
 	return dst
 }
 
-// dateField is a day as the language writes it; year is only its year, iso "2022-05-14".
+// dateField is a day in the style of the language. In the format year it is only the year, in the format iso
+// "2022-05-14".
 func dateField(s source) *field {
 	read := func(p *page) date.Date { return date.Read(s.value(p), p.zone) }
 	return &field{
@@ -155,11 +155,10 @@ func dateField(s source) *field {
 	}
 }
 
-// linkFormat is the format of URLs and DOIs that makes them links.
+// linkFormat is the format that makes URLs and DOIs links.
 const linkFormat = "link"
 
-// linkField is the text of an address, in the format link a link to it. Both are empty or
-// neither is.
+// linkField is the text of an address, and a link to it in the format link. text must be empty exactly if address is.
 func linkField(address, text func(p *page) string) *field {
 	f := textField(text)
 	f.address = address
@@ -175,13 +174,13 @@ func linkField(address, text func(p *page) string) *field {
 	return f
 }
 
-// urlField is an http or https URL; anything else is empty.
+// urlField is an http or https URL. Other values are empty.
 func urlField(s source) *field {
 	address := func(p *page) string { return markup.WebURL(text(s.value(p))) }
 	return linkField(address, address)
 }
 
-// doiField is a DOI, bare or as URL; anything else is empty.
+// doiField is a DOI, bare or as URL. Other values are empty.
 func doiField(s source) *field {
 	id := func(p *page) string { return doi.Parse(text(s.value(p))) }
 	return linkField(func(p *page) string {
@@ -193,7 +192,7 @@ func doiField(s source) *field {
 	}, id)
 }
 
-// flagField has no text of its own; conditions ask whether it is set.
+// flagField has no text of its own. Conditions can test it.
 func flagField(s source) *field {
 	return &field{
 		write:  func(_ *page, dst []byte) []byte { return dst },

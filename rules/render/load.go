@@ -10,9 +10,9 @@ import (
 	"vitrine/rules/yamlfile"
 )
 
-// Parse loads a rules file (docs/rendering.md). It reports all mistakes, not just the
-// first: unknown keys, fields, formats, labels and kinds, templates that do not parse,
-// markup that is not allowed or not closed. Each error begins "name:line: key: ".
+// Parse loads a rules file (docs/rendering.md). It reports all mistakes, not only the first: unknown keys, fields,
+// formats, labels and kinds, templates that do not parse, markup that is not allowed or not closed. Each error begins
+// "name:line: key: ".
 func Parse(name string, src []byte) (*Rules, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	switch {
@@ -44,13 +44,12 @@ func Parse(name string, src []byte) (*Rules, error) {
 type loader struct {
 	*yamlfile.Reader
 	rules *Rules
-	// Templates may name these.
+	// fields has the fields that templates may name.
 	fields map[string]*field
 	labels map[string][languages]string
 }
 
-// file reads the sections in the order in which they depend on each other,
-// whatever their order in the file.
+// file reads the sections in the order in which they depend on each other, not in the order of the file.
 func (l *loader) file(n *yaml.Node) {
 	top := l.Mapping(n, "", "fields", "labels", "icon", "templates", "types")
 	if fields, ok := top["fields"]; ok {
@@ -84,8 +83,8 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	l.fields[path] = kind(l.rules.source(path))
 }
 
-// kinds reads the types of the file, or the subtypes of a type, which may have the keys
-// known. base is what they inherit.
+// kinds reads the types of the file, or the subtypes of a type, which may have the keys in known. They inherit from
+// base.
 func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known ...string) {
 	above.named = map[string]*typeRules{}
 	if n == nil {
@@ -103,7 +102,7 @@ func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known 
 	})
 }
 
-// templates compiles what n names and leaves the other templates of s inherited.
+// templates compiles the templates in n. The other templates of s stay inherited.
 func (l *loader) templates(n *yaml.Node, path string, s *typeRules) {
 	if n == nil {
 		return
@@ -111,11 +110,11 @@ func (l *loader) templates(n *yaml.Node, path string, s *typeRules) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		out := slices.Index(outputNames[:], key)
 		if out < 0 {
-			l.Errorf(n, path, "unknown template; there are %s", strings.Join(outputNames[:], ", "))
+			l.Errorf(n, path, "unknown template, want one of %s", strings.Join(outputNames[:], ", "))
 			return
 		}
 		if n.Kind != yaml.ScalarNode {
-			l.Errorf(n, path, "a template is text")
+			l.Errorf(n, path, "want text")
 			return
 		}
 		var err error
@@ -125,8 +124,7 @@ func (l *loader) templates(n *yaml.Node, path string, s *typeRules) {
 	})
 }
 
-// label reads text for all languages, or {en: …, de: …} where a language left
-// out has the English text.
+// label reads text for all languages, or {en: …, de: …}. A missing language gets the English text.
 func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 	if n == nil {
 		return label
@@ -141,7 +139,7 @@ func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 		case !ok:
 			label[lang] = label[english]
 		case text.Kind != yaml.ScalarNode:
-			l.Errorf(text, path+"."+code, "a label is text")
+			l.Errorf(text, path+"."+code, "want text")
 		default:
 			label[lang] = text.Value
 		}

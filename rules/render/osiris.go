@@ -14,19 +14,19 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// Osiris is what an OSIRIS database says about the rendering of activities, in plain
-// values. The reader of the database (rules/osiris) has removed values of a wrong type;
-// this package checks their meaning. Faults name a part by its From.
+// Osiris has the settings of an OSIRIS database for the rendering of activities, in plain values. The reader of the
+// database (rules/osiris) has removed values of a wrong type; this package checks their meaning. Faults name a part by
+// its From.
 type Osiris struct {
 	Categories   []OsirisCategory                 // the types of activities
 	Types        []OsirisType                     // their subtypes
 	Fields       []OsirisField                    // the institute's own fields
-	Vocabularies map[string]map[string]label.Name // names of codes: by vocabulary, then by code
+	Vocabularies map[string]map[string]label.Name // names of codes, by vocabulary and code
 	Journals     map[string]OsirisJournal         // by _id, as text
-	Persons      map[string]string                // the _ids, as text, of persons with a page: by username
+	Persons      map[string]string                // the _ids, as text, of persons with a page, by username
 }
 
-// OsirisCategory is a type of activities. The rules below replace empty fields.
+// OsirisCategory is a type of activities. If a field is empty, the rules below apply.
 type OsirisCategory struct {
 	From string `json:"-"`
 	ID   string // the type that activities store
@@ -34,7 +34,7 @@ type OsirisCategory struct {
 	Icon string // a Phosphor icon
 }
 
-// OsirisType is a subtype. The category and the rules below replace empty fields.
+// OsirisType is a subtype. If a field is empty, the category or the rules below apply.
 type OsirisType struct {
 	From   string `json:"-"`
 	ID     string // the subtype that activities store
@@ -46,8 +46,8 @@ type OsirisType struct {
 
 	// The templates, in OSIRIS's notation (docs/osiris.md).
 	Print    string // the citation
-	Title    string // links to the activity in lists
-	Subtitle string // follows the title there
+	Title    string // becomes the link to the activity in lists
+	Subtitle string // follows the title in lists
 }
 
 // OsirisField is a field that an institute has added to its activities.
@@ -56,14 +56,14 @@ type OsirisField struct {
 	ID      string // the name under which activities store it
 	Name    label.Name
 	Kind    OsirisKind
-	Default string                // for activities that do not have it
-	Values  map[string]label.Name // names of the values it may have
+	Default string                // the value for activities that lack the field
+	Values  map[string]label.Name // names of the possible values
 }
 
 // OsirisKind is the kind of a field.
 type OsirisKind string
 
-// The kinds of fields. Any other is text.
+// The kinds of fields. Any other kind is text.
 const (
 	OsirisText OsirisKind = "text"
 	OsirisDate OsirisKind = "date"
@@ -89,18 +89,17 @@ func (f Fault) Record() (collection, id string) {
 	return collection, id
 }
 
-// String returns the fault as logs and the command show it: "adminTypes 7: icon is not text".
+// String returns the fault as logs and the command print it: "adminTypes 7: icon is not text".
 func (f Fault) String() string { return strings.TrimSpace(f.From) + ": " + f.Reason }
 
-// OsirisVocabularies returns the vocabularies that fields of activities take their names
-// from; others have no meaning in Osiris.
+// OsirisVocabularies returns the vocabularies from which fields of activities take their names. Osiris does not need
+// others.
 func OsirisVocabularies() []string {
 	return []string{"funding-type", "political_consultation", "pub-language", "thesis"}
 }
 
-// WithOsiris returns rules that render as an OSIRIS database says, and as r where the
-// database says nothing usable. It does not change r. The faults name the parts that are
-// not usable, in the order of o.
+// WithOsiris returns rules that follow the settings of an OSIRIS database, and r where the database has no usable
+// setting. It does not change r. The faults name the unusable parts, in the order of o.
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l := &osirisLoader{
 		rules: &Rules{
@@ -130,7 +129,7 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		}
 	}
 	for _, t := range l.overlaid {
-		t.other.label = t.label // as OSIRIS does with subtypes it does not know
+		t.other.label = t.label // OSIRIS does the same with unknown subtypes
 	}
 	return l.rules, l.faults
 }
@@ -139,29 +138,29 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 // templates of OSIRIS differently.
 const osirisVersion = "2"
 
-// osirisFingerprint covers the rules below and all that the database says.
+// osirisFingerprint covers the rules below and all settings of the database.
 func osirisFingerprint(below string, o Osiris) string {
 	d := xxhash.New()
 	fmt.Fprintln(d, codeVersion, osirisVersion, below)
-	_ = json.NewEncoder(d).Encode(o) // texts in maps and lists: nothing that cannot be encoded
+	_ = json.NewEncoder(d).Encode(o) // cannot fail: o has only texts in maps and lists
 	return fmt.Sprintf("%016x", d.Sum64())
 }
 
-// osirisLoader lays what a database says over rules, and gathers faults.
+// osirisLoader lays the settings of a database over rules and collects faults.
 type osirisLoader struct {
 	rules    *Rules
-	fields   map[string]*field     // that templates may name
-	overlaid map[string]*typeRules // copies of types of the rules below, by ID
+	fields   map[string]*field     // the fields that templates may name
+	overlaid map[string]*typeRules // changed copies of the types in the rules below, by ID
 	faults   []Fault
 }
 
-// fault records that a part is not usable.
+// fault records that a part cannot be used.
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// claim reports whether an ID can be used. Of parts with the same ID the first counts, as in
-// OSIRIS's own look-up; seen holds the IDs that are in use.
+// claim reports whether an ID can be used. If several parts have the same ID, the first counts, as in OSIRIS; seen
+// holds the IDs in use.
 func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	switch {
 	case id == "":
@@ -175,7 +174,7 @@ func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	return true
 }
 
-// category lays the name and the icon of a category over the type of the rules below.
+// category lays a category's name and icon over the type in the rules below.
 func (l *osirisLoader) category(c OsirisCategory) {
 	t := l.overlaidType(c.ID)
 	if c.Name != (label.Name{}) {
@@ -185,9 +184,8 @@ func (l *osirisLoader) category(c OsirisCategory) {
 	t.other.icon = cmp.Or(t.icon, t.other.icon)
 }
 
-// overlaidType returns a type that may be changed: a copy of the type of the rules below, or
-// of their fallback for types that they do not name. Its icon is that of its category, if that
-// has one.
+// overlaidType returns a type that may be changed: a copy of the type in the rules below or, for an unknown type, of
+// their fallback. If the category has an icon, the type gets it.
 func (l *osirisLoader) overlaidType(id string) *typeRules {
 	if t, ok := l.overlaid[id]; ok {
 		return t
@@ -199,8 +197,8 @@ func (l *osirisLoader) overlaidType(id string) *typeRules {
 	return &t
 }
 
-// subtype lays a subtype over that of the rules below, or over the fallback of its type. The
-// icon of a category replaces the icons that the rules below give to its subtypes.
+// subtype lays a subtype over the one in the rules below, or over the fallback of its type. The icon of a category
+// replaces the icons that the rules below give to its subtypes.
 func (l *osirisLoader) subtype(o OsirisType) {
 	if o.Parent == "" {
 		l.fault(o.From, "parent is missing")
@@ -220,7 +218,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 	t.named[o.ID] = &s
 }
 
-// icon returns a usable name of an icon, or "".
+// icon returns the name of an icon, or "" if it is unusable.
 func (l *osirisLoader) icon(from, name string) string {
 	if name != "" && className(name) != name {
 		l.fault(from, "icon %q is not an icon's name", name)
@@ -229,7 +227,7 @@ func (l *osirisLoader) icon(from, name string) string {
 	return name
 }
 
-// inLanguages returns a name for each language. A language without one has the other's.
+// inLanguages returns a name for each language. A missing language gets the other's name.
 func inLanguages(n label.Name) [languages]string {
 	return [languages]string{english: cmp.Or(n.EN, n.DE), german: cmp.Or(n.DE, n.EN)}
 }

@@ -11,12 +11,12 @@ import (
 // legend is a field that templates cannot name.
 const legend = "<legend>"
 
-// untitled is the text that links to an activity without a title.
+// untitled is the link text for an activity without a title.
 var untitled = constantField([languages]string{english: "[no title]", german: "[ohne Titel]"})
 
-// osirisTemplates compiles the templates of a subtype into s, which keeps those that the
-// subtype lacks. OSIRIS makes two forms from title and subtitle: one for lists of its own
-// and one for portfolios. If only one of them is given, the other has OSIRIS's default.
+// osirisTemplates compiles the templates of a subtype into s; s keeps its own for those that the subtype lacks. OSIRIS
+// makes two forms from title and subtitle: one for its own lists and one for portfolios. If only one of the two
+// templates is given, the other is OSIRIS's default.
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
@@ -45,8 +45,7 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	s.templates[outWeb] = l.listForm("/activities/view/", title, subtitle)
 }
 
-// listForm is the form that activities have in lists: the title as a link, and below it
-// the subtitle.
+// listForm compiles the form of activities in lists: the title as a link, and below it the subtitle.
 func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []instr {
 	var b branch
 	b.text("<a class='colorless' href='" + base)
@@ -60,8 +59,8 @@ func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []in
 	return code
 }
 
-// template returns the reader of a template that compiles; nil if it is empty, does not, or
-// has nothing left. HTML that the compiler does not take is put right first.
+// template returns the reader of a template. It first corrects HTML that the compiler would refuse. It returns nil if
+// the template is empty, becomes empty, or does not compile.
 func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	if len(src) > maxOsirisTemplate {
 		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)
@@ -102,8 +101,8 @@ func withoutComments(html string) string {
 	}
 }
 
-// named returns a field that OSIRIS or the institute knows, or persons in a style that
-// their name spells out ("authors-last-f.-etal6"); nil for any other name.
+// named returns a field of OSIRIS or the institute, or persons in a style that the name spells out
+// ("authors-last-f.-etal6"). It returns nil for any other name.
 func (l *osirisLoader) named(name string) *field {
 	if f, ok := l.fields[name]; ok {
 		return f

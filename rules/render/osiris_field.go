@@ -23,8 +23,8 @@ import (
 //go:embed osiris.yaml
 var osirisSource []byte
 
-// osirisTables are the fields of OSIRIS that osiris.yaml describes. A mistake in it is a
-// panic, which every test of OSIRIS's templates finds.
+// osirisTables are the fields of OSIRIS that osiris.yaml describes. A mistake in that file causes a panic, which every
+// test of OSIRIS's templates finds.
 var osirisTables = sync.OnceValue(func() (t struct {
 	Empty           []string
 	Stored, Persons map[string]string
@@ -42,8 +42,8 @@ var osirisTables = sync.OnceValue(func() (t struct {
 	return t
 })
 
-// osirisFields returns the fields that the templates of a database may name: those of OSIRIS,
-// and those of the institute, which cannot replace them.
+// osirisFields returns the fields that the templates of a database may name: those of OSIRIS, and those of the
+// institute, which cannot replace OSIRIS's.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	fields, known := l.rules.derivedFields(), osirisTables()
 	for name, path := range known.Stored {
@@ -84,8 +84,7 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	return fields
 }
 
-// osirisStored is a stored value with the inline markup of titles. A dash means that the
-// field is empty.
+// osirisStored is a stored value with the inline markup of titles. A dash counts as empty.
 func osirisStored(s source) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -96,7 +95,7 @@ func osirisStored(s source) *field {
 	}}
 }
 
-// persons adds the persons and organisations that are not lists, and the legend of authors.
+// persons adds the fields for single persons and organisations, and the legend of authors.
 func (l *osirisLoader) persons(fields map[string]*field) {
 	fields[legend] = legendField(l.rules.source("authors"))
 	who, organization := scalarField(l.rules.source("name")), l.rules.source("organization")
@@ -106,13 +105,13 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 	fields["person-organization"] = joined(", ", who, fields["organization"])
 }
 
-// titleField is text that f returns, with the inline markup of titles.
+// titleField is a field with the text that f returns, with the inline markup of titles.
 func titleField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendTitle(dst, f(p)) }}
 }
 
-// organizationName is the name of an organisation where activities have it. Most have
-// its _id, which says nothing to readers.
+// organizationName returns the name of an organisation if the activity stores it. Most activities store the _id, which
+// means nothing to readers.
 func organizationName(v bson.RawValue) string {
 	name := text(v)
 	if _, err := bson.ObjectIDFromHex(name); err == nil {
@@ -121,8 +120,8 @@ func organizationName(v bson.RawValue) string {
 	return name
 }
 
-// journals adds the journal of an activity: its name in the journal's record, without a
-// record its name in the activity.
+// journals adds the journal of an activity: its name in the journal's record or, without a record, its name in the
+// activity.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
 	id, stored := l.rules.source("journal_id"), osirisStored(l.rules.source("journal"))
 	journal := func(name func(OsirisJournal) string) *field {
@@ -160,13 +159,13 @@ func (l *osirisLoader) links(fields map[string]*field) {
 	fields["pubmed"] = &field{write: asLink(linkField(pubmedURL, pubmedID)).write}
 }
 
-// asLink is a field of an address as a link to it.
+// asLink turns a field with an address into a link to it.
 func asLink(f *field) *field {
 	linked, _ := f.in(linkFormat)
 	return linked
 }
 
-// openAccess adds how open an activity is.
+// openAccess adds the kind of open access of an activity.
 func (l *osirisLoader) openAccess(fields map[string]*field) {
 	open, status := l.rules.source("open_access"), l.rules.source("oa_status")
 	access := textField(func(p *page) string { // "Open Access (gold)"
@@ -190,7 +189,7 @@ func (l *osirisLoader) openAccess(fields map[string]*field) {
 	fields["openaccess-status"], fields["oa_status"] = access, access
 }
 
-// remarkField is HTML, by language, that is shown where a flag is set.
+// remarkField is HTML, by language, that is shown if a flag is set.
 func remarkField(flag source, html [languages]string) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		if truthy(flag.value(p)) {
@@ -200,7 +199,7 @@ func remarkField(flag source, html [languages]string) *field {
 	}}
 }
 
-// numbers adds pages, editions and versions with the words that go with them.
+// numbers adds pages, editions and versions with their units.
 func (l *osirisLoader) numbers(fields map[string]*field) {
 	pages, edition := fields["pages"], l.rules.source("edition")
 	issue := joined("", around(" ", fields["volume"], ""), around("(", fields["issue"], ")"))
@@ -215,7 +214,7 @@ func (l *osirisLoader) numbers(fields map[string]*field) {
 		start := len(dst)
 		dst = around("pp. ", pages, "").write(p, dst)
 		if s := string(dst[start:]); s != "" && !strings.ContainsAny(s, "-–,") {
-			return append(dst[:start], s[1:]...) // one page is a p.
+			return append(dst[:start], s[1:]...) // write p. instead of pp. for a single page
 		}
 		return dst
 	}}
@@ -229,7 +228,7 @@ func (l *osirisLoader) numbers(fields map[string]*field) {
 	})
 }
 
-// ordinal returns a number as "2nd", and everything else as it is.
+// ordinal returns a number as "2nd". Other values stay unchanged.
 func ordinal(v bson.RawValue) string {
 	n, ok := integer(v)
 	if !ok || n < 1 {
@@ -249,7 +248,7 @@ func ordinal(v bson.RawValue) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// addTimes adds the names that the time of an activity has in OSIRIS.
+// addTimes adds OSIRIS's names for the period of an activity.
 func addTimes(fields map[string]*field) {
 	timed := func(write func(dst []byte, t span, lang int) []byte) *field {
 		return &field{write: func(p *page, dst []byte) []byte { return write(dst, p.span(), p.lang) }}
@@ -269,8 +268,8 @@ func addTimes(fields map[string]*field) {
 	})
 }
 
-// codeField shows the names of stored codes, and codes without one as they are. otherwise
-// is the code of activities that do not have the field.
+// codeField shows the names of stored codes, and codes without a name unchanged. otherwise is the code for activities
+// that lack the field.
 func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	texts := make(map[string][languages]string, len(names))
 	for code, name := range names {
@@ -288,7 +287,7 @@ func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	}}
 }
 
-// custom makes a field of the institute's own.
+// custom returns the field for one of the institute's own fields.
 func (l *osirisLoader) custom(f OsirisField) *field {
 	s := l.rules.source(f.ID)
 	switch f.Kind {

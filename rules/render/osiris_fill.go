@@ -10,13 +10,12 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// Fill returns an activity with the fields that OSIRIS stores beside the rendered document:
-// start_date and end_date from the parts of its dates, affiliated and affiliated_positions
-// from its persons. Fields that are there stay. A record that carries a rendered document, or
-// that is not BSON, is returned as it is.
+// Fill returns an activity with the fields that OSIRIS stores beside the rendered document: start_date and end_date
+// from the parts of its dates, affiliated and affiliated_positions from its persons. Existing fields stay. Fill returns
+// a record unchanged if it has a rendered document or is not BSON.
 func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
-		return record // as nearly all are
+		return record // nearly all records have nothing to fill in
 	}
 	var b raw.Builder
 	b.Grow(len(record) + filledSize)
@@ -54,8 +53,8 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 // filledSize is how many bytes Fill adds to most records.
 const filledSize = 160
 
-// firstDay returns a date as records store it, no value for none. As OSIRIS does, it takes
-// the first day or month for an unknown one.
+// firstDay returns a date in the form that records store, or the zero value for no date. As OSIRIS does, it uses 1 for
+// an unknown month or day.
 func firstDay(d date.Date) bson.RawValue {
 	if d.Year == 0 {
 		return bson.RawValue{}
@@ -63,7 +62,7 @@ func firstDay(d date.Date) bson.RawValue {
 	return raw.NewString(date.New(d.Year, max(d.Month, 1), max(d.Day, 1)).String())
 }
 
-// affiliatedPositions returns the words of OSIRIS for the places of affiliated authors among all.
+// affiliatedPositions returns OSIRIS's words for the positions of affiliated authors among all authors.
 func affiliatedPositions(authors []names.Person) []string {
 	has := map[string]bool{}
 	affiliated := 0

@@ -16,22 +16,22 @@ import (
 // It has no escapes and no errors: text that cannot be read is shown as it is written.
 // Everything else is HTML.
 
-// osirisReader reads one template, any number of times.
+// osirisReader reads one template. It can read it several times.
 type osirisReader struct {
 	*osirisLoader
 	src string
-	// Changes to what the template says:
-	tidy     bool // corrected HTML
-	linked   bool // persons as links to their profiles
-	untitled bool // a text for a title that is empty
+	// Changes to the template:
+	tidy     bool // correct the HTML
+	linked   bool // write persons as links to their profiles
+	untitled bool // write a text for an empty title
 
-	depth   int      // of conditions
+	depth   int      // depth of nested conditions
 	faults  []string // parts that were read as plain text
-	unknown []string // names without a definition
+	unknown []string // names of unknown fields
 	authors bool     // whether a field writes authors with marks
 }
 
-// maxOsirisTemplate bounds the bytes of a template. The templates of OSIRIS itself have some 200.
+// maxOsirisTemplate bounds the bytes of a template. OSIRIS's own templates have some 200.
 const maxOsirisTemplate = 16 << 10
 
 // compile compiles the template alone.
@@ -41,7 +41,7 @@ func (r *osirisReader) compile() ([]instr, error) {
 	return compile(&b)
 }
 
-// branch adds a template, or the text of a condition, to a branch.
+// branch adds a template, or the body of a condition, to a branch.
 func (r *osirisReader) branch(b *branch, src string) {
 	var html strings.Builder
 	for src != "" {
@@ -61,8 +61,8 @@ func (r *osirisReader) branch(b *branch, src string) {
 	b.html.WriteString(text)
 }
 
-// part reads the field or condition that s begins with; its size is 0 if there is none. Its
-// place stays unknown, since mistakes in HTML are not reported by place.
+// part reads the field or condition at the beginning of s. Its size is 0 if there is none. The part has no offset,
+// because mistakes in HTML are reported without one.
 func (r *osirisReader) part(s string) (p part, size int) {
 	switch s[0] {
 	case '{':
@@ -78,13 +78,12 @@ func (r *osirisReader) part(s string) (p part, size int) {
 	return p, 0
 }
 
-// fault records a part of the template that is read as plain text.
+// fault records a part of the template that is treated as plain text.
 func (r *osirisReader) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
-// field returns the field of a name. As in OSIRIS, a name without a definition stands for
-// the stored field of that name.
+// field returns the field with a name. As in OSIRIS, an unknown name means the stored field of that name.
 func (r *osirisReader) field(name string) *field {
 	f := r.named(name)
 	if f == nil {
@@ -98,8 +97,8 @@ func (r *osirisReader) field(name string) *field {
 	return f
 }
 
-// placeholder reads the text between { and }. The first alternative is a field. A
-// later one is a field if it has the name of one, and text otherwise, in quotes or not.
+// placeholder reads the text between { and }. The first alternative is a field. A later alternative is a field if it is
+// the name of one, and otherwise text, in quotes or not.
 func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
 		var alternative string
@@ -121,8 +120,7 @@ func (r *osirisReader) placeholder(s string) (fields []*field) {
 	return fields
 }
 
-// cutAlternative returns the trimmed text before the next | outside of quotes, and the text
-// behind it.
+// cutAlternative returns the trimmed text before the next | outside of quotes, and the text after it.
 func cutAlternative(s string) (alternative, rest string) {
 	s = strings.TrimLeft(s, " ")
 	from := 0
@@ -143,7 +141,7 @@ func unquoted(s string) (string, bool) {
 	return s[1 : len(s)-1], true
 }
 
-// conditional reads %fields text%. A percent sign that no condition follows is one.
+// conditional reads %fields text%. A percent sign that begins no condition is text.
 func (r *osirisReader) conditional(s string) (p part, size int) {
 	end := closingPercent(s)
 	if end < 0 {
@@ -162,8 +160,8 @@ func (r *osirisReader) conditional(s string) (p part, size int) {
 	return p, end + 1
 }
 
-// closingPercent returns the place of the % that closes the one s begins with; those
-// within fields are text.
+// closingPercent returns the position of the % that closes the one at the beginning of s. Percent signs within fields
+// are text.
 func closingPercent(s string) int {
 	braces, last := false, strings.LastIndexByte(s, '}')
 	for i := 1; i < len(s); i++ {
@@ -179,8 +177,7 @@ func closingPercent(s string) int {
 	return -1
 }
 
-// nameForm is the form of a field's name: "journal-abbr", "openalex.id",
-// "authors-last, f.-amp+comma".
+// nameForm is the syntax of a field's name: "journal-abbr", "openalex.id", "authors-last, f.-amp+comma".
 const nameForm = `[\w\x{80}-\x{10FFFF}][-\w.+, \x{80}-\x{10FFFF}]*`
 
 var (

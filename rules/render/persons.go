@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// personsLinked is the format of persons with links to their profiles.
+// personsLinked is the format in which persons link to their profiles.
 const personsLinked = "linked"
 
 // personsField is a list of persons in the styles of the rules file.
@@ -21,7 +21,7 @@ func personsField(s source) *field {
 	}}
 }
 
-// osirisPersons is a list of persons in a style of OSIRIS, and in that style for lists.
+// osirisPersons is a list of persons in a style of OSIRIS, with a second format for lists.
 func osirisPersons(s source, style names.Style) *field {
 	return &field{
 		write: writePersons(s, style), authors: s.slot == slotAuthors,
@@ -42,8 +42,7 @@ func legendField(authors source) *field {
 	}}
 }
 
-// list returns the persons of a field. Lists at the top of the activity, which most
-// templates name, are read once.
+// list returns the persons of a field. It reads lists at the top of the activity, which most templates name, only once.
 func (p *page) list(s source) []names.Person {
 	if len(s.path) > 0 {
 		return p.readPersons(nil, s.value(p))
@@ -54,9 +53,8 @@ func (p *page) list(s source) []names.Person {
 	return p.persons[s.slot]
 }
 
-// readPersons appends every entry of a list of persons. A single document counts
-// as a list of one, a string as a name; entries without a name are kept too, as
-// they may have a user. Values of other types are skipped.
+// readPersons appends every entry of a list of persons. A single document counts as a list of one, a string as a name.
+// It keeps entries without a name, because they may have a user, and skips values of other types.
 func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Person {
 	switch list.Type {
 	case bson.TypeArray:
@@ -73,7 +71,7 @@ func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Perso
 	return dst
 }
 
-// person reads one document. A person with only one name has it as last name.
+// person reads one document. If a person has only one name, it becomes the last name.
 func (p *page) person(doc []byte) names.Person {
 	var who names.Person
 	for e := range raw.All(doc) {
@@ -89,7 +87,7 @@ func (p *page) person(doc []byte) names.Person {
 			}
 		case "user":
 			if v.Type == bson.TypeString {
-				who.User = raw.Text(v) // as it is stored
+				who.User = raw.Text(v) // unchanged
 			}
 		case "position":
 			who.Position = text(v)
@@ -104,8 +102,8 @@ func (p *page) person(doc []byte) names.Person {
 	return who
 }
 
-// users returns the distinct user keys of the participants, in order: authors, editors, and
-// the other lists that the rules name.
+// users returns the distinct user keys of the participants in order: authors, editors, and the other lists in the
+// rules.
 func (p *page) users() []string {
 	var users []string
 	seen := make(map[string]bool)

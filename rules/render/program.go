@@ -8,42 +8,40 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// The kinds of instructions that are not pieces.
+// The kinds of instructions, beside the pieces.
 const (
-	fieldPiece  = joiner.Kinds + iota // the first of fields that is not empty
-	unlessPiece                       // go to jump unless test holds
+	fieldPiece  = joiner.Kinds + iota // write the first of fields that is not empty
+	unlessPiece                       // go to jump if test does not hold
 )
 
-// instr is one instruction of a compiled template. Only the fields that its kind needs are
-// set.
+// instr is one instruction of a compiled template. Only the fields for its kind are set.
 type instr struct {
 	kind   joiner.Kind
-	text   string    // the piece, unless it has parts
-	parts  []tagPart // of a start tag with fields in it
+	text   string    // the piece, if it has no parts
+	parts  []tagPart // the parts of a start tag with fields in it
 	end    string    // the end tag of a start tag
 	fields []*field
 	test   test
-	jump   int // an index of the code
+	jump   int // an index in the code
 }
 
-// tagPart is a stretch of a start tag: text, then a value.
+// tagPart is a part of a start tag: text, then a value.
 type tagPart struct {
 	text     string
-	value    func(p *page) string // text, not yet escaped for the attribute; nil: none
-	required bool                 // whether the tag is left out where the value is empty
+	value    func(p *page) string // text, not yet escaped for the attribute; nil if there is none
+	required bool                 // leave the tag out if the value is empty
 }
 
-// test holds if any of its alternatives does, and an alternative if all its terms do:
-// "a&b|!c" is {{a, b}, {!c}}.
+// test holds if any of its alternatives holds. An alternative holds if all its terms do: "a&b|!c" is {{a, b}, {!c}}.
 type test [][]term
 
-// term asks for a field to be filled, or empty.
+// term requires a field to be filled, or to be empty.
 type term struct {
 	field *field
 	empty bool
 }
 
-// readTest reads conditions on the fields that named finds.
+// readTest reads conditions on fields, which it looks up by named.
 func readTest(conditions string, named func(name string) *field) (t test) {
 	for all := range strings.SplitSeq(conditions, "|") {
 		var terms []term
@@ -66,7 +64,7 @@ func (p *page) holds(t test) bool {
 	return false
 }
 
-// run executes a compiled template and returns its HTML, valid until the next run.
+// run executes a compiled template and returns its HTML, which is valid until the next run.
 func (p *page) run(code []instr) []byte {
 	j := &p.joiner
 	j.Reset()
@@ -100,8 +98,7 @@ func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 	return dst
 }
 
-// startTag opens an element. It leaves out a link whose address has an empty part, and
-// keeps the link's text.
+// startTag opens an element. It leaves out a link whose address has an empty part, but keeps the link's text.
 func (p *page) startTag(in *instr) {
 	if in.parts == nil {
 		p.joiner.Start(in.text, in.end)

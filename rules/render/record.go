@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Slots of the stored fields that the code itself reads. Fields declared in the
-// rules file get the slots after them.
+// Slots of the stored fields that the code itself reads. Fields declared in the rules file get later slots.
 const (
 	slotID = iota
 	slotType
@@ -25,13 +24,13 @@ const (
 	slotDay
 	slotStart
 	slotEnd
-	slotStartParts // of the dates that an OSIRIS database stores in parts
+	slotStartParts // dates that an OSIRIS database stores in parts
 	slotEndParts
 	slotRendered
 	baseSlots
 )
 
-// baseNames are the stored names of the base slots.
+// baseNames has the names of the stored fields in the base slots.
 var baseNames = [baseSlots]string{
 	slotID: "_id", slotType: "type", slotSubtype: "subtype",
 	slotAuthors: "authors", slotEditors: "editors", slotUnits: "units",
@@ -40,8 +39,8 @@ var baseNames = [baseSlots]string{
 	slotRendered: "rendered",
 }
 
-// walk calls fn for the elements of a BSON document or array, and reports whether the
-// document is well-formed; one that is not ends at the fault.
+// walk calls fn for the elements of a BSON document or array, and reports whether the document is well-formed. It stops
+// at the first malformed element.
 func walk(doc []byte, fn func(raw.Element)) bool {
 	r := raw.Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
@@ -50,8 +49,8 @@ func walk(doc []byte, fn func(raw.Element)) bool {
 	return len(doc) >= raw.MinDocument && int(raw.Length(doc)) == len(doc) && doc[len(doc)-1] == 0 && !r.Faulty()
 }
 
-// load puts the activity's values into their slots. Of values under the same key it takes the
-// first, as a query does. It reports whether the activity is well-formed.
+// load puts the activity's values into their slots. If a key comes twice, the first value counts, as in a query. It
+// reports whether the activity is well-formed.
 func (p *page) load(doc bson.Raw) bool {
 	clear(p.values)
 	return walk(doc, func(e raw.Element) {
@@ -61,8 +60,7 @@ func (p *page) load(doc bson.Raw) bool {
 	})
 }
 
-// text returns a scalar as trimmed text: strings, finite numbers and ids; ""
-// for everything else.
+// text returns a scalar as trimmed text: strings, finite numbers and ids. It returns "" for other values.
 func text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -98,8 +96,7 @@ func texts(v bson.RawValue) iter.Seq[string] {
 	}
 }
 
-// integer returns a whole number, also one stored as text or double; ok is false
-// for everything else.
+// integer returns a whole number, also one stored as text or double. ok is false for other values.
 func integer(v bson.RawValue) (n int, ok bool) {
 	s := text(v)
 	if s == "" || len(s) > 10 {
@@ -109,7 +106,7 @@ func integer(v bson.RawValue) (n int, ok bool) {
 	return n, err == nil
 }
 
-// truthy reports a set flag: true, 1 or "1" (DESIGN.md: 4).
+// truthy reports whether a flag is set: true, 1 or "1" (DESIGN.md: 4).
 func truthy(v bson.RawValue) bool {
 	on, _ := v.BooleanOK()
 	return on || text(v) == "1"

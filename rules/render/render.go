@@ -13,17 +13,17 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The representations that have templates, in the order of their keys. Plain text may come
-// from print, which is why it follows that.
+// The representations that have templates, in the order of their keys. Plain text may be made from print, so it comes
+// after print.
 const (
 	outPrint     = iota // for lists on paper
-	outWeb              // with links inside the house
-	outPortfolio        // with links outside only
+	outWeb              // with links within the institute's site
+	outPortfolio        // with links to other sites only
 	outPlain            // print without markup
 	outTitle
 	outAuthors
 	outEditors
-	outputs // their number
+	outputs // the number of representations with templates
 )
 
 // outputNames are the representations' names in the rules file and the document.
@@ -42,15 +42,13 @@ const (
 	keyQuarter     = "quarter"
 )
 
-// renderedKeys are all keys that Complete writes.
+// renderedKeys has all keys that Complete writes.
 var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers, keyDepartments, keyQuarter)
 
-// Complete returns the rendered document of an activity: print, web, portfolio,
-// plain, icon, type, subtype, title, authors, editors, quarter (strings), users
-// and departments (arrays of strings). If the activity carries a rendered document, Complete
-// keeps its strings that are not empty, after the allow-list, its arrays and its other keys,
-// and renders only what is missing. The only error is a wrong call for a doc that is not a
-// BSON document.
+// Complete returns the rendered document of an activity: print, web, portfolio, plain, icon, type, subtype, title,
+// authors, editors, quarter (strings), users and departments (arrays of strings). If the activity already has a
+// rendered document, Complete keeps its strings that are not empty, reduced to the allow-list, its arrays and its other
+// keys, and renders only the missing ones. The only error is a wrong call for a doc that is not a BSON document.
 func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)
@@ -63,7 +61,7 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	return p.document(stored(known)), nil
 }
 
-// document builds the rendered document around the stored one.
+// document builds the rendered document and keeps the values of the stored one.
 func (p *page) document(known stored) bson.Raw {
 	var b raw.Builder
 	b.Grow(documentSize)
@@ -85,11 +83,10 @@ func (p *page) document(known stored) bson.Raw {
 	return b.Document()
 }
 
-// documentSize is enough for most rendered documents.
+// documentSize is large enough for most rendered documents, in bytes.
 const documentSize = 2 << 10
 
-// output runs the template of a representation. A type without a template for plain text
-// has the text of print.
+// output runs the template of a representation. If a type has no template for plain text, the text of print is used.
 func (p *page) output(out int, print string) string {
 	code := p.rules.templates[out]
 	if code == nil {
@@ -104,8 +101,8 @@ func (p *page) output(out int, print string) string {
 	return markup.Text(print)
 }
 
-// label returns a label of the rules, which is HTML. If the rules have none, it returns the
-// escaped name that other returns, which comes from the record.
+// label returns a label of the rules, which is HTML. If the rules have none, it returns the name from the record that
+// other returns, escaped.
 func (p *page) label(label [languages]string, other func() string) string {
 	if label[p.lang] != "" {
 		return markup.Clean(label[p.lang])

@@ -20,7 +20,7 @@ import (
 // same rules differently.
 const codeVersion = "2"
 
-// The languages labels and dates come in.
+// The languages of labels and dates.
 const (
 	english = iota
 	german
@@ -30,36 +30,35 @@ const (
 // languageCodes are the names of the languages in the rules file and in Options.
 var languageCodes = [languages]string{english: "en", german: "de"}
 
-// languageOf returns the language with a code, English for an unknown one.
+// languageOf returns the language with a code. An unknown code means English.
 func languageOf(code string) int { return max(english, slices.Index(languageCodes[:], code)) }
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
-	// slots are the places of stored fields in a page, by the first part of their path.
+	// slots has the slot of each stored field, by the first part of its path.
 	slots map[string]int
-	types typeRules // named are the types, and their named the subtypes
+	types typeRules // its named are the types, and their named the subtypes
 	// userSlots are the slots of the lists of participants (rendered.users).
 	userSlots []int
-	dateParts bool // whether the parts of dates count, which the file's rules do not know
-	// templates replace those of all subtypes; nil entries replace nothing.
+	dateParts bool // whether to read dates stored in parts; set for OSIRIS, not in the file
+	// templates replace the templates of all subtypes. Nil entries replace nothing.
 	templates   [outputs][]instr
 	fingerprint string
-	pages       sync.Pool // of *page
+	pages       sync.Pool // pool of *page
 }
 
 // typeRules are the rules for a type or a subtype.
 type typeRules struct {
-	// label is HTML by language. If it is empty, the type goes by its id.
+	// label is HTML by language. If it is empty, the type's id is shown.
 	label [languages]string
 	// icon is the name of a Phosphor icon, without "ph-".
 	icon string
-	// ongoing says whether an activity without an end continues. It matters only to dates in
-	// parts; otherwise an end_date of null says so.
+	// ongoing says whether an activity without an end continues. It applies only to dates in parts; otherwise an
+	// end_date of null means that.
 	ongoing bool
-	// templates are compiled. Plain text may have none (page.output).
+	// templates are compiled. The one for plain text may be nil (page.output).
 	templates [outputs][]instr
-	// named are the types, or the subtypes of a type, that the file names, by id; other is for
-	// all others.
+	// named has the types, or the subtypes of a type, in the file, by id; other is for all others.
 	named map[string]*typeRules
 	other *typeRules
 }
@@ -72,8 +71,8 @@ func (t *typeRules) find(id string) *typeRules {
 	return t.other
 }
 
-// Fingerprint identifies the rules and the code that runs them: a record rendered under the
-// same fingerprint need not be rendered again.
+// Fingerprint identifies the rules and the code that runs them: a record rendered under the same fingerprint need not
+// be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
 // fingerprint covers the source of the rules and the version of this code.
@@ -84,44 +83,42 @@ func fingerprint(src []byte) string {
 	return fmt.Sprintf("%016x", d.Sum64())
 }
 
-// Options is what rendering depends on beside rules and activity. The zero value
-// works. A caller that keeps rendered rows must render them again when it changes.
+// Options are the other inputs of rendering, beside rules and activity. The zero value works. When they change, a
+// caller that keeps rendered rows must render them again.
 type Options struct {
 	// Language of labels and dates, "en" or "de"; anything else is "en".
 	Language string
-	// Affiliated names the author fields that mark affiliation when true, 1 or
-	// "1". If nil, they are affiliated and aoi (DESIGN.md: 4).
+	// Affiliated names the fields of authors that mark affiliation if they are true, 1 or "1". If nil, affiliated and
+	// aoi are used (DESIGN.md: 4).
 	Affiliated []string
-	// Zone is where stored points in time have their day. If nil, UTC is used.
+	// Zone is the time zone in which stored points in time have their day. If nil, UTC is used.
 	Zone *time.Location
 }
 
-// defaultAffiliated are the markers of affiliation if Options names none.
+// defaultAffiliated is used if Options names no fields.
 var defaultAffiliated = []string{"affiliated", "aoi"}
 
 // page is the work space of one rendering.
 type page struct {
 	rules *Rules
-	// The options, with defaults: a language by number, and the keys of persons that mark
-	// affiliation.
+	// The options with their defaults: the language as a number, and the keys of persons that mark affiliation.
 	lang       int
 	affiliated []string
 	zone       *time.Location
 
-	// values are the activity's stored fields by slot, in the activity's memory. A missing
-	// field has type 0.
+	// values has the activity's stored fields by slot, in the activity's memory. A missing field has type 0.
 	values []bson.RawValue
-	// persons are the lists of persons that have been read, by slot: a citation, its forms
-	// and users all need the authors.
+	// persons has the lists of persons read so far, by slot, because a citation, its forms and users all need the
+	// authors.
 	persons [][]names.Person
-	typ     *typeRules // and subtype
+	typ     *typeRules // rules of the activity's type and subtype
 	sub     *typeRules
 	joiner  joiner.Joiner
-	// value holds the field that is being written or that a condition asks for.
+	// value is scratch space for the field that is written or tested.
 	value []byte
 }
 
-// page returns a work space for r; give it back to r.pages.
+// page returns a work space for r. Return it to r.pages with release.
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
@@ -131,7 +128,7 @@ func (r *Rules) page(o Options) *page {
 	return p
 }
 
-// set sets options and their defaults.
+// set sets the options and their defaults.
 func (p *page) set(o Options) {
 	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
 	if p.affiliated == nil {
@@ -142,25 +139,24 @@ func (p *page) set(o Options) {
 	}
 }
 
-// release gives the work space back, without the activity it pointed into.
+// release returns the work space to the pool, without references to the activity.
 func (r *Rules) release(p *page) {
 	clear(p.values)
 	clear(p.persons)
 	r.pages.Put(p)
 }
 
-// typeLabel returns the type's label as text, the type's id if it has no label.
+// typeLabel returns the type's label as text, or the type's id if it has no label.
 func (p *page) typeLabel() string { return cmp.Or(p.typ.label[p.lang], text(p.values[slotType])) }
 
-// subtypeLabel returns the subtype's label as text, the subtype's id if it has no label, and
-// the type's label if the activity has no subtype.
+// subtypeLabel returns the subtype's label as text. Without a label it returns the subtype's id, and without a subtype
+// the type's label.
 func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }
 
-// Labels returns the labels that the rules give to types and subtypes, as the sets
-// label.ActivityType and label.ActivitySubtype: the API shows a type that was rendered in one
-// language in another.
+// Labels returns the labels that the rules give to types and subtypes, as the sets label.ActivityType and
+// label.ActivitySubtype. With them the API shows a type in another language than the one in which it was rendered.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
 	for typ, t := range r.types.named {
@@ -172,7 +168,7 @@ func (r *Rules) Labels() label.Sets {
 	return label.Sets{label.ActivityType: types, label.ActivitySubtype: subtypes}
 }
 
-// source finds the stored field of a dotted path. It makes a slot for a field that has none.
+// source returns the place of a stored field with a dotted path. It makes a slot for a field that has none.
 func (r *Rules) source(path string) source {
 	parts := strings.Split(path, ".")
 	slot, ok := r.slots[parts[0]]

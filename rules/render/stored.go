@@ -10,14 +10,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// stored is the rendered document that an activity carries; nil if it carries none.
+// stored is the rendered document in an activity, or nil.
 type stored []byte
 
-// text returns the string under key, without one or with an empty one what render returns.
-// Plain text is text, of which markup is removed; all others are HTML after the allow-list.
+// text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
+// text; all other strings are HTML, reduced to the allow-list.
 func (s stored) text(key string, render func() string) string {
 	v := raw.Get(s, key)
-	str := raw.Text(v) // not a copy
+	str := raw.Text(v) // shares memory with the document
 	switch {
 	case v.Type != bson.TypeString || strings.TrimSpace(str) == "":
 		return render()
@@ -29,7 +29,7 @@ func (s stored) text(key string, render func() string) string {
 	return strings.ToValidUTF8(str, "\uFFFD")
 }
 
-// list returns the strings of the array under key, without one what render returns.
+// list returns the strings of the array under key or, if there is none, the result of render.
 func (s stored) list(key string, render func() []string) bson.RawValue {
 	v := raw.Get(s, key)
 	if v.Type != bson.TypeArray {
@@ -44,8 +44,7 @@ func (s stored) list(key string, render func() []string) bson.RawValue {
 	return listOf(list)
 }
 
-// addRest adds the stored elements that rendering does not know, of several with the same key
-// the first.
+// addRest adds the stored elements that rendering does not write. If a key comes twice, the first counts.
 func (s stored) addRest(b *raw.Builder) {
 	added := map[string]bool{}
 	for e := range raw.All(s) {
@@ -60,8 +59,8 @@ func (s stored) addRest(b *raw.Builder) {
 // maxStoredDepth bounds how deep unknown stored values may nest.
 const maxStoredDepth = 8
 
-// cleaned returns v with every string in it after the allow-list; what nests too deep or is
-// broken becomes null.
+// cleaned returns v with every string in it reduced to the allow-list. Values that are malformed or nested too deep
+// become null.
 func cleaned(v bson.RawValue, depth int) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:

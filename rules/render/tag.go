@@ -9,8 +9,7 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// startTag compiles a start tag and checks it against the allow-list. It may have fields in
-// the values of its attributes.
+// startTag compiles a start tag and checks it against the allow-list. The values of its attributes may contain fields.
 func (c *compiler) startTag(at int, tag string, b *branch) {
 	var parts []tagPart
 	probe := "" // the tag with examples in place of fields
@@ -43,12 +42,12 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	c.emit(instr{kind: joiner.Start, parts: append(parts, tagPart{text: texts[0]}), end: end})
 }
 
-// inAttribute is the end of a tag's text inside of an attribute: its name, and the beginning
-// of its value.
+// inAttribute matches the end of a tag's text inside of an attribute: the attribute's name, and the beginning of its
+// value.
 var inAttribute = regexp.MustCompile(`([^ ]*)=(?:'([^']*)|"([^"]*))$`)
 
-// tagValue places fields behind a tag's text, in the way that their attribute asks for. It
-// returns an example of their value, too.
+// tagValue adds fields after a tag's text, in the way that their attribute requires. It also returns an example of
+// their value.
 func (c *compiler) tagValue(p *part, before string) (value tagPart, example string) {
 	first := func(page *page) string {
 		page.value = page.appendFirst(page.value[:0], p.fields)
@@ -83,5 +82,5 @@ func (c *compiler) tagValue(p *part, before string) (value tagPart, example stri
 	return value, "x"
 }
 
-// word is a run of letters, digits and _ at the beginning.
+// word matches the letters, digits and _ at the beginning.
 var word = regexp.MustCompile(`^\w*`)

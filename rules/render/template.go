@@ -5,19 +5,24 @@ import (
 	"strings"
 )
 
-// maxNesting bounds conditionals within conditionals.
+// maxNesting bounds the nesting of conditionals.
 const maxNesting = 16
 
-// template reads the notation of the rules file, and compiles it:
+// template reads a template in the notation of the rules file, and compiles it:
 //
-//	{field} {field:format} {field|other|@label|'text'} {?a&!b|c:shown}
+//	{field} {field:format} {field
+//
+// other
+// @label
+// 'text'} {?a&!b
+// c:shown}
 //
 // with \{ \} and \\ for the characters themselves.
 func (l *loader) template(src string) ([]instr, error) {
 	r := &templateReader{loader: l, src: src}
 	template := r.branch(0)
 	if r.pos < len(src) {
-		r.fail(r.pos, "a } without its {")
+		r.fail(r.pos, "} without {")
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -33,7 +38,7 @@ type templateReader struct {
 	err error
 }
 
-// fail records a mistake, unless there is one already, and ends the template here.
+// fail records a mistake, unless it has already recorded one, and stops reading the template.
 func (r *templateReader) fail(at int, format string, args ...any) {
 	if r.err == nil {
 		r.err = templateError(at, format, args...)
@@ -41,7 +46,7 @@ func (r *templateReader) fail(at int, format string, args ...any) {
 	r.pos = len(r.src)
 }
 
-// Literal text, in which a backslash makes braces and itself text, too.
+// The patterns of literal text, in which a backslash makes braces and itself text.
 var (
 	textRun     = regexp.MustCompile(`^(\\[{}\\]|[^{}])*`)
 	textEscapes = strings.NewReplacer(`\{`, `{`, `\}`, `}`, `\\`, `\`)
@@ -68,7 +73,7 @@ func (r *templateReader) branch(depth int) *branch {
 	return b
 }
 
-// placeholder reads from behind "{" to the closing "}".
+// placeholder reads the rest of a field after "{", up to the closing "}".
 func (r *templateReader) placeholder(p *part) {
 	for {
 		p.fields = append(p.fields, r.operand())
@@ -82,7 +87,7 @@ func (r *templateReader) placeholder(p *part) {
 	}
 }
 
-// conditional reads from behind "{?" to the closing "}", both conditions and body.
+// conditional reads the rest of a conditional after "{?", both conditions and body, up to the closing "}".
 func (r *templateReader) conditional(p *part, depth int) {
 	if depth > maxNesting {
 		r.fail(p.at, "conditionals nest deeper than %d", maxNesting)
@@ -100,7 +105,7 @@ func (r *templateReader) conditional(p *part, depth int) {
 	}
 }
 
-// operand reads a field with its format, an @label, or quoted text, and blanks around it.
+// operand reads a field with its format, an @label, or quoted text, and the spaces around it.
 func (r *templateReader) operand() *field {
 	r.next(blankRun)
 	at := r.pos
@@ -135,7 +140,7 @@ func (r *templateReader) operand() *field {
 	return formatted
 }
 
-// named returns the field that a template names at a place.
+// named returns the field with a name. at is the name's offset, for errors.
 func (r *templateReader) named(at int, name string) *field {
 	f, ok := r.fields[name]
 	if !ok {
@@ -145,22 +150,22 @@ func (r *templateReader) named(at int, name string) *field {
 	return f
 }
 
-// What templates have between braces.
+// The patterns of the text between braces.
 var (
-	// operandForm is quoted text, or what may be an @label or a field with its format.
+	// operandForm matches quoted text, or what may be an @label or a field with its format.
 	operandForm   = regexp.MustCompile(`^(?:('[^']*'|"[^"]*")|(@?)([\w.-]*)(?::([\w.-]+))?)[ \n]*`)
 	conditionForm = regexp.MustCompile(`^(?:[ \n]*!?[\w.-]+[ \n]*[&|])*[ \n]*!?[\w.-]+[ \n]*:`)
 	blankRun      = regexp.MustCompile(`^[ \n]*`)
 )
 
-// next reads what matches a pattern from here on, "" if nothing does.
+// next reads the text that matches a pattern, or returns "".
 func (r *templateReader) next(pattern *regexp.Regexp) string {
 	text := pattern.FindString(r.src[r.pos:])
 	r.pos += len(text)
 	return text
 }
 
-// take reads the character c. It reports false if another character is next.
+// take reads the character c. It returns false if another character comes next.
 func (r *templateReader) take(c byte) bool {
 	if r.pos < len(r.src) && r.src[r.pos] == c {
 		r.pos++

@@ -10,14 +10,12 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// block is how many titles a worker takes at a time; between blocks it checks whether
-// the caller still waits for the answer.
+// block is how many titles a worker takes at a time. Between blocks it checks whether ctx has ended.
 const block = 256
 
-// Closest returns the title with the largest number of characters matching the given
-// one, the first of equals: its position, that number, and the similarity in percent,
-// before Report. If no title has a character in common with it, the position is -1 and
-// the rest 0. The error is the context's.
+// Closest returns the title with the largest number of characters that match the given one, or the first of several:
+// its position, that number, and the similarity in percent, before Report. If no title has a character in common with
+// it, the position is -1 and the other results are 0. It returns an error only if ctx ends.
 func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
 	s := &search{
 		corpus: c, query: newQuery(cut([]rune(Normalize(title)))),
@@ -41,16 +39,15 @@ func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int,
 type search struct {
 	corpus *Corpus
 	query  *query
-	bounds []uint16      // by title, an upper bound of its matching characters
-	order  []uint32      // titles by bound, the highest first, then by position
-	best   atomic.Uint64 // the highest score found so far
+	bounds []uint16      // by title: an upper bound of its matching characters
+	order  []uint32      // titles in descending order of their bounds, then by position
+	best   atomic.Uint64 // the highest score so far
 }
 
-// share calls work for all titles, one block at a time, on up to one worker for each
-// processor, and waits for them.
+// share calls work for all titles, one block at a time, on up to one worker per processor, and waits for them.
 func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
 	titles := s.corpus.Len()
-	var taken atomic.Int64 // titles: Split's own stretches would not begin with the most promising ones
+	var taken atomic.Int64 // next title; Split's own ranges would not begin with the most promising titles
 	parallel.Split(titles, min(runtime.GOMAXPROCS(0), (titles+block-1)/block), func(_, _, _ int) {
 		w := &worker{}
 		for ctx.Err() == nil {
@@ -102,7 +99,7 @@ func (s *search) compare(w *worker, from, to int) {
 	for _, i := range s.order[from:to] {
 		index := int(i)
 		if s.hopeless(int(s.bounds[i]), index) {
-			return // and so are all that come later in order
+			return // and all later titles in order are hopeless, too
 		}
 		_, enough := unpack(s.best.Load())
 		if !s.hopeless(s.query.subsequence(s.corpus.title(index), enough, w.row), index) {
@@ -127,13 +124,13 @@ func (s *search) score(w *worker, index int) {
 	}
 }
 
-// scoreOf returns the score of the title at index. Scores order titles as numbers: by matching
-// characters, then by position, the first above the last.
+// scoreOf returns the score of the title at index. A higher score is better: first by matching characters, then by
+// position, the first title above the last.
 func scoreOf(matches, index int) uint64 {
 	return uint64(matches)<<32 | uint64(math.MaxUint32-uint32(index))
 }
 
-// unpack returns the arguments of scoreOf.
+// unpack is the inverse of scoreOf.
 func unpack(score uint64) (index, matches int) {
 	return int(math.MaxUint32 - uint32(score)), int(score >> 32)
 }

@@ -12,13 +12,12 @@ const symbols = 256
 
 // Corpus is a set of titles prepared for Closest.
 type Corpus struct {
-	// symbols holds all titles in a row, one byte for each character; title i ends at
-	// ends[i].
+	// symbols holds all titles one after another, one byte for each character; title i ends at ends[i].
 	symbols []byte
 	ends    []int
-	grams   []histogram // of each title
+	grams   []histogram // histogram of each title
 
-	// wide holds, by position, the titles with characters that are not their own symbol.
+	// wide holds, by position, the titles that contain characters other than their symbols.
 	wide map[int]string
 
 	longest int // characters of the longest title
@@ -31,7 +30,7 @@ func NewCorpus(titles iter.Seq[string]) *Corpus {
 	for title := range titles {
 		c.add(Normalize(title))
 	}
-	// Appending leaves a quarter of spare capacity; a corpus lives long and never grows.
+	// Clone, because appending leaves a quarter of spare capacity, and a corpus lives long and never grows.
 	c.symbols, c.ends, c.grams = slices.Clone(c.symbols), slices.Clone(c.ends), slices.Clone(c.grams)
 	return c
 }

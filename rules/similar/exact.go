@@ -12,10 +12,10 @@ type pair struct {
 	words int
 	masks []uint64 // positions of the title's characters in the query
 	round []uint64 // the first round: masks, limited to the current part
-	ends  [2]ends  // of the last round and the one being made
+	ends  [2]ends  // of the previous round and of the current one
 }
 
-// ends holds the places where common substrings of one length end.
+// ends holds the positions at which common substrings of one length end.
 type ends struct {
 	masks []uint64
 	at    []int // positions in the title whose masks are not zero, ascending
@@ -31,9 +31,8 @@ func (q *query) newPair(longest int) *pair {
 	return p
 }
 
-// matches returns the number of matching characters of the query and a title. Of equally
-// long common substrings it uses the one that begins first in the query, then the one that
-// begins first in the title.
+// matches returns the number of matching characters of the query and a title. If several common substrings are longest,
+// it uses the one that begins first in the query, then the one that begins first in the title.
 func (p *pair) matches(q *query, title []rune) int {
 	for j, r := range title {
 		at := p.masks[j*p.words:][:p.words]
@@ -42,7 +41,7 @@ func (p *pair) matches(q *query, title []rune) int {
 	return p.split(part{0, q.length, 0, len(title)})
 }
 
-// part is a part of the query and one of the title, by their bounds.
+// part is a part of the query and a part of the title, by their bounds.
 type part struct{ a0, a1, b0, b1 int }
 
 // split is the recursion of matches.
@@ -57,10 +56,10 @@ func (p *pair) split(in part) int {
 	return n + p.split(part{in.a0, i, in.b0, j}) + p.split(part{i + n, in.a1, j + n, in.b1})
 }
 
-// longestCommon returns where the first longest common substring of two parts
-// begins in the query and in the title, and its length.
+// longestCommon returns the start of the first longest common substring of two parts, in the query and in the title,
+// and its length.
 func (p *pair) longestCommon(in part) (i, j, n int) {
-	// Only these words of each mask have bits of the part.
+	// Only these words of each mask have bits for the part.
 	from, to := in.a0/64, (in.a1-1)/64+1
 	last, next := &p.ends[0], &p.ends[1]
 	p.firstRound(in, from, to, last)
@@ -74,7 +73,7 @@ func (p *pair) longestCommon(in part) (i, j, n int) {
 		}
 		last, next = next, last
 	}
-	// Substrings of equal length begin in the order of their ends.
+	// Substrings of equal length begin in the order in which they end.
 	first := in.a1
 	for _, at := range last.at {
 		if end := lowestBit(last.masks[at*p.words:], from, to); end < first {
@@ -130,8 +129,7 @@ func (p *pair) nextRound(in part, from, to int, last, out *ends) {
 	}
 }
 
-// lowestBit returns the position of the lowest bit set in words from to to, one of
-// which has one.
+// lowestBit returns the position of the lowest bit set in words from to to. At least one bit must be set.
 func lowestBit(mask []uint64, from, to int) int {
 	w := from
 	for w < to-1 && mask[w] == 0 {

@@ -3,10 +3,10 @@ package similar
 // histogram counts a title's symbols in 32 bins, a byte each; a bin counts up to maxCount. Symbols that share a bin only loosen the bound.
 type histogram [4]uint64
 
-// The size of a histogram, and the masks that its bytes are added and compared by.
+// The size of a histogram, and the masks with which to add and compare its bytes.
 const (
 	bins     = 32
-	maxCount = 127 // leaves the byte's high bit free for shared
+	maxCount = 127 // leaves the high bit of the byte free for shared
 
 	lowBits  = 0x0101010101010101
 	highBits = 0x8080808080808080
@@ -23,7 +23,7 @@ func histogramOf(symbols []byte) histogram {
 	return h
 }
 
-// count adds one symbol and reports whether there was room for it.
+// count adds one symbol. It returns false if the bin is full.
 func (h *histogram) count(symbol byte) bool {
 	bin := binOf(symbol)
 	word, shift := bin/8, bin%8*8
@@ -34,8 +34,7 @@ func (h *histogram) count(symbol byte) bool {
 	return true
 }
 
-// binOf returns the bin of a symbol. Letters, digits and the space share none, whatever their
-// number in a title.
+// binOf returns the bin of a symbol. Letters, digits and the space have bins of their own.
 func binOf(symbol byte) byte {
 	switch {
 	case 'a' <= symbol && symbol <= 'z':
@@ -49,13 +48,13 @@ func binOf(symbol byte) byte {
 	}
 }
 
-// shared returns the size of the two multisets' intersection, eight bins at a time. It is
-// exact or too large if at least one of the two had room for all its symbols.
+// shared returns the size of the intersection of the two multisets, eight bins at a time. If at least one of the two
+// had room for all its symbols, the result is exact or too large.
 func (h *histogram) shared(o *histogram) int {
-	var sum uint64 // in lanes of two bytes
+	var sum uint64 // sum in lanes of two bytes
 	for i, a := range h {
 		b := o[i]
-		atLeast := (a | highBits) - b&^highBits // high bit of a byte: a >= b
+		atLeast := (a | highBits) - b&^highBits // high bit of each byte: a >= b
 		take := (atLeast & highBits >> 7) * 0xff
 		smaller := b&take | a&^take
 		sum += smaller&evenByte + smaller>>8&evenByte

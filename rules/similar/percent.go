@@ -2,9 +2,8 @@ package similar
 
 import "math"
 
-// maxLength is how many characters of each title are compared; the rest is ignored. The
-// algorithm takes time in the cube of the lengths, and the client chooses the length of
-// its title. Titles of publications are far shorter.
+// maxLength is how many characters of each title are compared. The algorithm takes time in the cube of the lengths, and
+// the client chooses the length of its title. Titles of publications are far shorter.
 const maxLength = 1024
 
 // reportFrom is the percentage below which similarity is reported as 0.
@@ -23,8 +22,8 @@ func percentOf(matches, la, lb int) float64 {
 	return 200 * float64(matches) / float64(la+lb)
 }
 
-// Report returns a percentage as the API reports it: rounded to one decimal, and 0
-// if it is below 50 before rounding (API.md: GET /api/levenshtein, 1).
+// Report returns a percentage in the form that the API reports: rounded to one decimal, and 0 if it is below 50 before
+// rounding (API.md: GET /api/levenshtein, 1).
 func Report(percent float64) float64 {
 	if percent < reportFrom {
 		return 0

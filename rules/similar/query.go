@@ -3,10 +3,10 @@ package similar
 // query is a client's title prepared for comparison with a corpus. It is read-only.
 type query struct {
 	length int // characters
-	words  int // 64-bit words of a mask, which has one bit for each character; at least 2
-	// masks holds one mask for every symbol: the positions of its characters in the title.
+	words  int // 64-bit words in a mask, which has one bit for each character; at least 2
+	// masks holds a mask for every symbol: the positions of its characters in the title.
 	masks []uint64
-	// exact holds the masks of the characters themselves.
+	// exact holds the masks of characters.
 	exact map[rune][]uint64
 	gram  histogram
 	// crowded is set if a bin of gram is full, so that gram gives no bound.

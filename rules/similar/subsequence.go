@@ -2,8 +2,8 @@ package similar
 
 import "math/bits"
 
-// stretch is how many characters of a title are processed between two checks whether the
-// result can still reach enough.
+// stretch is how many characters of a title are processed before the next check whether the result can still reach
+// enough.
 const stretch = 16
 
 // subsequence returns the length of the longest common subsequence of the symbols of query
@@ -55,8 +55,7 @@ func zeros(row []uint64) int {
 	return n
 }
 
-// subsequence2 is subsequence for queries of up to 128 characters, which most titles are, in
-// two registers.
+// subsequence2 is subsequence in two registers, for queries of up to 128 characters, which most titles are.
 func (q *query) subsequence2(title []byte, enough int) int {
 	lo, hi := ^uint64(0), ^uint64(0)
 	masks := (*[2 * symbols]uint64)(q.masks)

@@ -13,21 +13,21 @@ import (
 // activity holds the fields of a record that a summary reads.
 type activity struct {
 	moment
-	units   []*related // each once
+	units   []*related // without duplicates
 	persons []*related
 
 	record   bson.Raw
-	doc      []byte // the rendered document: the stored one before render
+	doc      []byte // the rendered document; the stored one until render is called
 	rendered bool
-	err      error // of rendering
+	err      error // the error of rendering
 	cited    *citation
 }
 
-// moment is the place of an activity among all, in time.
+// moment orders activities in time.
 type moment struct {
 	id    string
 	year  int64
-	dated bool // whether there is a year
+	dated bool // whether the activity has a year
 }
 
 // after reports whether m comes later than n. The order is total.
@@ -38,8 +38,8 @@ func (m moment) after(n moment) bool {
 	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id)) > 0
 }
 
-// assignments returns the array of topics of an activity. It reports false if the activity
-// does not belong to the spectrum: not affiliated or without topics.
+// assignments returns the array of topics of an activity. It returns false if the activity does not belong to the
+// spectrum, because it is not affiliated or has no topics.
 func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
 	if !is(raw.Get(record, "affiliated"), true) {
 		return topics, false
@@ -55,8 +55,7 @@ func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
 	return topics, false
 }
 
-// read reads the fields of an activity. Stored users are used as they are, because rendering
-// keeps them.
+// read reads the fields of an activity. It uses stored users unchanged, because rendering keeps them.
 func (s *Summary) read(record bson.Raw) activity {
 	a := activity{record: record, doc: document(raw.Get(record, "rendered"))}
 	a.id = ejson.IDText(raw.Get(record, "_id"))
@@ -71,7 +70,7 @@ func (s *Summary) read(record bson.Raw) activity {
 	return a
 }
 
-// complete renders an activity once.
+// complete renders an activity, once.
 func (s *Summary) complete(a *activity) {
 	if !a.rendered && s.render != nil {
 		a.doc, a.err = s.render(a.record)
@@ -79,8 +78,7 @@ func (s *Summary) complete(a *activity) {
 	a.rendered = true
 }
 
-// cite returns the entry of an activity for the lists of its topics; nil if the activity
-// cannot be rendered.
+// cite returns the entry of an activity for the lists of its topics, or nil if the activity cannot be rendered.
 func (s *Summary) cite(a *activity) *citation {
 	if s.complete(a); a.cited == nil && a.err == nil {
 		a.cited = &citation{

@@ -8,9 +8,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// AppendRow writes the row of a topic as the JSON object that the API answers with in
-// the given year: without _id, and without activities that are not recent. The row
-// of Totals is not that of a topic.
+// AppendRow writes the row of a topic as the JSON object that the API returns in the given year: without _id, and
+// without activities that are not recent. It is not for the row of Totals.
 func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
@@ -32,8 +31,8 @@ func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	return append(dst, '}')
 }
 
-// appendRecent writes the array of the activities that are recent in a year, nothing if
-// no activity is. They are sorted newest first.
+// appendRecent writes the array of the activities that are recent in a year, newest first, or nothing if there are
+// none. The given activities are sorted.
 func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	separator := byte('[')
 	for v := range raw.Elements(activities) {
@@ -49,15 +48,15 @@ func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	return dst
 }
 
-// Totals counts what a summary was made from.
+// Totals has the counts of a whole summary.
 type Totals struct {
-	Activities int  // number of affiliated activities with topics, the base of shares
-	Topics     int  // number of rows of topics
+	Activities int  // affiliated activities with topics, the base of shares
+	Topics     int  // rows of topics
 	Catalogue  bool // whether there is a topic catalogue; without one the API answers 404
 }
 
-// TotalsID is the _id of the row of Totals. It is a number and so never that of a topic.
-// As it has no count, the row comes last where rows are sorted by count descending.
+// TotalsID returns the _id of the row of Totals. It is a number, so it differs from the _id of every topic. The row has
+// no count, so it comes last when rows are sorted by count descending.
 func TotalsID() bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}
 }
@@ -72,7 +71,7 @@ func (s *Summary) totals() bson.Raw {
 		Build())
 }
 
-// ReadTotals reads the row of Totals; false for every other row.
+// ReadTotals reads the row of Totals. It returns false for every other row.
 func ReadTotals(row bson.Raw) (Totals, bool) {
 	if raw.Get(row, "_id").Type != bson.TypeInt32 {
 		return Totals{}, false

@@ -6,13 +6,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// document returns the bytes of an embedded document; nil for all other values.
+// document returns the bytes of an embedded document, or nil for other values.
 func document(v bson.RawValue) []byte {
 	doc, _ := v.DocumentOK()
 	return doc
 }
 
-// text returns a string's value; "" for all other values.
+// text returns the text of a string, or "" for other values.
 func text(v bson.RawValue) string {
 	s, _ := v.StringValueOK()
 	return s
@@ -24,7 +24,7 @@ func is(v bson.RawValue, b bool) bool {
 	return ok && got == b
 }
 
-// whole returns a whole number, also one stored as double; 0 for other values.
+// whole returns a whole number, also one stored as double. ok is false for other values.
 func whole(v bson.RawValue) (n int64, ok bool) {
 	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// citation is an activity as topics list it. All topics of the activity share one citation.
+// citation is an activity in the form in which topics list it. All topics of the activity share it.
 type citation struct {
 	id   string
 	year int64
 
-	// The texts of its rendered document: web, icon, type and subtype.
+	// The texts of the activity's rendered document: web, icon, type and subtype.
 	html, icon, kind, subkind string
 }
 
@@ -20,12 +20,11 @@ type entry struct {
 	score float64
 }
 
-// newest holds the newest entries that were added, at most maxRelated, by year descending,
-// then by id.
+// newest holds the newest entries, at most maxRelated, by year descending, then by id.
 type newest []entry
 
-// place returns where an activity belongs in the list and whether it is there already.
-// A place of maxRelated is beyond the end.
+// place returns an activity's position in the list and whether the list already has it. A position of maxRelated is
+// beyond the end.
 func (n newest) place(id string, year int64) (int, bool) {
 	return slices.BinarySearchFunc(n, id, func(e entry, id string) int {
 		return cmp.Or(cmp.Compare(year, e.year), cmp.Compare(e.id, id))
@@ -38,7 +37,7 @@ func (n newest) keeps(id string, year int64) bool {
 	return i < maxRelated
 }
 
-// add adds an activity. An activity that is there already keeps the better score.
+// add adds an activity. If the list already has it, add keeps the better score.
 func (n newest) add(e entry) newest {
 	i, there := n.place(e.id, e.year)
 	switch {

@@ -13,15 +13,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// related is a unit or a person that may be shown beside topics.
+// related is a unit or a person shown beside topics.
 type related struct {
-	// key is the unit identifier or username by which activities refer to it. It breaks ties.
+	// key is the unit identifier or username in activities. It breaks ties.
 	key string
 	// fields are the encoded elements that are shown, without the count.
 	fields []byte
 }
 
-// directory holds the units or persons that may be shown, by key.
+// directory has the units or persons that may be shown, by key.
 type directory map[string]*related
 
 // add adds a unit or person, unless the key is empty or in use.
@@ -31,7 +31,7 @@ func (d directory) add(key string, fields []byte) {
 	}
 }
 
-// find returns the units or persons with the given keys, an array, each once.
+// find returns the units or persons with the keys in an array, without duplicates.
 func (d directory) find(keys bson.RawValue) []*related {
 	var found []*related
 	for v := range raw.Elements(keys) {
@@ -56,8 +56,8 @@ func visibleUnits(groups []bson.Raw) directory {
 	return d
 }
 
-// isRoot reports a unit on level 0 or without a parent. Units that are each other's parents
-// do no harm, because no function follows parents.
+// isRoot reports whether a unit is on level 0 or without a parent. Cycles of parents do no harm, because no function
+// follows parents.
 func isRoot(group bson.Raw) bool {
 	if level, ok := whole(raw.Get(group, "level")); ok && level == 0 {
 		return true
@@ -80,13 +80,13 @@ func visiblePersons(persons []bson.Raw) directory {
 	return d
 }
 
-// displayName returns a person's displayname, without one the first and last name.
+// displayName returns a person's displayname, or else the first and last name.
 func displayName(person bson.Raw) string {
 	full := strings.TrimSpace(raw.StringField(person, "first") + " " + raw.StringField(person, "last"))
 	return cmp.Or(raw.StringField(person, "displayname"), full)
 }
 
-// appendStored appends fields of a document as they are stored; a missing field is null.
+// appendStored appends fields of a document unchanged. A missing field becomes null.
 func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
 	for _, key := range keys {
 		dst = appendValue(dst, key, raw.Get(doc, key))
@@ -94,7 +94,7 @@ func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
 	return dst
 }
 
-// appendValue appends an element; a missing value is null.
+// appendValue appends an element. A missing value becomes null.
 func appendValue(dst []byte, key string, v bson.RawValue) []byte {
 	if v.Type == 0 {
 		return bsoncore.AppendNullElement(dst, key)
@@ -105,7 +105,7 @@ func appendValue(dst []byte, key string, v bson.RawValue) []byte {
 // tally counts assignments by unit or person.
 type tally map[*related]int
 
-// top returns those with the highest counts, up to maxRelated, ties by key.
+// top returns the units or persons with the highest counts, up to maxRelated, ties by key.
 func (t tally) top() []*related {
 	all := slices.Collect(maps.Keys(t))
 	slices.SortFunc(all, func(a, b *related) int {

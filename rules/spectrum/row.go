@@ -38,7 +38,7 @@ func (s *Summary) row(t *topic) bson.Raw {
 
 // end closes the document or array that began at start.
 func end(dst []byte, start int32) []byte {
-	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // fails only for a start out of range
+	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // fails only if start is out of range
 	return dst
 }
 
@@ -53,7 +53,7 @@ func appendList[T any](dst []byte, key string, items []T, elements func(dst []by
 	return end(dst, list)
 }
 
-// numeric converts text of digits into a number, and returns all other values unchanged.
+// numeric converts text of digits into a number. Other values stay unchanged.
 func numeric(v bson.RawValue) bson.RawValue {
 	s := text(v)
 	if s == "" || len(s) > 18 || strings.Trim(s, "0123456789") != "" {
@@ -84,7 +84,7 @@ func (s *Summary) appendEnrichment(dst []byte, id string) []byte {
 // emptyArray is an encoded array without elements.
 var emptyArray = []byte{5, 0, 0, 0, 0}
 
-// appendElements appends the elements of a unit or person and the count of it.
+// appendElements appends the elements of a unit or person, and its count.
 func (t tally) appendElements(dst []byte, r *related) []byte {
 	return bsoncore.AppendInt64Element(append(dst, r.fields...), "count", int64(t[r]))
 }

@@ -14,28 +14,27 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Fixed by API.md (GET /portfolio/spectrum, rules 4 and 5).
+// Values that API.md prescribes (GET /portfolio/spectrum, rules 4 and 5).
 const (
-	maxRelated  = 10  // related units, researchers and activities of a topic
-	minScore    = 0.8 // of an assignment that makes an activity one of them
-	recentYears = 5   // before the current year
+	maxRelated  = 10  // the most units, researchers and activities of a topic
+	minScore    = 0.8 // the least score of an assignment for an activity to be listed
+	recentYears = 5   // years before the current one
 )
 
-// Options says where topics are, their public addresses, and how activities are rendered.
+// Options says in which field topics are, what their public addresses are, and how activities are rendered.
 type Options struct {
 	// Topics is the dotted path of an activity's topic assignments. If empty,
 	// catalog.topics is used (DESIGN.md: 4).
 	Topics string
-	// CatalogURL is the public address of a topic, with {id} in the place of its id.
-	// If empty, https://openalex.org/{id} is used.
+	// CatalogURL is the public address of a topic, with {id} in place of its id. If empty, https://openalex.org/{id} is
+	// used.
 	CatalogURL string
-	// Render returns the whole rendered document of an activity; it keeps the parts that the
-	// activity carries. If nil, the stored one is used.
+	// Render returns the whole rendered document of an activity, and keeps the parts that the activity has. If nil, the
+	// stored document is used.
 	Render func(activity bson.Raw) (bson.Raw, error)
 }
 
-// Sources are the collections that a summary is enriched from. Where an id comes
-// twice the first document is used.
+// Sources are the collections that enrich a summary. If an id comes twice, the first document is used.
 type Sources struct {
 	Catalogue []bson.Raw // topics: id, description, keywords
 	Units     []bson.Raw
@@ -52,7 +51,7 @@ type Summary struct {
 	units     directory
 	persons   directory
 
-	activities int // number of activities in the spectrum, the base of shares
+	activities int // activities in the spectrum, the base of shares
 	topics     map[string]*topic
 }
 
@@ -61,7 +60,7 @@ type topic struct {
 	id    string
 	count int
 
-	// labels is the newest assignment, of the activity at latest.
+	// labels is the newest assignment, which comes from the activity at latest.
 	labels bson.Raw
 	latest moment
 
@@ -71,7 +70,7 @@ type topic struct {
 	recent   newest
 }
 
-// New begins a summary. The documents of sources are kept and must not change.
+// New begins a summary. It keeps the documents of sources, which must not change.
 func New(o Options, sources Sources) *Summary {
 	s := &Summary{
 		path:      strings.Split(cmp.Or(o.Topics, "catalog.topics"), "."),
@@ -91,10 +90,9 @@ func New(o Options, sources Sources) *Summary {
 	return s
 }
 
-// Add counts an activity for its topics; one that does not belong to the spectrum
-// changes nothing. The record is not kept. An error says that the activity could not
-// be rendered: it is counted, but not among its topics' activities, nor for
-// researchers unless it carries them.
+// Add counts an activity for its topics. It ignores activities outside the spectrum. It does not keep the record. If it
+// cannot render the activity, it returns an error: the activity is counted, but is missing among the activities of its
+// topics, and among its researchers' unless it stores them.
 func (s *Summary) Add(record bson.Raw) error {
 	topics, ok := s.assignments(record)
 	if !ok {
@@ -124,7 +122,7 @@ func (s *Summary) Add(record bson.Raw) error {
 	return nil
 }
 
-// topic returns the topic with an id, and adds it if it is new.
+// topic returns the topic with an id. It adds a new one if necessary.
 func (s *Summary) topic(id string) *topic {
 	t := s.topics[id]
 	if t == nil {

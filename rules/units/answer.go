@@ -12,9 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// AppendData writes a row as the JSON object {"name": …, "units": […]}, the data of a
-// response. Today is the day of now in now's location, which is the configured zone.
-// Names are German if lang is "de", and otherwise English.
+// AppendData writes a row as the JSON object {"name": …, "units": […]}, the data of a response. Today is the day of
+// now in now's location, which is the configured zone. Names are in German if lang is "de", and otherwise in English.
 func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
 	dst = ejson.AppendString(append(dst, `{"name":`...), raw.StringField(row, "name"))
 	dst = append(dst, `,"units":[`...)
@@ -65,7 +64,7 @@ func day(year int, month time.Month, day int) int {
 	return (year*100+int(month))*100 + day
 }
 
-// lastDay returns the last day of a membership; false if end is not a date.
+// lastDay returns the last day of a membership. It returns false if end is not a date.
 func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 	if t, ok := end.TimeOK(); ok {
 		return day(t.In(zone).Date()), true
@@ -82,7 +81,7 @@ func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 		return day(t.Date()), true
 	}
 	if t, err := time.Parse("2006-1", s); err == nil {
-		return day(t.Year(), t.Month(), 31), true // not before the month's last day
+		return day(t.Year(), t.Month(), 31), true // 31 is never before the month's last day
 	}
 	if t, err := time.Parse("2006", s); err == nil {
 		return day(t.Year(), time.December, 31), true

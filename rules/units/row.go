@@ -13,11 +13,10 @@ import (
 // Names resolves unit identifiers. It is immutable.
 type Names map[string]names
 
-// names holds a unit's names, "" for none.
+// names holds a unit's names; "" means no name.
 type names struct{ en, de string }
 
-// NewNames indexes units by their identifier, id. Of units with the same id the first
-// counts.
+// NewNames indexes units by their field id. If an id comes twice, the first unit counts.
 func NewNames(groups []bson.Raw) Names {
 	n := make(Names, len(groups))
 	for _, g := range groups {
@@ -68,7 +67,7 @@ func (n Names) unit(membership bson.RawValue) bson.RawValue {
 	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// nameOf returns a name as a value, null for none.
+// nameOf returns a name as a value; "" becomes null.
 func nameOf(name string) bson.RawValue {
 	if name == "" {
 		return bson.RawValue{Type: bson.TypeNull}
@@ -79,7 +78,7 @@ func nameOf(name string) bson.RawValue {
 // memberships returns the last stored membership of each unit, last stored first.
 func memberships(person bson.Raw) []bson.RawValue {
 	var kept []bson.RawValue
-	seen := map[string]bool{} // units by type and bytes
+	seen := map[string]bool{} // units by type and bytes of their identifier
 	for _, m := range slices.Backward(slices.Collect(raw.Elements(raw.Get(person, "units")))) {
 		if m.Type != bson.TypeEmbeddedDocument {
 			continue

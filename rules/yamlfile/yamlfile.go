@@ -1,7 +1,7 @@
-// Package yamlfile reads files of rules in YAML and reports mistakes so that people find them.
+// Package yamlfile reads rules in YAML files and reports mistakes with their places.
 //
-// A Reader collects all mistakes of a file instead of ending at the first. Each error begins
-// with the file's name, the line and the path of the key.
+// A Reader collects all mistakes of a file instead of ending at the first. Each error begins with the file's name, the
+// line and the path of the key.
 package yamlfile
 
 import (
@@ -13,14 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Reader reads one file. It is for one goroutine.
+// Reader reads one file. Only one goroutine may use it.
 type Reader struct {
 	name string
 	errs []error
 }
 
-// Open returns a Reader of a file and its top node, nil if the file is empty. name is the
-// file's name in errors.
+// Open returns a Reader of a file and its top node, which is nil if the file is empty. name is the file's name in
+// errors.
 func Open(name string, src []byte) (*Reader, *yaml.Node, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(src, &file); err != nil {
@@ -33,10 +33,10 @@ func Open(name string, src []byte) (*Reader, *yaml.Node, error) {
 	return r, file.Content[0], nil
 }
 
-// Err returns the mistakes so far, nil if there are none.
+// Err returns the mistakes so far, or nil.
 func (r *Reader) Err() error { return errors.Join(r.errs...) }
 
-// Errorf records a mistake at a node. path is that of its key, "" for the file.
+// Errorf records a mistake at a node. path is the path of the node's key, or "" for the file.
 func (r *Reader) Errorf(n *yaml.Node, path, format string, args ...any) {
 	if path != "" {
 		path += ": "
@@ -44,8 +44,7 @@ func (r *Reader) Errorf(n *yaml.Node, path, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s:%d: %s%s", r.name, n.Line, path, fmt.Sprintf(format, args...)))
 }
 
-// Entries calls fn with each key of a mapping, its value and its path. path is that of the
-// mapping.
+// Entries calls fn with each key of a mapping, its value and its path. path is the path of the mapping.
 func (r *Reader) Entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
 	if n.Kind != yaml.MappingNode {
 		r.Errorf(n, path, "expected keys and values")
@@ -69,12 +68,12 @@ func (r *Reader) Entries(n *yaml.Node, path string, fn func(key string, n *yaml.
 	}
 }
 
-// Mapping returns the values of a mapping that may have only the known keys.
+// Mapping returns the values of a mapping whose keys are all in known, and reports other keys.
 func (r *Reader) Mapping(n *yaml.Node, path string, known ...string) map[string]*yaml.Node {
 	found := make(map[string]*yaml.Node)
 	r.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		if !slices.Contains(known, key) {
-			r.Errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
+			r.Errorf(n, path, "unknown key, want one of %s", strings.Join(known, ", "))
 			return
 		}
 		found[key] = n

@@ -1,8 +1,7 @@
-// Package joiner writes a citation from the pieces of a template and the values between them,
-// and tidies the joints: spaces, punctuation, brackets and tags of the template wait in a
-// queue until something visible follows, because only then the joiner knows which of them
-// still have a purpose (docs/rendering.md: Leftovers). It never changes values, words and the
-// inside of tags: a title that ends in "?" or "..." keeps its end.
+// Package joiner writes a citation from the pieces of a template and the values between them, and tidies the joints.
+// Spaces, punctuation, brackets and tags of the template wait in a queue until something visible follows, because only
+// then can the joiner decide which of them to write (docs/rendering.md: Leftovers). It never changes values, words and
+// the inside of tags: a title that ends in "?" or "..." keeps its end.
 package joiner
 
 import (
@@ -13,12 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a piece of a template is.
+// Kind is the kind of a piece.
 type Kind uint8
 
 // The kinds of pieces.
 const (
-	Word  Kind = iota // HTML as it is
+	Word  Kind = iota // HTML that is written unchanged
 	Space             // a space between words
 	Punct             // a mark such as "," or "..."
 	Open              // an opening bracket
@@ -26,36 +25,34 @@ const (
 	Start             // a start tag
 	End               // an end tag
 	Break             // <br>
-	Kinds             // their number
+	Kinds             // the number of kinds
 )
 
-// A Joiner writes one citation after the other. It keeps only the strongest of several
-// punctuation marks, no mark at the start of a line, and no mark that repeats the end of a
-// value. It writes one space for several, and no space before punctuation or at the inner
-// edge of a bracket. It drops brackets and elements around nothing, and a mark at the end,
+// A Joiner writes one citation after the other. Of several punctuation marks in a row it keeps only the strongest. It
+// writes no mark at the start of a line, and none that repeats the end of a value. It merges spaces, and writes none
+// before punctuation or at the inner edge of a bracket. It drops empty brackets and elements, and a mark at the end,
 // except for a full stop.
 type Joiner struct {
 	out   []byte
 	queue []joint
-	// open holds the end tags of the open elements. An empty one closes nothing: its start
-	// tag was left out.
+	// open holds the end tags of the open elements. An end tag is empty if its start tag was left out.
 	open []string
 	// last is the last visible character in out, 0 at the start of a line.
 	last rune
 }
 
-// joint is one waiting piece of the template.
+// joint is a waiting piece of the template.
 type joint struct {
 	kind Kind
 	text string
 }
 
-// Reset begins another citation in the memory of the last one.
+// Reset begins another citation and reuses the memory.
 func (j *Joiner) Reset() {
 	j.out, j.queue, j.open, j.last = j.out[:0], j.queue[:0], j.open[:0], 0
 }
 
-// Piece adds a piece of the template. Start tags are added by Start.
+// Piece adds a piece of the template. For start tags use Start.
 func (j *Joiner) Piece(kind Kind, text string) {
 	switch kind {
 	case Word:
@@ -76,8 +73,8 @@ func (j *Joiner) push(kind Kind, text string) {
 	j.queue = append(j.queue, joint{kind, text})
 }
 
-// Value writes the HTML of a field that is not empty. A space that it begins with, and a
-// colon behind that, are tidied like those of the template.
+// Value writes the HTML of a field that is not empty. A space at its beginning, and a colon after that space, are
+// tidied like those of the template.
 func (j *Joiner) Value(html []byte) {
 	if rest, ok := bytes.CutPrefix(html, []byte(" ")); ok {
 		if html, ok = bytes.CutPrefix(rest, []byte(": ")); ok {
@@ -90,14 +87,14 @@ func (j *Joiner) Value(html []byte) {
 	j.last = lastVisible(j.out)
 }
 
-// Start opens an element; an empty tag leaves the element out but not its content.
+// Start opens an element. An empty tag leaves the element out but keeps its content.
 func (j *Joiner) Start(tag, end string) {
 	j.push(Start, tag)
 	j.open = append(j.open, end)
 }
 
-// end closes the innermost element, or takes it back if nothing visible is in it. The compiler
-// sees to it that elements are closed, each once.
+// end closes the innermost element, or removes it if nothing visible is in it. The compiler ensures that each element
+// is closed once.
 func (j *Joiner) end() {
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
@@ -110,8 +107,7 @@ func (j *Joiner) end() {
 	}
 }
 
-// closeBracket writes a closing bracket, or takes the opening one back if
-// nothing visible stands between them.
+// closeBracket writes a closing bracket, or removes the opening one if nothing visible is between them.
 func (j *Joiner) closeBracket(text string) {
 	if i := j.lastQueued(Open); i >= 0 {
 		tags := slices.DeleteFunc(j.queue[i+1:], func(p joint) bool { return p.kind != Start && p.kind != End })
@@ -123,7 +119,7 @@ func (j *Joiner) closeBracket(text string) {
 	j.last = rune(text[0])
 }
 
-// lastQueued returns where the last piece of a kind waits, -1 if none does.
+// lastQueued returns the position of the last queued piece of a kind, or -1.
 func (j *Joiner) lastQueued(kind Kind) int {
 	for i, p := range slices.Backward(j.queue) {
 		if p.kind == kind {
@@ -133,16 +129,15 @@ func (j *Joiner) lastQueued(kind Kind) int {
 	return -1
 }
 
-// Finish ends the citation and returns it; it is valid until the next Reset.
+// Finish ends the citation and returns it. It is valid until the next Reset.
 func (j *Joiner) Finish() []byte {
 	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == Open || p.kind == Break })
 	j.flush(Break)
 	return j.out
 }
 
-// flush writes out the queue. next says what follows: Space a word, to be
-// kept apart from what precedes if the template says so; Break the end of a
-// line or bracket, where nothing may dangle.
+// flush writes out the queue. next is the kind of what follows: Space for a word, which may need a space before it;
+// Break for the end of a line or bracket, where no mark may dangle.
 func (j *Joiner) flush(next Kind) {
 	from := 0
 	for i, p := range j.queue {
@@ -165,7 +160,7 @@ func (j *Joiner) flush(next Kind) {
 	j.queue = j.queue[:0]
 }
 
-// flushRun writes out a stretch of the queue without brackets and breaks.
+// flushRun writes out a part of the queue without brackets and breaks.
 func (j *Joiner) flushRun(part []joint, next Kind) {
 	if len(part) == 0 {
 		return
@@ -186,11 +181,10 @@ func (j *Joiner) flushRun(part []joint, next Kind) {
 	}
 }
 
-// atEdge reports whether no space may follow what is written.
+// atEdge reports whether no space may follow the output.
 func (j *Joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last == '[' }
 
-// strongestPunct returns the position of the one punctuation mark that stays, -1 if
-// none does.
+// strongestPunct returns the position of the one punctuation mark to keep, or -1.
 func (j *Joiner) strongestPunct(part []joint, next Kind) int {
 	kept, best := -1, 0
 	for i, p := range part {
@@ -204,7 +198,7 @@ func (j *Joiner) strongestPunct(part []joint, next Kind) int {
 	return kept
 }
 
-// strength ranks punctuation: what ends a sentence beats what parts it.
+// strength ranks punctuation: marks that end a sentence are stronger than those within one.
 func strength(punct string) int {
 	best := 0
 	for i := range len(punct) {
@@ -213,8 +207,8 @@ func strength(punct string) int {
 	return best
 }
 
-// repeats reports whether punct after a value that ends in last would double it:
-// the same mark again, or a full stop after what already ends a sentence.
+// repeats reports whether punct would double the end of a value, whose last character is last: the same mark again, or
+// a full stop after a mark that ends a sentence.
 func repeats(last rune, punct string) bool {
 	if punct[0] == '.' {
 		return strings.ContainsRune(".!?…", last)
@@ -222,8 +216,8 @@ func repeats(last rune, punct string) bool {
 	return rune(punct[0]) == last
 }
 
-// lastVisible returns the last character of HTML that a reader sees; a character
-// reference, or nothing but tags, counts as a character that is not punctuation.
+// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as a
+// character that is not punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {
@@ -242,5 +236,5 @@ func lastVisible(html []byte) rune {
 	return r
 }
 
-// lastReference is a character reference at the end of HTML.
+// lastReference matches a character reference at the end of HTML.
 var lastReference = regexp.MustCompile(`&[\w#]+;$`)

@@ -1,7 +1,7 @@
 package names
 
-// markedPositions are the places among the authors that a mark behind the name shows if at
-// least so many authors have them, and the legend of the mark.
+// markedPositions are the positions of authors that a mark after the name shows, the least number of authors for which
+// it does, and the legend of the mark.
 var markedPositions = [...]struct {
 	position, mark, legend string
 	least                  int
@@ -11,7 +11,7 @@ var markedPositions = [...]struct {
 	{"corresponding", "<sup>§</sup>", "Corresponding author", 1},
 }
 
-// marksOf returns the marks behind the names of persons, by position.
+// marksOf returns the marks to write after the names of persons, by position.
 func marksOf(persons []Person) map[string]string {
 	count, marks := map[string]int{}, map[string]string{}
 	for i := range persons {
@@ -25,8 +25,8 @@ func marksOf(persons []Person) map[string]string {
 	return marks
 }
 
-// AppendLegend appends the meaning of the marks behind the names of authors, in English as
-// OSIRIS does. Posters and lectures are presented.
+// AppendLegend appends the legend of the marks after authors' names, in English as OSIRIS does. presented is set for
+// posters and lectures.
 func AppendLegend(dst []byte, authors []Person, presented bool) []byte {
 	start, marks := len(dst), marksOf(authors)
 	for _, m := range markedPositions {

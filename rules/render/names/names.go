@@ -1,5 +1,5 @@
-// Package names writes lists of persons: the order and the form of their names, how many of
-// them, and which are links to their pages.
+// Package names writes lists of persons: the order and form of their names, how many of them to show, and which names
+// link to pages.
 package names
 
 import (
@@ -14,33 +14,32 @@ import (
 // Person is one entry of authors, editors and the like.
 type Person struct {
 	First, Last string
-	// User is the key of the person's profile, "" for persons outside the institute.
+	// User is the key of the person's profile. It is "" for persons outside the institute.
 	User string
-	// Position is the place among the authors: first, middle, last, corresponding.
+	// Position is the position among the authors: first, middle, last, corresponding.
 	Position string
 	// Affiliated says that the person belongs to the institute.
 	Affiliated bool
 }
 
-// Style is how a list of persons is written.
+// Style is the style of a list of persons.
 type Style struct {
 	givenFirst bool   // "J. Doe", not "Doe J."
 	comma      bool   // "Doe, J."
 	given      string // "first" in full, "f." initials, "f" initials without dots
 	hyphens    bool   // "Eva-Maria" is "E.-M.", not "E."
-	initialGap string // between the initials of names without a hyphen
-	space      string // between the parts of a name
-	delimiter  string // between persons
-	last       string // before the last of them
-	etAl       int    // of more persons only these are shown; 0: all
-	ellipsis   int    // of more persons these are shown, the last among them; 0: all
-	suffix     string // "ed" or "eds", in brackets behind
-	marks      bool   // whether shared positions among the authors are marked
+	initialGap string // separator of the initials of names without a hyphen
+	space      string // separator of the parts of a name
+	delimiter  string // separator of persons
+	last       string // separator before the last person
+	etAl       int    // if there are more persons, only so many are shown; 0 shows all
+	ellipsis   int    // if there are more persons, so many are shown, the last among them; 0 shows all
+	suffix     string // "ed" or "eds", in brackets after the list
+	marks      bool   // whether to mark shared positions among the authors
 
-	bold     bool     // affiliated persons are bold
-	profiles profiles // the persons who are links to their profiles
-	// pages, if not nil, are the _ids of persons by username: a person who has one is a link
-	// to that page.
+	bold     bool     // write affiliated persons in bold
+	profiles profiles // which persons link to their profiles
+	// pages, if not nil, has the _ids of persons by username: these persons link to the page with that _id.
 	pages map[string]string
 }
 
@@ -53,7 +52,7 @@ const (
 	allProfiles
 )
 
-// Append appends persons as HTML. It leaves out those without a name.
+// Append appends persons as HTML. It leaves out persons without a name.
 func (n *Style) Append(dst []byte, persons []Person) []byte {
 	nameless := func(who Person) bool { return who.Last == "" }
 	if slices.ContainsFunc(persons, nameless) {
@@ -87,7 +86,7 @@ func (n *Style) Append(dst []byte, persons []Person) []byte {
 	return n.appendSuffix(dst, len(persons))
 }
 
-// appendSuffix appends "(ed.)" or "(eds.)"; "ed" follows the number of persons.
+// appendSuffix appends "(ed.)" or "(eds.)". The suffix "ed" follows the number of persons.
 func (n *Style) appendSuffix(dst []byte, persons int) []byte {
 	if n.suffix == "" || persons == 0 {
 		return dst
@@ -99,7 +98,7 @@ func (n *Style) appendSuffix(dst []byte, persons int) []byte {
 	return append(dst, ".)"...)
 }
 
-// person appends one person, bold and a link as the style and the person ask for.
+// person appends one person, in bold and as a link if the style asks for it.
 func (n *Style) person(dst []byte, who *Person) []byte {
 	base, id := "/person/", n.pages[who.User]
 	if n.profiles == allProfiles || n.profiles == affiliatedProfiles && who.Affiliated {
@@ -143,7 +142,7 @@ func (n *Style) name(dst []byte, who *Person) []byte {
 	return dst
 }
 
-// givenName appends a first name as the style has it.
+// givenName appends a first name in the style's form.
 func (n *Style) givenName(dst []byte, first string) []byte {
 	if n.given == "first" {
 		return markup.AppendEscape(dst, first)

@@ -32,23 +32,22 @@ func Full() Style {
 	return Style{givenFirst: true, given: "first", space: " ", delimiter: ", ", last: ", ", bold: true}
 }
 
-// Osiris is how OSIRIS names persons where a template does not say how.
+// Osiris is the style of OSIRIS for templates that do not choose one.
 func Osiris() Style {
 	return Style{given: "f.", hyphens: true, space: " ", delimiter: ", ", last: " and ", bold: true, marks: true}
 }
 
-// OsirisAuthors is how OSIRIS names persons in rendered.authors and rendered.editors.
+// OsirisAuthors is the style of OSIRIS for rendered.authors and rendered.editors.
 func OsirisAuthors(pages map[string]string) Style {
 	s := Osiris()
 	s.comma, s.space, s.bold, s.pages = true, "&nbsp;", false, pages
 	return s
 }
 
-// listLimit is how many persons a list shows where a template sets no limit.
+// listLimit is how many persons a list shows if a template sets no limit.
 const listLimit = 12
 
-// InList is the style in lists, where affiliated persons are links to their profiles instead
-// of bold.
+// InList returns the style for lists, in which affiliated persons are links to their profiles instead of bold.
 func (n Style) InList() Style {
 	n.bold, n.profiles = false, affiliatedProfiles
 	if n.etAl == 0 && n.ellipsis == 0 {
@@ -57,10 +56,9 @@ func (n Style) InList() Style {
 	return n
 }
 
-// Parse reads a style that OSIRIS spells out in the name of a field, as in
-// "authors-last-f.-semicolon", "editors-f. last-amp-eds", "authors-etal6": spec is what
-// follows "authors-". Hyphens or spaces separate its words. It reports false if one of them
-// is not a word of a style.
+// Parse reads a style from the name of a field of OSIRIS, such as "authors-last-f.-semicolon", "editors-f.
+// last-amp-eds", "authors-etal6"; spec is the name after "authors-". Hyphens or spaces separate the words of a style.
+// Parse returns false if one of them is unknown.
 func Parse(spec string) (Style, bool) {
 	s := Osiris()
 	for i, word := range strings.FieldsFunc(spec, func(r rune) bool { return r == '-' || r == ' ' }) {
@@ -83,7 +81,7 @@ func Parse(spec string) (Style, bool) {
 			}
 		}
 	}
-	s.comma = s.comma || s.given == "first" // given names in full are always set off
+	s.comma = s.comma || s.given == "first" // a comma always precedes full given names
 	s.last = string(markup.AppendEscape(nil, s.last))
 	return s, spec != ""
 }
