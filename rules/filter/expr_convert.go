@@ -1,8 +1,10 @@
 package filter
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,48 +53,40 @@ func evalConvert(f frame) bson.RawValue {
 	return v
 }
 
-// converters make a value of the type that is their key from one of another type, or
-// say why they cannot.
-var converters = map[bson.Type]func(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string){
-	bson.TypeBoolean:    func(v bson.RawValue, _ bson.Type) (bson.RawValue, string) { return raw.NewBool(raw.Truth(v)), "" },
-	bson.TypeString:     toString,
-	bson.TypeInt32:      toInteger,
-	bson.TypeInt64:      toInteger,
-	bson.TypeDouble:     toDouble,
-	bson.TypeDecimal128: toDecimal128,
-	bson.TypeDateTime:   toDate,
-	bson.TypeObjectID:   toObjectID,
-}
-
 // convert makes a value of another type, or says why it cannot.
 func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	converter, ok := converters[to]
-	if !ok {
-		return unconvertible(v, to)
-	}
-	if v.Type == to {
+	switch {
+	case v.Type == to && (raw.IsNumber(to) || slices.Contains(converted, to)):
 		return v, ""
-	}
-	if raw.IsNumber(to) { // booleans and dates are numbers to them
-		switch {
-		case v.Type == bson.TypeBoolean && raw.Truth(v):
-			v = intValue(1, bson.TypeInt64)
-		case v.Type == bson.TypeBoolean:
-			v = intValue(0, bson.TypeInt64)
-		case v.Type == bson.TypeDateTime && to != bson.TypeInt32:
-			v = intValue(int64(raw.Uint64(v.Value)), bson.TypeInt64)
+	case to == bson.TypeBoolean:
+		return raw.NewBool(raw.Truth(v)), ""
+	case to == bson.TypeString:
+		made, reason = toString(v)
+	case to == bson.TypeDateTime:
+		made, reason = toDate(v)
+	case to == bson.TypeObjectID && v.Type == bson.TypeString:
+		id, err := bson.ObjectIDFromHex(raw.Text(v))
+		if err != nil {
+			return null, "takes 24 hexadecimal digits for an ObjectID"
 		}
+		return bson.RawValue{Type: to, Value: id[:]}, ""
+	case raw.IsNumber(to) && v.Type == bson.TypeString:
+		return readNumber(raw.Text(v), to)
+	case raw.IsNumber(to):
+		made, reason = toNumber(v, to)
 	}
-	return converter(v, to)
+	if made.Type == 0 && reason == "" {
+		reason = fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
+	}
+	return made, reason
 }
 
-// unconvertible returns the reason of a conversion that does not exist.
-func unconvertible(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	return null, fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
-}
+// converted are the types besides numbers that convert makes.
+var converted = []bson.Type{bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID}
 
-// toString writes a date in UTC with milliseconds, and a decimal as it is stored.
-func toString(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+// toString writes a date in UTC with milliseconds, and a decimal as it is stored. It makes
+// nothing of a type that has no text.
+func toString(v bson.RawValue) (made bson.RawValue, reason string) {
 	var s string
 	switch v.Type {
 	case bson.TypeBoolean:
@@ -102,16 +96,14 @@ func toString(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string)
 	case bson.TypeDouble:
 		s = formatDouble(raw.Double(v))
 	case bson.TypeDecimal128:
-		d, _ := v.Decimal128OK()
-		s = d.String()
+		s = string(raw.AppendDecimal(nil, v.Value))
 	case bson.TypeObjectID:
-		id, _ := v.ObjectIDOK()
-		s = id.Hex()
+		s = hex.EncodeToString(v.Value)
 	case bson.TypeDateTime:
 		t, _ := moment(v)
 		s, reason = formatDate(utcFormat, t)
 	default:
-		return unconvertible(v, to)
+		return made, ""
 	}
 	return raw.NewString(s), reason
 }
@@ -129,76 +121,64 @@ func formatDouble(d float64) string {
 	return strconv.FormatFloat(d, 'f', -1, 64)
 }
 
-// toInteger cuts off fractions of numbers; texts may have none.
-func toInteger(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	bits := 64
-	if to == bson.TypeInt32 {
-		bits = 32
+// readNumber reads a text as a number.
+func readNumber(text string, to bson.Type) (made bson.RawValue, reason string) {
+	if to == bson.TypeInt32 || to == bson.TypeInt64 {
+		n, err := strconv.ParseInt(text, 10, bits(to))
+		if err != nil {
+			return null, fmt.Sprintf("cannot read a text as a whole number of %d bits", bits(to))
+		}
+		return intValue(n, to), ""
 	}
-	var n int64
+	double, err := strconv.ParseFloat(text, 64)
+	if to == bson.TypeDecimal128 {
+		_, err = bson.ParseDecimal128(text)
+	}
 	switch {
-	case raw.IsNumber(v.Type):
-		var ok bool
-		if n, _, ok = raw.Truncate(v); !ok || bits == 32 && n != int64(int32(n)) {
-			return null, "cannot convert a number beyond " + strconv.Itoa(bits) + " bits"
-		}
-	case v.Type == bson.TypeString:
-		var err error
-		if n, err = strconv.ParseInt(raw.Text(v), 10, bits); err != nil {
-			return null, "cannot read a text as a whole number of " + strconv.Itoa(bits) + " bits"
-		}
-	default:
-		return unconvertible(v, to)
+	case err != nil || strings.ContainsAny(text, "xX_"): // MongoDB refuses other bases
+		return null, "cannot read a text as a number"
+	case to == bson.TypeDecimal128:
+		return decimalValue(parseApd(text)), ""
 	}
-	return intValue(n, to), ""
+	return doubleValue(double), ""
 }
 
-// toDouble refuses finite decimals that a double cannot hold.
-func toDouble(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+// bits returns the width of a type of integers.
+func bits(t bson.Type) int {
+	if t == bson.TypeInt32 {
+		return 32
+	}
+	return 64
+}
+
+// toNumber cuts off fractions for integers, and refuses numbers beyond the range of the type.
+// Booleans and dates are numbers, but no date is an int32. It makes nothing of other types.
+func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
-	case raw.IsNumber(v.Type):
+	case v.Type == bson.TypeBoolean && raw.Truth(v):
+		v = intValue(1, bson.TypeInt32)
+	case v.Type == bson.TypeBoolean:
+		v = intValue(0, bson.TypeInt32)
+	case v.Type == bson.TypeDateTime && to != bson.TypeInt32:
+		v.Type = bson.TypeInt64
+	case !raw.IsNumber(v.Type):
+		return made, ""
+	}
+	switch to {
+	case bson.TypeDecimal128: // 15 digits of a double, as MongoDB does
+		return decimalValue(toApd(v, 15)), ""
+	case bson.TypeDouble:
 		f := float(v)
 		if math.IsInf(f, 0) && toApd(v, 0).Form == apd.Finite {
 			return null, "cannot convert a number beyond the range of double"
 		}
 		return doubleValue(f), ""
-	case v.Type == bson.TypeString:
-		f, err := strconv.ParseFloat(raw.Text(v), 64)
-		if err != nil || isHex(raw.Text(v)) {
-			return null, "cannot read a text as a number"
-		}
-		return doubleValue(f), ""
 	}
-	return unconvertible(v, to)
-}
-
-// isHex reports whether a number is written in a base that MongoDB refuses.
-func isHex(s string) bool { return strings.ContainsAny(s, "xX_") }
-
-// toDecimal128 takes 15 digits of a double, as MongoDB does.
-func toDecimal128(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	switch {
-	case raw.IsNumber(v.Type):
-		return decimalValue(toApd(v, 15)), ""
-	case v.Type == bson.TypeString:
-		if _, err := bson.ParseDecimal128(raw.Text(v)); err != nil || isHex(raw.Text(v)) {
-			return null, "cannot read a text as a number"
-		}
-		return decimalValue(parseApd(raw.Text(v))), ""
+	n, _, ok := raw.Truncate(v)
+	if !ok || to == bson.TypeInt32 && n != int64(int32(n)) {
+		return null, fmt.Sprintf("cannot convert a number beyond %d bits", bits(to))
 	}
-	return unconvertible(v, to)
-}
-
-// toObjectID reads 24 hexadecimal digits of either case.
-func toObjectID(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	if v.Type != bson.TypeString {
-		return unconvertible(v, to)
-	}
-	id, err := bson.ObjectIDFromHex(raw.Text(v))
-	if err != nil {
-		return null, "takes 24 hexadecimal digits for an ObjectID"
-	}
-	return bson.RawValue{Type: to, Value: id[:]}, ""
+	return intValue(n, to), ""
 }
 
 // dateLayouts are how texts write dates; those without a zone mean UTC.
@@ -207,10 +187,10 @@ var dateLayouts = []string{
 }
 
 // toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the
-// moment that a timestamp or an ObjectID holds.
-func toDate(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+// moment that a timestamp or an ObjectID holds. It makes nothing of other types.
+func toDate(v bson.RawValue) (made bson.RawValue, reason string) {
 	if t, ok := moment(v); ok {
-		return intValue(t.UnixMilli(), to), ""
+		return intValue(t.UnixMilli(), bson.TypeDateTime), ""
 	}
 	switch v.Type {
 	case bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
@@ -218,15 +198,15 @@ func toDate(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 		if !ok {
 			return null, "cannot convert a number beyond the range of dates"
 		}
-		return intValue(ms, to), ""
+		return intValue(ms, bson.TypeDateTime), ""
 	case bson.TypeString:
 		written := strings.Replace(raw.Text(v), " ", "T", 1)
 		for _, layout := range dateLayouts {
 			if t, err := time.Parse(layout, written); err == nil {
-				return intValue(t.UnixMilli(), to), ""
+				return intValue(t.UnixMilli(), bson.TypeDateTime), ""
 			}
 		}
 		return null, "cannot read a text as a date such as 2024-05-31T12:00:00Z"
 	}
-	return unconvertible(v, to)
+	return made, ""
 }

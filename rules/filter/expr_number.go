@@ -1,8 +1,10 @@
 package filter
 
 import (
+	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
@@ -16,55 +18,59 @@ import (
 // condition, which is not needed: an undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
-// align counts the work of bringing two decimals to one exponent, which may take
-// thousands of digits.
-func (s *state) align(a, b *apd.Decimal) {
-	apart := int(a.Exponent) - int(b.Exponent)
-	s.steps -= 8 + max(apart, -apart)/2
+// decimalOperation is an operation of decimals on x and y.
+type decimalOperation func(d, x, y *apd.Decimal) (apd.Condition, error)
+
+// compute applies an operation. It counts the work of bringing two decimals to one exponent,
+// which may take thousands of digits.
+func (s *state) compute(op decimalOperation, x, y *apd.Decimal) *apd.Decimal {
+	apart := int(x.Exponent) - int(y.Exponent)
+	s.steps -= max(apart, -apart) / 16
+	var d apd.Decimal
+	_, _ = op(&d, x, y)
+	return &d
 }
 
-// numbers reports whether all arguments are numbers. If not, the value is null.
-func (f frame) numbers() bool { return f.all(func(i int) { f.number(i) }) }
-
-// arithmetic is an operation in each of the kinds of numbers.
+// arithmetic is an operation on doubles, and on decimals and integers.
 type arithmetic struct {
-	ints     func(z, x, y *big.Int) *big.Int // if nil, doubles is used
 	doubles  func(x, y float64) float64
-	decimals func(d, x, y *apd.Decimal) (apd.Condition, error)
+	decimals decimalOperation
 }
 
 var (
-	multiply = arithmetic{(*big.Int).Mul, func(x, y float64) float64 { return x * y }, decimals.Mul}
-	subtract = arithmetic{(*big.Int).Sub, func(x, y float64) float64 { return x - y }, decimals.Sub}
-	divide   = arithmetic{nil, func(x, y float64) float64 { return x / y }, decimals.Quo}
-	modulo   = arithmetic{(*big.Int).Rem, math.Mod, decimals.Rem}
+	multiply = arithmetic{func(x, y float64) float64 { return x * y }, decimals.Mul}
+	subtract = arithmetic{func(x, y float64) float64 { return x - y }, decimals.Sub}
+	modulo   = arithmetic{math.Mod, decimals.Rem}
 )
 
 // of computes with two numbers. Integers beyond 64 bits become a double.
 func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
-	switch {
-	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
-		var d apd.Decimal
-		x, y := toApd(a, 15), toApd(b, 15)
-		s.align(x, y)
-		_, _ = op.decimals(&d, x, y)
-		return decimalValue(&d)
-	case op.ints != nil && a.Type != bson.TypeDouble && b.Type != bson.TypeDouble:
-		if n := op.ints(new(big.Int), big.NewInt(raw.Int(a)), big.NewInt(raw.Int(b))); n.IsInt64() {
-			return intOf(n.Int64(), a, b)
+	if t := wider(a.Type, b.Type); t != bson.TypeDouble {
+		d := s.compute(op.decimals, toApd(a, 15), toApd(b, 15))
+		if t == bson.TypeDecimal128 {
+			return decimalValue(d)
+		}
+		if n, err := d.Int64(); err == nil {
+			return intOf(n, t)
 		}
 	}
 	return doubleValue(op.doubles(float(a), float(b)))
 }
 
+// wider returns the type of what is computed from two types of numbers. 0 is of no number.
+func wider(a, b bson.Type) bson.Type {
+	t := max(a, b) // the codes of int32, int64 and decimal128 ascend
+	if t != bson.TypeDecimal128 && (a == bson.TypeDouble || b == bson.TypeDouble) {
+		return bson.TypeDouble
+	}
+	return t
+}
+
 // evalMultiply multiplies in the widest type of the numbers so far; without numbers it is 1.
 func evalMultiply(f frame) bson.RawValue {
-	if !f.numbers() {
-		return null
-	}
 	product := intValue(1, bson.TypeInt32)
-	for _, v := range f.values {
-		product = multiply.of(f.state, product, v)
+	if !f.all(func(i int) { product = multiply.of(f.state, product, f.number(i)) }) {
+		return null
 	}
 	return product
 }
@@ -73,10 +79,7 @@ func evalMultiply(f frame) bson.RawValue {
 func evalSubtract(f frame) bson.RawValue {
 	a, b := f.values[0], f.values[1]
 	if a.Type != bson.TypeDateTime {
-		if !f.numbers() {
-			return null
-		}
-		return subtract.of(f.state, a, b)
+		return subtract.of(f.state, f.number(0), f.number(1))
 	}
 	at := int64(raw.Uint64(a.Value))
 	if b.Type == bson.TypeDateTime {
@@ -89,35 +92,30 @@ func evalSubtract(f frame) bson.RawValue {
 	return intValue(at-ms, bson.TypeDateTime)
 }
 
-// divisible reports whether the arguments have a quotient; if not, the result is null.
-func (f frame) divisible() bool {
-	if raw.IsNone(f.values[1]) || !f.numbers() {
-		return false
-	}
-	if !raw.Truth(f.values[1]) {
+// dividend returns two arguments that have a quotient.
+func (f frame) dividend() (a, b bson.RawValue) {
+	a, b = f.number(0), f.number(1)
+	if !raw.Truth(b) {
 		f.fail("cannot divide by zero")
 	}
-	return true
+	return a, b
 }
 
 // evalDivide makes a double of integers, even if the quotient is whole.
 func evalDivide(f frame) bson.RawValue {
-	if !f.divisible() {
-		return null
+	a, b := f.dividend()
+	if wider(a.Type, b.Type) == bson.TypeDecimal128 {
+		return decimalValue(f.state.compute(decimals.Quo, toApd(a, 15), toApd(b, 15)))
 	}
-	return divide.of(f.state, f.values[0], f.values[1])
+	return doubleValue(float(a) / float(b))
 }
 
 // evalMod gives the remainder the sign of the dividend. Of an integer and a whole double it
 // is an integer.
 func evalMod(f frame) bson.RawValue {
-	if !f.divisible() {
-		return null
-	}
-	a, b := f.values[0], f.values[1]
-	n, whole, ok := raw.Truncate(b)
-	if b.Type == bson.TypeDouble && whole && ok && a.Type != bson.TypeDecimal128 {
-		b = intOf(n)
+	a, b := f.dividend()
+	if n, whole, ok := raw.Truncate(b); ok && whole && wider(a.Type, b.Type) == bson.TypeDouble {
+		b = intOf(n, bson.TypeInt32)
 	}
 	return modulo.of(f.state, a, b)
 }
@@ -136,7 +134,7 @@ func evalAbs(f frame) bson.RawValue {
 	if n == math.MinInt64 {
 		f.fail("cannot take the least of the long integers")
 	}
-	return intOf(max(n, -n), v)
+	return intOf(max(n, -n), v.Type)
 }
 
 // integral is $floor or $ceil.
@@ -176,28 +174,155 @@ func evalRound(f frame) bson.RawValue {
 	case bson.TypeDecimal128:
 		return decimalValue(d)
 	case bson.TypeDouble:
-		rounded, _ := strconv.ParseFloat(d.String(), 64) // of fewer digits than v: it has no range error
-		return doubleValue(rounded)
+		return doubleValue(floatOf(d))
 	}
 	n, err := d.Int64()
 	if err != nil {
 		f.fail("leaves the range of the number's type")
 	}
-	return intOf(n, v)
+	return intOf(n, v.Type)
 }
 
-// intOf returns an int32 if the result fits and no operand is an int64, else an int64.
-func intOf(n int64, operands ...bson.RawValue) bson.RawValue {
-	t := bson.TypeInt32
-	if n != int64(int32(n)) {
-		t = bson.TypeInt64
+// total adds numbers: integers and doubles to the digits of two doubles, decimals to 34.
+type total struct {
+	kind      bson.Type // the widest so far; 0 before the first number
+	n         int       // the count of numbers
+	sum, lost float64   // of integers and doubles, and what the sum lost by rounding
+	decimal   apd.Decimal
+}
+
+// add adds a number of any type.
+func (t *total) add(s *state, v bson.RawValue) {
+	t.n++
+	t.kind = wider(t.kind, v.Type)
+	switch v.Type {
+	case bson.TypeDecimal128:
+		t.decimal = *s.compute(decimals.Add, &t.decimal, toApd(v, 0))
+	case bson.TypeDouble:
+		t.addDouble(raw.Double(v))
+	default: // a double may not hold it
+		n := raw.Int(v)
+		t.addDouble(float64(n >> 32 << 32))
+		t.addDouble(float64(n & math.MaxUint32))
 	}
-	for _, v := range operands {
-		if v.Type == bson.TypeInt64 {
-			t = v.Type
+}
+
+// addDouble adds a double without loss.
+func (t *total) addDouble(d float64) {
+	sum := t.sum + d
+	if part := sum - t.sum; !math.IsInf(sum, 0) {
+		t.lost += (t.sum - (sum - part)) + (d - part)
+	}
+	t.sum = sum
+}
+
+// float returns the sum of all numbers but decimals.
+func (t *total) float() float64 { return t.sum + t.lost }
+
+// exact is the sum as a decimal.
+func (t *total) exact(s *state) *apd.Decimal {
+	sum := &t.decimal
+	for _, d := range []float64{t.sum, t.lost} {
+		if d != 0 {
+			sum = s.compute(decimals.Add, sum, toApd(doubleValue(d), 34))
 		}
 	}
-	return intValue(n, t)
+	return sum
+}
+
+// value is the sum in the narrowest type that holds it.
+func (t *total) value(s *state) bson.RawValue {
+	switch t.kind {
+	case bson.TypeDecimal128:
+		return decimalValue(t.exact(s))
+	case bson.TypeDouble:
+		return doubleValue(t.float())
+	}
+	sum := new(big.Float).SetPrec(128)
+	if n, accuracy := sum.Add(big.NewFloat(t.sum), big.NewFloat(t.lost)).Int64(); accuracy == big.Exact {
+		return intOf(n, t.kind)
+	}
+	return doubleValue(t.float())
+}
+
+// evalAdd adds numbers, and moves at most one date by them in milliseconds.
+func evalAdd(f frame) bson.RawValue {
+	var t total
+	dated := false
+	for _, v := range f.values {
+		switch {
+		case raw.IsNone(v):
+			return null
+		case v.Type == bson.TypeDateTime && dated:
+			f.fail("takes one date only")
+		case v.Type == bson.TypeDateTime:
+			dated = true
+			v.Type = bson.TypeInt64
+		case !raw.IsNumber(v.Type):
+			f.fail("takes numbers and dates, not %s", typeName(v))
+		}
+		t.add(f.state, v)
+	}
+	if !dated {
+		return t.value(f.state)
+	}
+	ms, _, fits := raw.Truncate(decimalValue(t.exact(f.state)))
+	if !fits {
+		f.fail("leaves the range of dates")
+	}
+	return intValue(ms, bson.TypeDateTime)
+}
+
+// items yields the elements of a single array argument, otherwise the arguments.
+func (f frame) items() iter.Seq[bson.RawValue] {
+	if len(f.values) == 1 && f.values[0].Type == bson.TypeArray {
+		return raw.Elements(f.values[0])
+	}
+	return slices.Values(f.values)
+}
+
+// sum adds the numbers and leaves out the rest.
+func (f frame) sum() *total {
+	t := &total{}
+	for v := range f.items() {
+		if raw.IsNumber(v.Type) {
+			t.add(f.state, v)
+		}
+	}
+	return t
+}
+
+// evalAvg returns null without numbers. The mean of integers is a double.
+func evalAvg(f frame) bson.RawValue {
+	t := f.sum()
+	switch {
+	case t.n == 0:
+		return null
+	case t.kind == bson.TypeDecimal128:
+		return decimalValue(f.state.compute(decimals.Quo, t.exact(f.state), apd.New(int64(t.n), 0)))
+	}
+	return doubleValue(t.float() / float64(t.n))
+}
+
+// extreme is $max, with sign 1, or $min, with sign -1.
+func extreme(sign int) evaluation {
+	return func(f frame) bson.RawValue {
+		best := null
+		for v := range f.items() {
+			if !raw.IsNone(v) && (raw.IsNone(best) || raw.Compare(v, best)*sign > 0) {
+				best = v
+			}
+		}
+		return best
+	}
+}
+
+// intOf returns an int32 if that is the type and n fits, else an int64.
+func intOf(n int64, t bson.Type) bson.RawValue {
+	if t != bson.TypeInt64 && n == int64(int32(n)) {
+		return intValue(n, bson.TypeInt32)
+	}
+	return intValue(n, bson.TypeInt64)
 }
 
 // float converts a number.
@@ -206,28 +331,35 @@ func float(v bson.RawValue) float64 {
 	case bson.TypeDouble:
 		return raw.Double(v)
 	case bson.TypeDecimal128:
-		f, _ := strconv.ParseFloat(toApd(v, 0).String(), 64) // infinite beyond its range
-		return f
+		return floatOf(toApd(v, 0))
 	}
 	return float64(raw.Int(v))
 }
 
+// floatOf converts a decimal. It is infinite beyond the range of doubles.
+func floatOf(d *apd.Decimal) float64 {
+	f, _ := d.Float64()
+	return f
+}
+
 // toApd converts a number. It takes the first digits of a double.
 func toApd(v bson.RawValue, digits int) *apd.Decimal {
+	var text string
 	switch v.Type {
 	case bson.TypeDouble:
-		return parseApd(strconv.FormatFloat(raw.Double(v), 'e', digits-1, 64))
+		text = strconv.FormatFloat(raw.Double(v), 'e', digits-1, 64)
 	case bson.TypeDecimal128:
-		if d, ok := v.Decimal128OK(); ok {
-			return parseApd(d.String())
-		}
+		d, _ := v.Decimal128OK()
+		text = d.String()
+	default:
+		return apd.New(raw.Int(v), 0)
 	}
-	return apd.New(raw.Int(v), 0)
+	return parseApd(text)
 }
 
 // parseApd reads the text of a number.
-func parseApd(s string) *apd.Decimal {
-	d, _, err := apd.NewFromString(s)
+func parseApd(text string) *apd.Decimal {
+	d, _, err := apd.NewFromString(text)
 	if err != nil {
 		return &apd.Decimal{Form: apd.NaN}
 	}
