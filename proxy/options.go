@@ -49,15 +49,13 @@ type Options struct {
 	Optional []string
 }
 
-// Limits bounds what one request may cost. A zero field has the default named, a
-// negative time no limit.
+// Limits bounds what one request may cost. A zero field has the default named. A negative Request
+// or Shutdown is no limit.
 type Limits struct {
 	KeptBytes   int           // a longer answer is streamed, not kept; 4 MiB
 	Request     time.Duration // evaluating one request; 15 s
 	Read        time.Duration // receiving one request; 10 s
 	Write       time.Duration // sending a response of which the client takes nothing; 20 s
-	Send        time.Duration // sending one response, exports included; 1 h
-	Idle        time.Duration // an open connection without requests; 1 min
 	Concurrency int           // connections served at a time; 10,000
 	Rate        int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
 	KeyFailures int           // wrong keys a minute and client; if 0 or less, not limited
@@ -137,8 +135,6 @@ func (l Limits) withDefaults() Limits {
 	l.Request = cmp.Or(l.Request, 15*time.Second)
 	l.Read = cmp.Or(l.Read, 10*time.Second)
 	l.Write = cmp.Or(l.Write, 20*time.Second)
-	l.Send = cmp.Or(l.Send, time.Hour)
-	l.Idle = cmp.Or(l.Idle, time.Minute)
 	l.Concurrency = cmp.Or(l.Concurrency, 10_000)
 	l.Shutdown = cmp.Or(l.Shutdown, 20*time.Second)
 	return l

@@ -62,7 +62,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 	app.Handler() // has the app prepared
 	limits := s.options.Limits
 	bounded := listener.New(ln, listener.Options{
-		Read: limits.Read, Idle: limits.Idle, Write: limits.Write, Send: limits.Send, HeaderBytes: urlBytes + listener.HeaderRoom,
+		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.HeaderRoom,
 		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,

@@ -54,8 +54,8 @@ type Conn struct {
 	tooLong  bool      // the URL of the last request does not fit
 	inBody   bool      // the server is reading the body of a request
 	failed   error     // the error that Read returns after head
-	until    time.Time // when sending the response must end; zero means no limit
-	readBy   time.Time // when the next read must end; zero means no limit
+	until    time.Time // when sending the response must end
+	readBy   time.Time // when the next read must end
 	reading  deadline
 	writing  deadline
 }
@@ -82,7 +82,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 	now := time.Now()
 	if !c.inBody {
-		c.inBody, c.readBy = true, after(now, c.listener.options.Read)
+		c.inBody, c.readBy = true, now.Add(c.listener.options.Read)
 	}
 	if err := c.limitReading(); err != nil {
 		return 0, err
@@ -111,7 +111,7 @@ func (c *Conn) gather() {
 			}
 		}
 	}
-	c.readBy = after(now, patience)
+	c.readBy = now.Add(patience)
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
@@ -134,7 +134,7 @@ func (c *Conn) gather() {
 			return
 		default:
 			if !begun && len(c.head) > 0 && string(c.head) != "\r" { // from now on the client has Options.Read to finish the header
-				begun, c.readBy = true, after(time.Now(), c.listener.options.Read)
+				begun, c.readBy = true, time.Now().Add(c.listener.options.Read)
 				if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 					c.failed = errNoHTTP
 					continue
@@ -262,7 +262,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 	now, waited := time.Now(), 0
 	if !c.sent.Load() {
 		c.sent.Store(true)
-		c.until = after(now, c.listener.options.Send)
+		c.until = now.Add(c.listener.options.Send)
 	}
 	c.pieces[1], c.unsent = p, c.pieces[1:]
 	if c.begun != nil {

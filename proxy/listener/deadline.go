@@ -25,14 +25,6 @@ func (d *deadline) moves(to time.Time) bool {
 // writeChecks is how often, within Options.Write, a write is interrupted to check whether the client reads.
 const writeChecks = 8
 
-// after returns the time at which d has passed. If d is 0 or less, it returns the zero time, which means no limit.
-func after(now time.Time, d time.Duration) time.Time {
-	if d <= 0 {
-		return time.Time{}
-	}
-	return now.Add(d)
-}
-
 // limitReading sets the deadline of the next read. After the listener has closed, a connection waits at most
 // firstByteGrace for its first byte.
 func (c *Conn) limitReading() error {
@@ -47,11 +39,8 @@ func (c *Conn) limitReading() error {
 
 // nextCheck returns when to interrupt a write to check whether the client reads.
 func (c *Conn) nextCheck(now time.Time) time.Time {
-	if c.listener.options.Write <= 0 {
-		return c.until
-	}
 	next := now.Add(c.listener.options.Write / writeChecks)
-	if !c.until.IsZero() && c.until.Before(next) {
+	if c.until.Before(next) {
 		return c.until
 	}
 	return next
@@ -59,7 +48,7 @@ func (c *Conn) nextCheck(now time.Time) time.Time {
 
 // stalled reports whether a client that last read a byte at the time last has exceeded its limit.
 func (c *Conn) stalled(last, now time.Time) bool {
-	if !c.until.IsZero() && !now.Before(c.until) {
+	if !now.Before(c.until) {
 		return true
 	}
 	patience := c.listener.options.Write

@@ -46,14 +46,14 @@ const MostServed = 1 << 20
 
 // Options configures a Listener. Every field is required.
 type Options struct {
-	// Time limits; 0 or less means no limit.
+	// Time limits.
 	Read  time.Duration // to the first byte, then to the end of a header, then to the end of a body
 	Idle  time.Duration // for a connection without a request
 	Write time.Duration // during which the client reads no byte of a response
 	Send  time.Duration // for sending a response
 
 	HeaderBytes  int // size of a request's header, including its URL
-	MaxConns     int // concurrent connections; 0 or less means no limit
+	MaxConns     int // concurrent connections
 	MaxPerClient int // connections of one client; 0 or less means no limit
 
 	Busy     []byte                      // the response to a connection beyond the limits
@@ -76,17 +76,12 @@ func New(ln net.Listener, o Options) *Listener {
 }
 
 // connectionsWithin returns the limit on connections for a process that may open so many files; 0 for files means
-// unknown. It reserves a tenth of the files, and at least 64, for the store, files and logs. A limit of 0 or less means
-// no limit.
+// unknown. It reserves a tenth of the files, and at least 64, for the store, files and logs.
 func connectionsWithin(wanted int, files uint64) int {
 	if files == 0 || files >= MostServed {
 		return wanted
 	}
-	most := max(int(files-min(files, max(files/10, 64))), 1)
-	if wanted > 0 {
-		return min(wanted, most)
-	}
-	return most
+	return min(wanted, max(int(files-min(files, max(files/10, 64))), 1))
 }
 
 // acceptPause is how long Accept waits after a temporary error.
@@ -132,7 +127,7 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 	if l.options.MaxPerClient > 0 && c.client.IsValid() && l.perClient[c.client] >= l.options.MaxPerClient {
 		return nil
 	}
-	if l.options.MaxConns > 0 && len(l.conns) >= l.options.MaxConns && !l.evictLocked() {
+	if len(l.conns) >= l.options.MaxConns && !l.evictLocked() {
 		return nil
 	}
 	l.conns[c] = struct{}{}
@@ -142,9 +137,7 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 	l.options.Open.Inc()
 	c.openSocket()
 	c.idle.Store(time.Now().UnixNano())
-	if l.options.Read > 0 {
-		_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // the next Read reports a failure
-	}
+	_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // the next Read reports a failure
 	return c
 }
 

@@ -30,6 +30,7 @@ const busy = "HTTP/1.1 503 Service Unavailable\r\n\r\n"
 // bounds are the options of the tests.
 func bounds() listener.Options {
 	return listener.Options{
+		Read: time.Hour, Idle: time.Hour, Write: time.Hour, Send: time.Hour, MaxConns: 1000,
 		HeaderBytes: 4 << 10, Busy: []byte(busy), InFlight: unbounded{}, Logger: slog.New(slog.DiscardHandler),
 		Client: func(peer net.Addr) netip.Prefix {
 			addr := peer.(*net.TCPAddr).AddrPort().Addr()
