@@ -78,7 +78,7 @@ func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, at := resolved(node.Content[i]), place.of(node.Content[i])
-		full := joinPath(path, key.Value)
+		full := strings.TrimPrefix(path+"."+key.Value, ".")
 		switch first := lines[key.Value]; {
 		case first > 0: // in a file; where everything is text the last counts
 			r.mistake(at, full, "given twice, first on line "+strconv.Itoa(first))
@@ -110,14 +110,6 @@ func pathsFrom(keys []Key, prefix, section string) []string {
 
 // parentOf returns a dotted name without its last part.
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
-
-// joinPath returns section.name, or name at the top.
-func joinPath(section, name string) string {
-	if section == "" {
-		return name
-	}
-	return section + "." + name
-}
 
 // resolved follows an alias (*name) to what it stands for.
 func resolved(node *yaml.Node) *yaml.Node {

@@ -205,7 +205,7 @@ func Latin(r rune) string { return latin[unicode.ToLower(r)] }
 // appendFolded appends a letter to the word part at the end of dst. It drops an e after a, o or u.
 func appendFolded(dst []byte, r rune) []byte {
 	switch r = unicode.ToLower(r); {
-	case r == 'e' && endsInVowel(dst):
+	case r == 'e' && len(dst) > 0 && strings.IndexByte("aou", dst[len(dst)-1]) >= 0:
 		return dst
 	case r < utf8.RuneSelf:
 		return append(dst, byte(r))
@@ -216,9 +216,4 @@ func appendFolded(dst []byte, r rune) []byte {
 		return append(dst, strings.TrimSuffix(letters, "e")...) // the letter follows a or o
 	}
 	return utf8.AppendRune(dst, r)
-}
-
-// endsInVowel reports whether a word ends in a letter that an e may modify.
-func endsInVowel(word []byte) bool {
-	return len(word) > 0 && strings.IndexByte("aou", word[len(word)-1]) >= 0
 }

@@ -62,16 +62,12 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !derived(meta.Type, meta.Metadata) {
+		// Views have no documents, and those of a time series come as system.buckets. In archives of
+		// older tools only the options show that a collection is a view.
+		if meta.Type != "view" && meta.Type != "timeseries" && !strings.Contains(meta.Metadata, `"viewOn"`) {
 			promised = append(promised, namespace{meta.Database, meta.Collection})
 		}
 	}
-}
-
-// derived reports whether an archive has no documents of a collection, because it is a view or a time series, whose
-// documents come as system.buckets. In archives of older tools only the options show that a collection is a view.
-func derived(kind, metadata string) bool {
-	return kind == "view" || kind == "timeseries" || strings.Contains(metadata, `"viewOn"`)
 }
 
 // decode reads the next document of the archive's own into v. The error is or wraps errTerminator at a terminator, and

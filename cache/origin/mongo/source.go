@@ -54,7 +54,8 @@ func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	if len(q.Sort) > 0 {
 		o.SetSort(sortKeys(q.Sort)).SetAllowDiskUse(true)
 	}
-	if q.Projection != nil && !slices.ContainsFunc(q.Projection, unprojectable) {
+	refused := func(name string) bool { return name == "" || name[0] == '$' } // by servers: whole documents instead
+	if q.Projection != nil && !slices.ContainsFunc(q.Projection, refused) {
 		fields := bson.D{{Key: "_id", Value: 1}}
 		for _, name := range q.Projection {
 			if name != "_id" {
@@ -82,10 +83,6 @@ func sortKeys(order raw.Sort) bson.D {
 	}
 	return keys
 }
-
-// unprojectable reports whether servers refuse a projection to a field of that name. Queries
-// with such a field read whole documents.
-func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
 // byID returns the filter for one document. If the id is a document, byID puts $eq before it, or the server would take
 // its fields for operators.
