@@ -11,7 +11,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/rules"
@@ -62,14 +61,14 @@ func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, err
 // storedSelection reads a selection's rows from the store. What the query does not
 // decide, the filter does while rows are streamed.
 type storedSelection struct {
-	rows   *storedRows
-	size   int // counted by storedRows.Select
-	filter filter.Node
-	bounds *filter.Bounds // of the filter
-	query  bson.Raw       // nil: everything
-	exact  bool           // the query decides alone
-	order  raw.Sort
-	fields []string // the only fields to read; nil: all there are
+	rows       *storedRows
+	size       int // counted by storedRows.Select
+	filter     filter.Node
+	backtracks bool     // the filter has backtracking expressions
+	query      bson.Raw // nil: everything
+	exact      bool     // the query decides alone
+	order      raw.Sort
+	fields     []string // the only fields to read; nil: all there are
 
 	searches [][]string // terms, of one Search after the other
 	levels   []int      // rows by how many terms of the last search are in their title
@@ -88,14 +87,11 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 
 // selection writes a filter for the store.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
-	if f.Backtracks() {
-		f = f.Within(fair.Backtracking(ctx))
-	}
 	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: s.view.def.Order}
+	sel := &storedSelection{rows: s, backtracks: f.Backtracks(), order: s.view.def.Order}
 	sel.by(node)
 	return sel, nil
 }

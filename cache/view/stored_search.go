@@ -33,7 +33,7 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selecti
 		return nil, err
 	}
 	narrow := *s
-	narrow.bounds = cmp.Or(other.bounds, s.bounds)
+	narrow.backtracks = other.backtracks || s.backtracks
 	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, other.filter}})
 	return narrow.counted(ctx)
 }
@@ -72,13 +72,17 @@ func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 
 func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
+		var bounds *filter.Bounds
+		if s.backtracks {
+			bounds = filter.NewBounds(fair.Backtracking(ctx))
+		}
 		for doc, err := range s.rows.view.set.queries.Select(ctx, s.rows.meta, q) {
 			hit, titles := err == nil, 0
 			if hit && s.rows.strip != nil {
 				doc = s.rows.strip(doc)
 			}
 			if hit && !s.exact {
-				hit, err = filter.Match(s.filter, doc, s.bounds)
+				hit, err = filter.Match(s.filter, doc, bounds)
 			}
 			for i := 0; hit && err == nil && i < len(s.searches); i++ {
 				titles, hit = s.rows.view.def.Match(doc, s.searches[i])

@@ -16,12 +16,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -411,6 +413,46 @@ func TestModeRefused(t *testing.T) {
 	for _, o := range []view.Options{{Mode: "elsewhere"}, {Mode: view.Store, Store: struct{ origin.Views }{}}} {
 		if _, err := view.New(o); err == nil {
 			t.Errorf("%q is taken", o.Mode)
+		}
+	}
+}
+
+// TestSlowExpressionInStore: rows may be read after the work that selected them has ended, as
+// streams are. A slow expression belongs to the work that reads.
+func TestSlowExpressionInStore(t *testing.T) {
+	p := newPublisher(t)
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: strings.Repeat("a", 20) + "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.publish("things", 1, doc)
+	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store}, index.Definition{Name: "things"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := filter.Parse([]byte(`{"title": {"$not": {"$regex": "^(\\w|\\w\\w)*\\1[~^]$"}}}`), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := func() (context.Context, func()) {
+		ctx, cancel := context.WithCancel(fair.With(t.Context(), fair.Account{Backtracking: pcre.NewBudget(time.Hour)}))
+		ctx, turn, err := fair.New(1, 1).Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ctx, func() { turn.End(); cancel() }
+	}
+	ctx, end := work()
+	selected, err := snap.Select(ctx, f)
+	end()
+	if err != nil || selected.Count() != 1 {
+		t.Fatalf("selected %v, %v", selected, err)
+	}
+	ctx, end = work()
+	defer end()
+	for _, err := range selected.Rows(ctx, 0, 0) {
+		if err != nil {
+			t.Errorf("read after the selecting work has ended: %v", err)
 		}
 	}
 }

@@ -35,13 +35,13 @@ func TestBudget(t *testing.T) {
 	}
 	long, short := doc(t, `{"a": "`+strings.Repeat("a", 60)+`"}`), doc(t, `{"a": "x", "b": []}`)
 	pauses := 0
-	f = f.Within(pcre.NewBudget(20*time.Millisecond), func() error { pauses++; return nil })
-	if ok, err := f.Match(short); !ok || err != nil {
+	bounds := filter.NewBounds(pcre.NewBudget(20*time.Millisecond), func() error { pauses++; return nil })
+	if ok, err := filter.Match(f.Root(), short, bounds); !ok || err != nil {
 		t.Fatalf("Match = %t, %v before the budget is used up", ok, err)
 	}
 	for _, d := range []bson.Raw{long, short} {
 		var fault *rules.Error
-		if _, err := f.Match(d); !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Where != "$or.0.a.$regex" {
+		if _, err := filter.Match(f.Root(), d, bounds); !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Where != "$or.0.a.$regex" {
 			t.Fatalf("Match error = %v, want a wrong call at $or.0.a.$regex", err)
 		}
 	}
@@ -52,15 +52,15 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget := pcre.NewBudget(20 * time.Millisecond)
+	bounds = filter.NewBounds(pcre.NewBudget(20*time.Millisecond), nil)
 	for _, d := range []bson.Raw{long, short} { // the second finds the budget used up
-		if _, err := inExpression.Within(budget, nil).Match(d); !errors.Is(err, rules.ErrWrongCall) {
+		if _, err := filter.Match(inExpression.Root(), d, bounds); !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("Match error = %v, want a wrong call", err)
 		}
 	}
 	gone := errors.New("gone")
-	f = f.Within(pcre.NewBudget(time.Hour), func() error { return gone })
-	if _, err := f.Match(long); !errors.Is(err, gone) {
+	bounds = filter.NewBounds(pcre.NewBudget(time.Hour), func() error { return gone })
+	if _, err := filter.Match(f.Root(), long, bounds); !errors.Is(err, gone) {
 		t.Errorf("Match error = %v, want that of the pause", err)
 	}
 }

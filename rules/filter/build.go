@@ -55,7 +55,7 @@ func of(n Node) *Filter {
 	return f
 }
 
-// combined joins the nodes of filters, their bounds and the times until which they hold.
+// combined joins the nodes of filters and the times until which they hold.
 func combined(join func([]Node) Node, filters []*Filter) *Filter {
 	var nodes []Node
 	var all Filter
@@ -65,9 +65,6 @@ func combined(join func([]Node) Node, filters []*Filter) *Filter {
 		}
 		nodes = append(nodes, f.root)
 		all.backtracks = all.backtracks || f.backtracks
-		if all.bounds == nil {
-			all.bounds = f.bounds
-		}
 		if !f.until.IsZero() && (all.until.IsZero() || f.until.Before(all.until)) {
 			all.until = f.until
 		}

@@ -9,7 +9,6 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/ejson"
-	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -24,8 +23,7 @@ type Filter struct {
 	root       Node
 	key        string
 	until      time.Time
-	backtracks bool    // an expression needs the backtracking engine
-	bounds     *Bounds // see Within; nil: unbound
+	backtracks bool // an expression needs the backtracking engine
 }
 
 // Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
@@ -79,27 +77,11 @@ func (f *Filter) Until() time.Time { return f.until }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
-// it cannot compute with; or it is the error of a pause (see Within).
-func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, f.bounds) }
+// it cannot compute with.
+func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, nil) }
 
 // Backtracks reports whether the filter has backtracking expressions.
 func (f *Filter) Backtracks() bool { return f.backtracks }
-
-// Within returns the filter with its backtracking expressions bound to a budget.
-// Matching fails as Match says when the budget is used up. pause is called between
-// two attempts at a match that takes long; it may block, and its error ends the match.
-// A filter without such expressions, or without a budget, is returned as it is.
-func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
-	if b == nil || !f.backtracks {
-		return f
-	}
-	within := *f
-	within.bounds = &Bounds{b, pause}
-	return &within
-}
-
-// Bounds returns what Within has bound the filter to, nil if nothing.
-func (f *Filter) Bounds() *Bounds { return f.bounds }
 
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }

@@ -29,6 +29,16 @@ type Bounds struct {
 	pause  func() error // may be nil
 }
 
+// NewBounds returns bounds by a budget, nil without one. A match fails as that of Filter.Match
+// when the budget is used up. pause is called between two attempts at a match that takes
+// long; it may block, and its error ends the match.
+func NewBounds(b *pcre.Budget, pause func() error) *Bounds {
+	if b == nil {
+		return nil
+	}
+	return &Bounds{b, pause}
+}
+
 // Match implements Test.
 func (re *Regex) Match(v raw.Value, b *Bounds) (bool, error) {
 	switch {
@@ -50,7 +60,7 @@ func (re *Regex) Holding() *Regex {
 
 // MatchString reports whether the expression matches somewhere in s. The error is a
 // *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
-// (see Filter.Within).
+// (see NewBounds).
 func (re *Regex) MatchString(s string, b *Bounds) (bool, error) {
 	if !re.Backtracks() {
 		return re.Regexp.MatchString(s, nil, nil)

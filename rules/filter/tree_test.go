@@ -140,28 +140,25 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestWithinLeavesFiltersAlone: a filter that cannot run long is the same within a budget,
-// and one that can keeps its key.
-func TestWithinLeavesFiltersAlone(t *testing.T) {
-	budget := pcre.NewBudget(time.Second)
-	plain := read(t, `{"a": {"$regex": "^x"}}`, filter.Options{})
-	if plain.Within(budget, nil) != plain {
-		t.Error("a filter without backtracking is copied")
+// TestBounds: a filter that may run long matches the same documents within bounds.
+func TestBounds(t *testing.T) {
+	if read(t, `{"a": {"$regex": "^x"}}`, filter.Options{}).Backtracks() {
+		t.Error("a plain expression backtracks")
 	}
+	bounds := filter.NewBounds(pcre.NewBudget(time.Second), nil)
 	for _, query := range []string{
 		`{"a": {"$regex": "(?=x)x"}}`, `{"$or": [{"a": {"$not": {"$regex": "(?=y)y"}}}, {"b": 1}]}`,
 		`{"a": {"$in": [1, {"$regularExpression": {"pattern": "(?=x)", "options": "i"}}]}}`, `{"b": {"$elemMatch": {"c": {"$regex": "(?=x)"}}}}`,
 		`{"b": {"$elemMatch": {"$regex": "(?=x)"}}}`, `{"$expr": {"$regexMatch": {"input": "$a", "regex": "(?=x)x"}}}`,
 	} {
 		f := read(t, query, filter.Options{})
-		bound := f.Within(budget, nil)
-		if bound == f || bound.Key() != f.Key() {
-			t.Errorf("%s: bound to a budget it has the key %s, want %s", query, bound.Key(), f.Key())
+		if !f.Backtracks() {
+			t.Errorf("%s does not backtrack", query)
 		}
 		for _, d := range []string{`{"a": "x", "b": [{"c": "x"}, "x"]}`, `{"a": "y", "b": []}`, `{}`} {
 			want := match(t, f, doc(t, d))
-			if got := match(t, bound, doc(t, d)); got != want {
-				t.Errorf("%s on %s: %t within a budget, want %t", query, d, got, want)
+			if got, err := filter.Match(f.Root(), doc(t, d), bounds); got != want || err != nil {
+				t.Errorf("%s on %s: %t, %v within bounds, want %t", query, d, got, err, want)
 			}
 		}
 	}

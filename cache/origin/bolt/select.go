@@ -66,9 +66,6 @@ func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.S
 			return
 		}
 		defer v.readers.unpin(at.View, p)
-		if f.Backtracks() {
-			f = f.Within(fair.Backtracking(ctx))
-		}
 		matches := v.matches(ctx, at.View, p, f)
 		if order := q.Sort; len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
 			matches(yield)

@@ -21,10 +21,11 @@ type evaluation struct {
 // eval returns the slots of within whose row matches a filter. The error is the context's, or
 // that of an expression that ran out of time (kind rules.ErrWrongCall).
 func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
+	var bounds *filter.Bounds
 	if f.Backtracks() {
-		f = f.Within(fair.Backtracking(ctx))
+		bounds = filter.NewBounds(fair.Backtracking(ctx))
 	}
-	rows, err := evaluation{t, f.Bounds()}.node(ctx, f.Root(), within)
+	rows, err := evaluation{t, bounds}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
