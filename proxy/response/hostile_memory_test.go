@@ -166,24 +166,37 @@ func TestUnwoundRowsStream(t *testing.T) {
 	}
 }
 
-// TestSlowPackingStreams: an answer that takes too long to compress as a whole is sent
-// while it is compressed, not refused when the request's time is over.
-func TestSlowPackingStreams(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left to a whole run: the race detector makes all of it slow, not the packing alone")
-	}
-	o := proxytest.Options(t)
-	o.Limits.KeptBytes, o.Limits.Request = 8<<20, time.Second
-	s := proxytest.Open(t, collaborations(t, 8, 3000, 5, 4), o)
-	for _, coding := range []string{"br", "zstd", "gzip"} {
-		t.Run(coding, func(t *testing.T) {
-			res := s.Get(unwinding, "Accept-Encoding", coding)
-			rows := strings.Count(proxytest.Plain(t, res), `"last":`)
-			if res.StatusCode != 200 || rows != 8*3000*5*4 {
-				t.Errorf("status %d, %d rows", res.StatusCode, rows)
+// TestSlowStreams: an answer that is sent in pieces, compressed or not, may take longer than
+// Limits.Request.
+func TestSlowStreams(t *testing.T) {
+	store := collaborations(t, 2, 3000, 5, 4)
+	proxytest.WithPatience(t, func(limit time.Duration) error {
+		o := proxytest.Options(t)
+		o.Limits.KeptBytes, o.Limits.Request = 1<<20, limit
+		l := proxytest.ServeOn(t, proxytest.Open(t, store, o), proxytest.Narrow{Listener: proxytest.Listen(t)})
+		var answers []*http.Response
+		for _, coding := range []string{"identity", "br", "zstd", "gzip"} {
+			conn := l.Narrowly()
+			l.Write(conn, "GET "+unwinding+" HTTP/1.1\r\nHost: x\r\nAccept-Encoding: "+coding+"\r\n\r\n")
+			res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
+			if err != nil {
+				return err
 			}
-		})
-	}
+			defer res.Body.Close()
+			answers = append(answers, res)
+		}
+		time.Sleep(limit)
+		for _, res := range answers {
+			body, err := io.ReadAll(res.Body)
+			if err != nil || res.StatusCode != http.StatusOK {
+				return fmt.Errorf("%s: status %d, %w", res.Header.Get("Content-Encoding"), res.StatusCode, err)
+			}
+			if rows := strings.Count(proxytest.Plain(t, proxytest.Response{Response: res, Body: body}), `"last":`); rows != 2*3000*5*4 {
+				return fmt.Errorf("%s: %d rows", res.Header.Get("Content-Encoding"), rows)
+			}
+		}
+		return nil
+	})
 }
 
 const unwinding = "/api/search/activities?columns[]=authors.last&columns[]=units&columns[]=topics"
