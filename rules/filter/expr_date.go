@@ -129,12 +129,28 @@ func (f frame) formatted(format string, t time.Time) bson.RawValue {
 
 // layouts are the letters of a format that Go has a layout for.
 var layouts = map[byte]string{
-	'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
+	'%': "%", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
+}
+
+const yearDigits = 4
+
+// dateNumbers are the letters that Go has no layout for, with the digits of their numbers.
+var dateNumbers = map[byte]struct {
+	digits int
+	of     func(t time.Time) int
+}{
+	'Y': {yearDigits, time.Time.Year},
+	'G': {yearDigits, func(t time.Time) int { year, _ := t.ISOWeek(); return year }},
+	'V': {2, func(t time.Time) int { _, week := t.ISOWeek(); return week }},
+	'U': {2, func(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }}, // before the first Sunday is week 0
+	'L': {3, func(t time.Time) int { return t.Nanosecond() / 1e6 }},
+	'w': {1, func(t time.Time) int { return int(t.Weekday()) + 1 }}, // Sunday is 1
+	'u': {1, isoWeekday},
+	'Z': {1, func(t time.Time) int { _, offset := t.Zone(); return offset / 60 }},
 }
 
 // formatDate writes a date in a format of $dateToString, or returns the reason why not.
 func formatDate(format string, t time.Time) (written, reason string) {
-	isoYear, isoWeek := t.ISOWeek()
 	var b []byte
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
@@ -145,33 +161,16 @@ func formatDate(format string, t time.Time) (written, reason string) {
 			return "", "has a format that ends with %"
 		}
 		letter := format[i]
-		if letter == 'Y' && (t.Year() < 0 || t.Year() > 9999) || letter == 'G' && (isoYear < 0 || isoYear > 9999) {
-			return "", "writes years from 0 to 9999 only"
-		}
-		switch letter {
-		case '%':
-			b = append(b, '%')
-		case 'G':
-			b = fmt.Appendf(b, "%04d", isoYear)
-		case 'L':
-			b = fmt.Appendf(b, "%03d", t.Nanosecond()/1e6)
-		case 'w': // Sunday is 1
-			b = fmt.Append(b, int(t.Weekday())+1)
-		case 'u': // Monday is 1
-			b = fmt.Append(b, isoWeekday(t))
-		case 'U': // weeks begin on Sunday; the days before the first are in week 0
-			b = fmt.Appendf(b, "%02d", (t.YearDay()+6-int(t.Weekday()))/7)
-		case 'V':
-			b = fmt.Appendf(b, "%02d", isoWeek)
-		case 'Z':
-			_, offset := t.Zone()
-			b = fmt.Append(b, offset/60)
-		default:
-			layout, ok := layouts[letter]
-			if !ok {
-				return "", "has a format with the unknown letter " + strconv.QuoteRune(rune(letter))
+		if number, ok := dateNumbers[letter]; ok {
+			n := number.of(t)
+			if number.digits == yearDigits && (n < 0 || n > 9999) {
+				return "", "writes years from 0 to 9999 only"
 			}
+			b = fmt.Appendf(b, "%0*d", number.digits, n)
+		} else if layout, ok := layouts[letter]; ok {
 			b = t.AppendFormat(b, layout)
+		} else {
+			return "", "has a format with the unknown letter " + strconv.QuoteRune(rune(letter))
 		}
 	}
 	return string(b), ""
@@ -218,25 +217,25 @@ func (f frame) weekday(i int) int {
 // dateDiff counts the beginnings of a unit between two dates of one time zone; false if
 // there is no such unit. Weeks begin on a day from 1, Monday, to 7.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
-	years := int64(end.Year()) - int64(start.Year())
-	months := 12*years + int64(end.Month()) - int64(start.Month())
-	days := dayNumber(end) - dayNumber(start)
+	const hour, day = 3600, 24 * 3600
+	_, from := start.Zone()
+	_, to := end.Zone()
+	first, last := start.Unix()+int64(from), end.Unix()+int64(to) // as the clocks of the zone have them
+	months := 12*(int64(end.Year())-int64(start.Year())) + int64(end.Month()) - int64(start.Month())
 	switch unit {
 	case "year":
-		return years, true
+		return int64(end.Year()) - int64(start.Year()), true
 	case "quarter":
-		return 4*years + int64((end.Month()-1)/3) - int64((start.Month()-1)/3), true
+		return floorDiv(months+int64(start.Month()-1)%3, 3), true
 	case "month":
 		return months, true
 	case "week":
 		since := int64((isoWeekday(start) - firstDay + 7) % 7) // days since the week of start began
-		return floorDiv(days+since, 7), true
+		return floorDiv(floorDiv(last, day)-floorDiv(first, day)+since, 7), true
 	case "day":
-		return days, true
+		return floorDiv(last, day) - floorDiv(first, day), true
 	case "hour":
-		_, from := start.Zone()
-		_, to := end.Zone()
-		return 24*days + int64(end.Hour()-start.Hour()) + int64((from-to)/3600), true
+		return floorDiv(last, hour) - floorDiv(first, hour) + int64((from-to)/hour), true
 	case "minute":
 		return floorDiv(end.Unix(), 60) - floorDiv(start.Unix(), 60), true
 	case "second":
@@ -245,12 +244,6 @@ func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool
 		return end.UnixMilli() - start.UnixMilli(), true
 	}
 	return 0, false
-}
-
-// dayNumber counts days, as the calendar of the date's own zone has them.
-func dayNumber(t time.Time) int64 {
-	year, month, day := t.Date()
-	return floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), 24*3600)
 }
 
 // floorDiv divides by a positive number and rounds towards negative infinity.

@@ -123,12 +123,8 @@ func evalMod(f frame) bson.RawValue {
 // evalAbs makes an int64 of the least int32.
 func evalAbs(f frame) bson.RawValue {
 	v := f.number(0)
-	switch v.Type {
-	case bson.TypeDouble:
-		return doubleValue(math.Abs(raw.Double(v)))
-	case bson.TypeDecimal128:
-		d := toApd(v, 0)
-		return decimalValue(d.Abs(d))
+	if v.Type == bson.TypeDouble || v.Type == bson.TypeDecimal128 {
+		return fractional(math.Abs, decimals.Abs)(f)
 	}
 	n := raw.Int(v)
 	if n == math.MinInt64 {
@@ -137,18 +133,17 @@ func evalAbs(f frame) bson.RawValue {
 	return intOf(max(n, -n), v.Type)
 }
 
-// integral is $floor or $ceil.
-func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.Condition, error)) evaluation {
+// fractional is $floor or $ceil, which keep integers.
+func fractional(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.Condition, error)) evaluation {
 	return func(f frame) bson.RawValue {
 		v := f.number(0)
 		switch v.Type {
 		case bson.TypeDouble:
 			return doubleValue(of(raw.Double(v)))
 		case bson.TypeDecimal128:
-			if d := toApd(v, 0); d.Form == apd.Finite && d.Exponent < 0 {
-				_, _ = ofDecimal(d, d)
-				return decimalValue(d)
-			}
+			d := toApd(v, 0)
+			_, _ = ofDecimal(d, d)
+			return decimalValue(d)
 		}
 		return v
 	}
