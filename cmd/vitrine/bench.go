@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -16,7 +15,6 @@ import (
 	"vitrine/cache/origin/dump"
 	"vitrine/cmd/vitrine/internal/bench"
 	"vitrine/configs"
-	"vitrine/materialize"
 )
 
 // benchFlags are the flags of bench beside those of the configuration.
@@ -50,6 +48,17 @@ func benchCommand() *cobra.Command {
 
 // runBench measures and shows the report. Stores for which no folder was given are removed.
 func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
+	if f.demo && len(dumps) > 0 {
+		return errors.New("--demo and a dump: choose one")
+	}
+	cfg, err := loadConfig(cmd, f.demo)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	if f.quick {
 		f.Rounds, f.Duration, f.Changes = 1, 100*time.Millisecond, 10
 	}
@@ -59,10 +68,13 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 		}
 		defer os.RemoveAll(f.Dir)
 	}
-	if err := lendProgram(cmd, &f, dumps); err != nil {
-		return err
-	}
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
+	f.Seed = func(ctx context.Context, into origin.Store) error { return seed(ctx, into, cfg, f.demo, dumps) }
+	f.Command = func(ctx context.Context, store string, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, self, append(args, "--"+configs.FlagConfig, cmd.Flag(configs.FlagConfig).Value.String())...)
+		c.Env = undisturbed(store, f.logged)
+		return c
+	}
 	measured, err := bench.Run(cmd.Context(), f.Options)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		measured.Commit = buildCommit(info)
@@ -78,54 +90,15 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	return bench.Write(f.write, table)
 }
 
-// lendProgram says how stores are opened and filled, and how this program starts itself again.
-func lendProgram(cmd *cobra.Command, f *benchFlags, dumps []string) error {
-	cfg, err := loadConfig(cmd, f.demo)
-	if err != nil {
-		return err
+// seed fills a store with the demo institute, with dumps, or else with the configured store's records.
+func seed(ctx context.Context, into origin.Store, cfg configs.Config, demo bool, dumps []string) error {
+	if demo {
+		return loadDemo(ctx, into)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if f.demo && len(dumps) > 0 {
-		return errors.New("--demo and a dump: choose one")
-	}
-	f.Open = func(ctx context.Context, uri string) (origin.Store, error) {
-		other := cfg
-		other.Store = configs.URI(uri)
-		return openStore(ctx, other)
-	}
-	f.Seed = func(ctx context.Context, into origin.Store) error {
-		switch {
-		case f.demo:
-			return loadDemo(ctx, into)
-		case len(dumps) > 0:
-			return loadDump(ctx, into, dumps)
-		}
+	if len(dumps) == 0 {
 		return copyStore(ctx, cfg, into)
 	}
-	f.Build = func(ctx context.Context, store origin.Store) error {
-		embedded := cfg
-		embedded.Store = "bolt://" // whose lease is free at once
-		_, err := buildViews(ctx, embedded, store, slog.New(slog.DiscardHandler), materialize.Request{}, nil)
-		return err
-	}
-	f.Bare = func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, self, "bench", "bare") }
-	f.Serving = func(ctx context.Context, uri string) *exec.Cmd {
-		c := exec.CommandContext(ctx, self, "bench", "serve")
-		if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
-			c.Args = append(c.Args, "--"+configs.FlagConfig, file)
-		}
-		c.Env = undisturbed(uri, f.logged)
-		return c
-	}
-	return nil
-}
-
-// loadDump fills a store from dumps.
-func loadDump(ctx context.Context, into origin.Store, paths []string) (err error) {
-	d, err := dump.Open(ctx, paths, dump.Options{})
+	d, err := dump.Open(ctx, dumps, dump.Options{})
 	if err != nil {
 		return err
 	}

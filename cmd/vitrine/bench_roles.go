@@ -12,15 +12,14 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"vitrine/cmd/vitrine/internal/bench"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
 
-// benchServeCommand is the process that is measured: the program as serve runs it, and beside
-// it the service for the measurement. It serves until the parent hangs up.
+// benchServeCommand is the process that is measured: the program as serve runs it, and beside it
+// the answers to the parent's questions. It serves until the parent hangs up.
 func benchServeCommand() *cobra.Command {
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		log := slog.New(slog.DiscardHandler)
@@ -28,19 +27,17 @@ func benchServeCommand() *cobra.Command {
 			log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
 		}
 		ctx, stop := context.WithCancel(cmd.Context())
-		defer stop()
-		var service errgroup.Group
-		err := serve(ctx, cfg, false, log, func(p *program, public, _ string) {
+		return serve(ctx, cfg, false, log, func(p *program, public, _ string) {
 			settled := make(chan struct{})
 			p.onSettled = sync.OnceFunc(func() { close(settled) })
-			offered := &bench.Serving{
-				Context: ctx, Views: p.views, Store: p.store, Settled: settled,
-				Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
-			}
-			service.Go(func() error { defer stop(); return bench.Serve(ctx, os.Stdin, os.Stdout, public, offered) })
+			s := &bench.Serving{Views: p.views, Store: p.store, Settled: settled, Trigger: func(view string) error {
+				return p.runner.Trigger(materialize.Request{Views: []string{view}})
+			}}
+			go func() { // reading cannot be interrupted: after a signal it ends with the process
+				defer stop()
+				_ = bench.Serve(os.Stdin, os.Stdout, public, func(c bench.Change) (any, error) { return s.Answer(ctx, c) }) // the parent is gone
+			}()
 		})
-		stop()
-		return errors.Join(err, service.Wait())
 	}, "store")
 	cmd.Hidden = true
 	return cmd
@@ -64,15 +61,13 @@ func undisturbed(store string, logged bool) []string {
 
 // benchBareCommand is the process with the bare handler.
 func benchBareCommand() *cobra.Command {
-	cmd := newCommand("bench bare")
-	cmd.Hidden = true
-	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+	cmd := withConfig("bench bare", func(*cobra.Command, []string, configs.Config) error {
 		s, err := bench.StartBare()
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.Close()) }()
-		return bench.Serve(cmd.Context(), os.Stdin, os.Stdout, s.Addr, s)
-	}
+		return errors.Join(bench.Serve(os.Stdin, os.Stdout, s.Addr, s.Copy), s.Close())
+	})
+	cmd.Hidden = true
 	return cmd
 }

@@ -38,14 +38,14 @@ func TestBench(t *testing.T) {
 		if name == "start" || name == "memory" || name == "refresh" {
 			continue
 		}
-		if r := run.Results[name]; r == nil || r.Requests == 0 || r.P50 <= 0 || r.Ratio <= 0 {
+		if r := run.Results[name]; r == nil || r.Rate <= 0 || r.P50 <= 0 || r.Ratio <= 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	document := filepath.Join(dir, "figures.md")
 	write(t, document, "<!-- bench -->", "<!-- /bench -->")
 	out = vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--dir", "stores", "--cases", "list-304", "--write", document)
-	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "| `list-304`: ") || !strings.Contains(string(text), out) {
+	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "| list-304 | ") || !strings.Contains(string(text), out) {
 		t.Errorf("of a store that is there: printed %s, written %s, %v", out, text, err)
 	}
 }

@@ -59,12 +59,12 @@ func TestCopy(t *testing.T) {
 		{"not modified", map[string]string{"If-None-Match": `"1"`}, 304, "", "test"},
 	}
 	for _, tt := range tests {
-		var a Answer
-		if err := s.Copy(Question{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
+		a, err := s.Copy(Copy{Addr: addr, Path: "/plain", Header: tt.header})
+		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if a.ETag != `"1"` || !a.Held {
-			t.Errorf("%s: took over %+v", tt.name, a)
+			t.Errorf("%s: copied %+v", tt.name, a)
 		}
 		res, err := http.Get("http://" + s.Addr + "/whatever?x=1")
 		if err != nil {
@@ -79,7 +79,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: header %v", tt.name, res.Header)
 		}
 	}
-	if err := s.Copy(Question{Addr: addr, Path: "/missing"}, new(Answer)); err == nil {
-		t.Error("an error was taken over")
+	if _, err := s.Copy(Copy{Addr: addr, Path: "/missing"}); err == nil {
+		t.Error("an error was copied")
 	}
 }

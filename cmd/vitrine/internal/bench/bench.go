@@ -2,7 +2,7 @@
 // against the least that could send the same bytes; how soon it starts, how it refreshes, and what
 // memory it needs.
 //
-//	a dump, the demo, a store ──▶ multiplier ──▶ embedded store ──▶ serving process ◀──HTTP── this process
+//	a dump, the demo, a store ──▶ variations ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                                                bare process    ◀──HTTP──┘
 //
 // The serving process is the program as `serve` runs it. The bare process holds a Fiber handler
@@ -41,11 +41,8 @@ type Options struct {
 	Changes  int               // records changed per refresh
 	Progress func(step string) // is called before each step
 
-	Open    func(ctx context.Context, uri string) (origin.Store, error)
-	Seed    func(ctx context.Context, into origin.Store) error  // fills an empty store with the institute
-	Build   func(ctx context.Context, store origin.Store) error // builds all views of a store
-	Serving func(ctx context.Context, store string) *exec.Cmd   // is a child that offers Serving
-	Bare    func(ctx context.Context) *exec.Cmd                 // is a child that offers Bare
+	Seed    func(ctx context.Context, into origin.Store) error                // fills an empty store with the institute
+	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // is this program on another store
 }
 
 // Run measures. What was measured before an error is in the report.
@@ -58,20 +55,16 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if len(o.Sizes) == 0 {
 		o.Sizes = []int{0}
 	}
-	var failed []error
+	var failed error
 	for _, size := range o.Sizes {
 		b := &bench{Options: o, size: size, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
 		b.run.Results = map[string]*Result{}
-		err := b.measure(ctx)
+		if err := b.measure(ctx); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
+		}
 		all.Runs = append(all.Runs, b.run)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
 	}
-	return all, errors.Join(failed...)
+	return all, failed
 }
 
 // thisMachine describes where the program runs. The processor's name is known on Linux.
@@ -105,38 +98,39 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.start(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	if err := b.memory(&b.run.Ready); err != nil {
-		return err
-	}
 	failed := b.everyCase(ctx)
 	if ctx.Err() != nil {
 		return failed
 	}
-	return errors.Join(failed, b.refresh(ctx), b.memory(&b.run.End))
+	return errors.Join(failed, b.refresh(ctx), b.serving.ask(Change{}, &b.run.End))
 }
 
 // start starts the children: the serving one several times where its start is measured, the last
 // time to stay.
 func (b *bench) start(ctx context.Context) (err error) {
+	rounds := 1
+	if b.wants(stepStart) {
+		rounds = b.Rounds
+	}
 	var starts []time.Duration
-	for began := time.Now(); len(starts) == 0 || b.wants(stepStart) && b.another(len(starts), began); {
+	for range rounds {
 		b.Progress(stepStart)
 		if err := b.stop(); err != nil {
 			return err
 		}
-		if b.serving, err = startChild(b.Serving(ctx, b.uri)); err != nil {
+		if b.serving, err = startChild(b.Command(ctx, b.uri, "bench", "serve")); err != nil {
 			return err
 		}
 		if err := waitReady(b.serving.addr); err != nil {
 			return err
 		}
 		starts = append(starts, time.Since(b.serving.began))
-		if err := b.serving.call("Settle", struct{}{}, &struct{}{}); err != nil {
+		if err := b.serving.ask(Change{}, &b.run.Ready); err != nil {
 			return err
 		}
 	}
-	b.run.Start = median(starts, func(d time.Duration) time.Duration { return d })
-	b.bare, err = startChild(b.Bare(ctx))
+	b.run.Start = median(starts)
+	b.bare, err = startChild(b.Command(ctx, b.uri, "bench", "bare"))
 	return err
 }
 
@@ -149,13 +143,4 @@ func (b *bench) stop() (err error) {
 	}
 	b.bare, b.serving = nil, nil
 	return err
-}
-
-// memory reads the memory of the serving process, if it is chosen.
-func (b *bench) memory(into *Memory) error {
-	if !b.wants(stepMemory) {
-		return nil
-	}
-	b.Progress(stepMemory)
-	return b.serving.call("Memory", struct{}{}, into)
 }

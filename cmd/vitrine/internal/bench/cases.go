@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -31,12 +32,12 @@ var cases = sync.OnceValue(func() (all []Case) {
 	if err := decoder.Decode(&all); err != nil {
 		panic(fmt.Errorf("cases.yaml: %w", err))
 	}
-	for i := range all {
-		if c := &all[i]; c.Conns == 0 && c.Fresh {
-			c.Conns = 1
-		} else if c.Conns == 0 {
-			c.Conns = 16
+	for i, c := range all {
+		usual := 16
+		if c.Fresh {
+			usual = 1
 		}
+		all[i].Conns = cmp.Or(c.Conns, usual)
 	}
 	return all
 })

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func TestCases(t *testing.T) {
 		{"search-journals", "/api/search/journals?limit=20"},
 		{"events", "/api/events"},
 	}
-	v, dice := few(), rand.New(rand.NewPCG(0, 0))
+	v, dice := few(), dice()
 	for _, tt := range tests {
 		c, path := caseNamed(tt.name), ""
 		for tries := 0; tries < 5000 && !strings.HasPrefix(path, tt.path); tries++ {
@@ -91,7 +90,7 @@ func TestDraw(t *testing.T) {
 // TestTraffic checks that one request in ten is new, and that no round repeats another's.
 func TestTraffic(t *testing.T) {
 	b := benchOf(words(t))
-	popular := b.popular()
+	popular := b.draw(Case{Mixes: popularCases}, 50)
 	seen := map[string]bool{}
 	for round := range 2 {
 		paths := b.traffic(popular)[:2000]
@@ -113,7 +112,7 @@ func TestTraffic(t *testing.T) {
 		t.Errorf("%d popular paths", len(popular))
 	}
 	none := benchOf(&vocabulary{})
-	if paths := none.traffic(none.popular()); len(paths) == 0 {
+	if paths := none.traffic(none.draw(Case{Mixes: popularCases}, 50)); len(paths) == 0 {
 		t.Error("without words there is no traffic")
 	}
 }

@@ -1,11 +1,9 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/rpc"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,26 +15,20 @@ import (
 // roleEnv makes the test binary be a process.
 const roleEnv = "VITRINE_TEST_CHILD"
 
-// echo is the service of the tests' children.
-type echo struct{}
-
-func (echo) Upper(s string, reply *string) error {
-	*reply = strings.ToUpper(s)
-	return nil
-}
-
-func (echo) Nothing(_ struct{}, _ *struct{}) error { return nil }
-
-func (echo) Fail(s string, _ *string) error { return errors.New(s) }
-
-func (echo) Die(_ struct{}, _ *struct{}) error {
-	os.Exit(3)
-	return nil
+// upper is what the tests' children answer.
+func upper(text string) (string, error) {
+	switch text {
+	case "fail":
+		return "", errors.New("no such text")
+	case "die":
+		os.Exit(3)
+	}
+	return strings.ToUpper(text), nil
 }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roleEnv) != "" {
-		if err := Serve(context.Background(), os.Stdin, os.Stdout, "here:1", echo{}); err != nil {
+		if err := Serve(os.Stdin, os.Stdout, "here:1", upper); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -61,36 +53,32 @@ func start(t *testing.T, ctx context.Context) *child {
 	return p
 }
 
-func TestCall(t *testing.T) {
+func TestAsk(t *testing.T) {
 	p := start(t, t.Context())
+	if p.addr != "here:1" || p.began.IsZero() {
+		t.Errorf("address %q, began at %v", p.addr, p.began)
+	}
 	var got string
-	if err := p.call("Upper", "words", &got); err != nil || got != "WORDS" {
-		t.Errorf("got %q, %v", got, err)
+	for _, text := range []string{"words", "more words"} {
+		if err := p.ask(text, &got); err != nil || got != strings.ToUpper(text) {
+			t.Errorf("got %q, %v", got, err)
+		}
 	}
-	if err := p.call("Nothing", struct{}{}, &struct{}{}); err != nil {
-		t.Errorf("without arguments and reply: %v", err)
-	}
-	if err := p.call("Missing", struct{}{}, &struct{}{}); err == nil {
-		t.Error("a method that the service does not have: no error")
-	}
-	if err := p.call("Fail", "no", &got); err == nil || !strings.Contains(err.Error(), "no") {
-		t.Errorf("a method's error: %v", err)
+	if err := p.ask("fail", &got); err == nil || !strings.Contains(err.Error(), "no such text") {
+		t.Errorf("the child's error: %v", err)
 	}
 	if err := p.close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if p.began.IsZero() {
-		t.Error("it began at no time")
-	}
-	if err := p.call("Upper", "words", &got); err == nil {
-		t.Error("a call after Close: no error")
+	if err := p.ask("words", &got); err == nil {
+		t.Error("a question after close: no error")
 	}
 }
 
-func TestAChildThatDies(t *testing.T) {
+func TestChildThatDies(t *testing.T) {
 	p := start(t, t.Context())
-	if err := p.call("Die", struct{}{}, &struct{}{}); err == nil {
-		t.Error("the call that killed it: no error")
+	if err := p.ask("die", new(string)); err == nil {
+		t.Error("the question that killed it: no error")
 	}
 	if err := p.close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("close: %v", err)
@@ -101,11 +89,9 @@ func TestContextEndsAChild(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := start(t, ctx)
 	cancel()
-	if err := p.call("Upper", "words", new(string)); err == nil {
-		// It may have answered before the signal came; then the pipe ends with it.
-		for err == nil {
-			err = p.call("Upper", "words", new(string))
-		}
+	var err error
+	for err == nil { // it may answer before the signal comes
+		err = p.ask("words", new(string))
 	}
 	_ = p.close() // it was killed, and says so
 }
@@ -116,52 +102,16 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-func TestServeEndsWithItsInputAndWithItsContext(t *testing.T) {
-	in, parentOut := io.Pipe()
-	parentIn, out := io.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- Serve(t.Context(), in, out, "here:1", echo{}) }()
-	var addr, got string
-	if _, err := fmt.Fscanln(parentIn, &addr); err != nil || addr != "here:1" {
-		t.Errorf("address %q, %v", addr, err)
-	}
-	client := rpc.NewClient(both{parentIn, parentOut})
-	if err := client.Call("Child.Upper", "a", &got); err != nil || got != "A" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if err := client.Close(); err != nil {
+func TestServe(t *testing.T) {
+	var out bytes.Buffer
+	if err := Serve(strings.NewReader(`"a"`+"\n"+`"fail"`), &out, "here:1", upper); err != nil {
 		t.Error(err)
 	}
-	if err := <-served; err != nil {
-		t.Error(err)
+	want := `{"Error":"","Answer":"here:1"}` + "\n" + `{"Error":"","Answer":"A"}` + "\n" + `{"Error":"no such text","Answer":""}` + "\n"
+	if out.String() != want {
+		t.Errorf("wrote %s, want %s", &out, want)
 	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	in, parentOut = io.Pipe()
-	parentIn, out = io.Pipe()
-	go func() { served <- Serve(ctx, in, out, "here:1", echo{}) }()
-	if _, err := fmt.Fscanln(parentIn, &addr); err != nil {
-		t.Error(err)
-	}
-	cancel()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
-	_ = parentOut.Close() // lets the reader go that Serve had to leave behind
-}
-
-// both is a connection of two pipes.
-type both struct {
-	*io.PipeReader
-	*io.PipeWriter
-}
-
-func (b both) Close() error { return errors.Join(b.PipeWriter.Close(), b.PipeReader.Close()) }
-
-// TestServeRefuses: a service must have a method that can be called.
-func TestServeRefuses(t *testing.T) {
-	in, out := io.Pipe()
-	if err := Serve(t.Context(), in, out, "here:1", struct{}{}); err == nil {
-		t.Error("a service without methods is served")
+	if err := Serve(strings.NewReader("7"), &out, "here:1", upper); err == nil {
+		t.Error("a question of another type: no error")
 	}
 }

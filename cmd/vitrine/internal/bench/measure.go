@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	mostRate  = 40_000               // more questions than a second allows that are asked once
-	stepTime  = time.Minute          // how long a step may take before its remaining rounds are left out
+	maxRate   = 40_000               // more fresh questions than a second allows
 	readyPoll = 2 * time.Millisecond // how often a starting process is asked whether it is ready
 )
 
@@ -29,11 +28,6 @@ func waitReady(addr string) error {
 	}
 }
 
-// another reports whether n rounds since a time are not enough. What takes long has fewer.
-func (b *bench) another(n int, began time.Time) bool {
-	return n < b.Rounds && (n == 0 || time.Since(began) < stepTime)
-}
-
 // everyCase measures the chosen cases. One that fails does not keep the others from being measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
@@ -43,7 +37,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 		}
 		b.Progress(c.Name)
 		// Each round of a fresh case has paths of its own; the first of all is asked before.
-		paths := b.draw(c, 1+b.Rounds*int(max(1, mostRate*b.Duration.Seconds())))
+		paths := b.draw(c, 1+b.Rounds*int(max(1, maxRate*b.Duration.Seconds())))
 		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
 			b.Progress("left out: the records have no words for " + c.Name)
 			continue
@@ -62,20 +56,18 @@ func (b *bench) everyCase(ctx context.Context) error {
 // measureCase measures a case: front end and bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
-	q := Question{Addr: b.serving.addr, Path: paths[0], Header: c.Header}
-	var first Answer
-	err := b.bare.call("Copy", q, &first)
+	var copied Copied
+	err := b.bare.ask(Copy{b.serving.addr, paths[0], t.Header}, &copied)
 	if err == nil && c.Revalidate {
-		t.Header, t.Status = map[string]string{"If-None-Match": first.ETag}, http.StatusNotModified
-		q.Header = t.Header
-		err = b.bare.call("Copy", q, &first)
+		t.Header, t.Status = map[string]string{"If-None-Match": copied.ETag}, http.StatusNotModified
+		err = b.bare.ask(Copy{b.serving.addr, paths[0], t.Header}, &copied)
 	}
 	if err != nil {
 		return err
 	}
 	each := (len(paths) - 1) / b.Rounds
 	var ours, theirs []sample
-	for n, began := 0, time.Now(); b.another(n, began); n++ {
+	for n := range b.Rounds {
 		if c.Fresh {
 			t.Paths = paths[1+n*each : 1+(n+1)*each]
 		}
@@ -85,43 +77,55 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 			return err
 		}
 		if c.Fresh && a.Hits > 0 {
-			return fmt.Errorf("%d of %d answers came from the result cache", a.Hits, len(a.Requests))
+			return fmt.Errorf("%d of %d answers came from the result cache", a.Hits, len(a.Took))
 		}
 		ours = append(ours, a)
-		if !first.Held {
+		if !copied.Held {
 			continue
 		}
 		t.Addr = b.bare.addr
-		z, err := drive(ctx, t)
-		if err != nil {
+		if a, err = drive(ctx, t); err != nil {
 			return fmt.Errorf("bare handler: %w", err)
 		}
-		theirs = append(theirs, z)
+		theirs = append(theirs, a)
 	}
-	r := resultOf(ours, theirs)
-	b.run.Results[c.Name] = &r
+	b.run.Results[c.Name] = resultOf(ours, theirs)
 	return nil
 }
 
 // resultOf returns the medians over the rounds of the front end and the bare handler. Ratios are
 // taken round by round: the two sides of a round had the same conditions.
-func resultOf(ours, theirs []sample) Result {
-	r := Result{
-		Rate:  median(ours, sample.rate),
-		Bytes: median(ours, sample.mean),
-		P50:   median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.50) }),
-		P99:   median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.99) }),
+func resultOf(ours, theirs []sample) *Result {
+	r := &Result{
+		Rate:  medianOf(ours, sample.rate),
+		Bytes: medianOf(ours, sample.mean),
+		P50:   medianOf(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
 	}
 	var ratios []float64
-	for i, s := range ours {
-		r.Requests += len(s.Requests)
-		if i < len(theirs) {
-			ratios = append(ratios, s.rate()/theirs[i].rate())
-		}
+	for i, s := range theirs {
+		ratios = append(ratios, ours[i].rate()/s.rate())
 	}
 	if len(ratios) > 0 {
-		r.Ratio = median(ratios, func(f float64) float64 { return f })
-		r.Spread = (slices.Max(ratios) - slices.Min(ratios)) / 2
+		r.Ratio, r.Spread = median(ratios), (slices.Max(ratios)-slices.Min(ratios))/2
 	}
 	return r
+}
+
+// medianOf returns the median of a figure.
+func medianOf[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
+	var figures []T
+	for _, e := range all {
+		figures = append(figures, figure(e))
+	}
+	return median(figures)
+}
+
+// median returns the middle figure, the mean of the middle two where their number is even, and 0 of
+// none.
+func median[T float64 | time.Duration | int64](figures []T) T {
+	slices.Sort(figures)
+	if n := len(figures); n > 0 {
+		return (figures[(n-1)/2] + figures[n/2]) / 2
+	}
+	return 0
 }

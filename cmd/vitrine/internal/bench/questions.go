@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
 const (
@@ -24,9 +26,10 @@ const (
 // vocabulary is what questions are made of: values that the store's records have, so that filters
 // find something.
 type vocabulary struct {
-	words map[string][]string // by their path, sorted
-	rows  int                 // activities in the store
-	bytes int64               // of their BSON
+	words   map[string][]string // by their path, sorted
+	rows    int                 // activities in the store
+	bytes   int64               // of their BSON
+	records []bson.Raw          // the activities to change
 }
 
 // wordPaths are the paths of words by the collections that have them.
@@ -36,30 +39,37 @@ var wordPaths = map[string][]string{
 	"projects":           {"funding_number"},
 }
 
-// collect reads a store. rows, if known, is how many activities it has.
-func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, error) {
+// collect reads a store, whose activities, if their number is known, are that many rows. It keeps as
+// many of them as are to be changed, which the dice choose.
+func collect(ctx context.Context, store origin.Source, rows, changes int, dice *rand.Rand) (*vocabulary, error) {
 	v := &vocabulary{words: map[string][]string{}}
-	for collection, names := range wordPaths {
+	for collection, paths := range wordPaths {
 		step, scanned := 1, 0
+		if collection == collectionActivities {
+			step = max(rows/sampled, 1)
+		}
 		for record, err := range store.Scan(ctx, collection) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", collection, err)
 			}
 			if collection == collectionActivities {
-				step = max(rows/sampled, 1)
 				v.rows++
 				v.bytes += int64(len(record))
+				if n := dice.IntN(v.rows); len(v.records) < changes {
+					v.records = append(v.records, record)
+				} else if n < changes {
+					v.records[n] = record
+				}
 			}
-			if scanned++; scanned%step != 0 {
-				continue
-			}
-			for _, name := range names {
-				v.words[name] = append(v.words[name], textsAt(record, name)...)
+			if scanned++; scanned%step == 0 {
+				for _, path := range paths {
+					v.words[path] = append(v.words[path], textsAt(record, path)...)
+				}
 			}
 		}
 	}
-	for name, words := range v.words {
-		v.words[name] = distinct(words)
+	for path, words := range v.words {
+		v.words[path] = distinct(words)
 	}
 	return v, nil
 }
@@ -73,51 +83,44 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	if c.Mixes != nil {
 		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
 	}
-	words, ok := map[string]any{}, true
+	ok = true
 	fill := func(text string, spell func(any) string) string {
 		return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-			if _, known := words[name]; !known {
-				words[name] = v.word(strings.Trim(name, "{}"), dice)
-			}
-			ok = ok && words[name] != nil
-			return spell(words[name])
+			word := v.word(strings.Trim(name, "{}"), dice)
+			ok = ok && word != nil && word != ""
+			return spell(word)
 		})
 	}
 	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
 	if c.Filter != "" {
-		path += "&json=" + url.QueryEscape(fill(c.Filter, quote))
+		path += "&json=" + url.QueryEscape(fill(c.Filter, func(word any) string {
+			text, _ := json.Marshal(word) // texts, truth values, lists and objects of texts always marshal
+			return string(text)
+		}))
 	}
 	return path, ok
 }
 
-// quote makes JSON of a word.
-func quote(word any) string {
-	b, _ := json.Marshal(word) // texts, numbers and truth values always marshal
-	return string(b)
-}
-
 // draw makes paths of a case, no two alike: count of them, or fewer if the words do not give
-// more. Those of a Fresh case were not drawn before, of no case.
+// more. No case drew those of a Fresh case before.
 func (b *bench) draw(c Case, count int) (paths []string) {
-	const mostDoubles = 1000 // made in vain before there are taken to be no more
+	const maxVain = 1000 // attempts in a row that give nothing new
 	seen := b.seen
 	if !c.Fresh {
 		seen = map[uint64]bool{}
 	}
-	for doubles := 0; len(paths) < count && doubles < mostDoubles; {
+	for vain := 0; len(paths) < count && vain < maxVain; vain++ {
 		path, ok := b.words.question(c, b.dice)
-		key := xxhash.Sum64String(path)
-		if !ok || seen[key] {
-			doubles++
-			continue
+		if key := xxhash.Sum64String(path); ok && !seen[key] {
+			seen[key], vain = true, 0
+			paths = append(paths, path)
 		}
-		doubles, seen[key] = 0, true
-		paths = append(paths, path)
 	}
 	return paths
 }
 
-// word returns a word of the records at a path, or one that is made of such; nil if there is none.
+// word returns a word of the records at a path, or one that is made of such; nil or empty if there is
+// none.
 func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	pick := func(path string) string {
 		if words := v.words[path]; len(words) > 0 {
@@ -125,7 +128,6 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		}
 		return ""
 	}
-	word := ""
 	switch name {
 	case "flag":
 		return dice.IntN(2) == 0
@@ -140,20 +142,20 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		if from, to := pick("start_date"), pick("start_date"); from < to {
 			return map[string]string{"$gte": from, "$lt": to}
 		}
-	case "five": // authors, sorted and without doubles: no two sets of them mean the same
-		five := []string{pick("authors.user"), pick("authors.user"), pick("authors.user"), pick("authors.user"), pick("authors.user")}
-		if slices.Sort(five); five[0] != "" {
-			return slices.Compact(five)
-		}
-	case "prefix", "anchored", "infix", "pattern", "misquote":
-		word = ofTitle(name, pick("title"), dice)
-	default:
-		word = pick(name)
-	}
-	if word == "" {
 		return nil
+	case "five": // authors, sorted and without doubles: no two sets of them mean the same
+		var five []string
+		for range 5 {
+			five = append(five, pick("authors.user"))
+		}
+		if five = distinct(five); five[0] == "" {
+			return nil
+		}
+		return five
+	case "prefix", "anchored", "infix", "pattern", "misquote":
+		return ofTitle(name, pick("title"), dice)
 	}
-	return word
+	return pick(name)
 }
 
 // pairs matches two words after each other that are long enough to look for and mean nothing to a
@@ -162,29 +164,40 @@ var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)
 
 // ofTitle makes a word of a title; empty if it cannot be made of this one.
 func ofTitle(name, title string, dice *rand.Rand) string {
-	switch name {
-	case "prefix", "anchored": // a beginning, and an expression for one
-		runes := []rune(title)
-		beginning := string(runes[:min(len(runes), 6+3*dice.IntN(5))])
-		if name == "prefix" || beginning == "" {
-			return beginning
-		}
-		return "^" + regexp.QuoteMeta(beginning)
-	case "infix", "pattern": // two words, the second perhaps cut short, and an expression for such
-		found := pairs.FindAllStringSubmatch(strings.ToLower(title), -1)
-		if len(found) == 0 {
-			return ""
-		}
-		pair := found[dice.IntN(len(found))]
-		if name == "pattern" {
-			return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
-		}
+	runes, words, pair := []rune(title), strings.Fields(title), pairs.FindStringSubmatch(strings.ToLower(title))
+	switch {
+	case name == "prefix":
+		return string(runes[:min(len(runes), 6+3*dice.IntN(5))])
+	case name == "anchored" && title != "": // an expression for a prefix
+		return "^" + regexp.QuoteMeta(ofTitle("prefix", title, dice))
+	case name == "infix" && pair != nil: // two words, the second perhaps cut short
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
+	case name == "pattern" && pair != nil: // an expression for such
+		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
+	case name == "misquote" && len(words) > 0: // as people remember it: a word is missing, and a number is new
+		at := dice.IntN(len(words))
+		return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
 	}
-	words := strings.Fields(title) // misquoted as people remember it: a word is missing, and a number is new
-	if len(words) == 0 {
-		return ""
-	}
-	at := dice.IntN(len(words))
-	return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
+	return ""
+}
+
+// textsAt returns the texts that are not empty at a path of a record, and ids in hexadecimal.
+func textsAt(record bson.Raw, path string) (all []string) {
+	raw.Walk(record, raw.PathOf(path), func(value raw.Value) bool {
+		text, _ := value.Raw.StringValueOK()
+		if id, ok := value.Raw.ObjectIDOK(); ok {
+			text = id.Hex()
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+		return true
+	})
+	return all
+}
+
+// distinct sorts texts and returns each once.
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }

@@ -56,7 +56,7 @@ func TestCollect(t *testing.T) {
 		{"numbers of funding", "projects", `{"funding_number":["DFG 1"]}`, "funding_number", "DFG 1"},
 	}
 	for _, tt := range tests {
-		v, err := collect(t.Context(), records{by: map[string][]string{tt.collection: {tt.record}}}, 0)
+		v, err := collect(t.Context(), records{by: map[string][]string{tt.collection: {tt.record}}}, 0, 5, dice())
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -70,12 +70,12 @@ func TestCollect(t *testing.T) {
 // TestCollectSamples checks that of many activities some are read, and all are counted.
 func TestCollectSamples(t *testing.T) {
 	store := records{by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
-	v, err := collect(t.Context(), store, 2*sampled)
-	if err != nil || v.rows != 6 || v.bytes <= 0 || strings.Join(v.words["type"], ",") != "b" {
-		t.Errorf("%d rows, %d bytes, types %q, %v", v.rows, v.bytes, v.words["type"], err)
+	v, err := collect(t.Context(), store, 2*sampled, 5, dice())
+	if err != nil || v.rows != 6 || v.bytes <= 0 || len(v.records) != 5 || strings.Join(v.words["type"], ",") != "b" {
+		t.Errorf("%d rows, %d bytes, %d to change, types %q, %v", v.rows, v.bytes, len(v.records), v.words["type"], err)
 	}
 	store.err = errors.New("gone")
-	if _, err := collect(t.Context(), store, 0); !errors.Is(err, store.err) {
+	if _, err := collect(t.Context(), store, 0, 5, dice()); !errors.Is(err, store.err) {
 		t.Errorf("a store that fails: %v", err)
 	}
 }

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/errgroup"
+
+	"vitrine/rules/raw"
 )
 
 const (
@@ -24,75 +29,89 @@ func (b *bench) refresh(ctx context.Context) error {
 	}
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
 	var rounds []Refresh
-	for began := time.Now(); b.another(len(rounds), began); {
-		b.Progress(fmt.Sprintf("refresh %d of %d", len(rounds)+1, b.Rounds))
-		one, err := b.refreshOnce(ctx, serial+len(rounds))
+	for n := range b.Rounds {
+		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
+		one, err := b.refreshOnce(ctx, serial+n)
 		if err != nil {
 			return err
 		}
 		rounds = append(rounds, one)
 	}
 	b.run.Refresh = Refresh{
-		Visible:   median(rounds, func(r Refresh) time.Duration { return r.Visible }),
-		Publish:   median(rounds, func(r Refresh) time.Duration { return r.Publish }),
-		SteadyP99: median(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
-		P99:       median(rounds, func(r Refresh) time.Duration { return r.P99 }),
-		Ratio:     median(rounds, func(r Refresh) float64 { return r.Ratio }),
+		Visible:   medianOf(rounds, func(r Refresh) time.Duration { return r.Visible }),
+		Publish:   medianOf(rounds, func(r Refresh) time.Duration { return r.Publish }),
+		SteadyP99: medianOf(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
+		P99:       medianOf(rounds, func(r Refresh) time.Duration { return r.P99 }),
+		Ratio:     medianOf(rounds, func(r Refresh) float64 { return r.Ratio }),
 	}
 	return nil
 }
 
-// refreshOnce runs traffic, changes records after a while, and ends traffic soon after the change is
+// refreshOnce runs traffic without a change, then with one, which ends soon after the change is
 // visible.
 func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err error) {
+	var change Change
+	for _, record := range b.words.records {
+		edited, err := edited(record, serial)
+		if err != nil {
+			return r, err
+		}
+		change.Records = append(change.Records, edited)
+	}
 	// The first requests for popular pages are not measured: the answers are kept afterwards.
-	popular := b.popular()
+	popular := b.draw(Case{Mixes: popularCases}, 50)
 	warm := task{Addr: b.serving.addr, Paths: popular, Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := drive(ctx, warm); err != nil {
 		return r, err
 	}
-	t := task{Addr: b.serving.addr, Paths: b.traffic(popular), Conns: refreshConns, Duration: refreshTime, Rate: pace}
-	var s sample
-	var c Changed
-	var steadyUntil time.Time // nothing was changed before
+	t := task{Addr: b.serving.addr, Paths: b.traffic(popular), Conns: refreshConns, Duration: steadyTime, Rate: pace}
+	steady, err := drive(ctx, t)
+	if err != nil {
+		return r, err
+	}
+	asked := len(steady.Took)
+	t.Paths, t.Duration = append(t.Paths[asked:], t.Paths[:asked]...), refreshTime
 	driving, stop := context.WithCancel(ctx)
 	defer stop()
+	var busy sample
 	var traffic errgroup.Group
-	traffic.Go(func() (err error) { s, err = drive(driving, t); return err })
-	if err = pause(ctx, steadyTime); err == nil {
-		steadyUntil = time.Now()
-		err = b.serving.call("Change", Change{Count: b.Changes, Serial: serial}, &c)
-	}
-	if err == nil {
+	traffic.Go(func() (err error) { busy, err = drive(driving, t); return err })
+	var c Changed
+	if err = b.serving.ask(change, &c); err == nil {
 		err = pause(ctx, tailTime)
 	}
 	stop()
+	r = Refresh{Visible: c.Visible, Publish: c.Publish}
 	err = errors.Join(traffic.Wait(), err)
-	return refreshOf(s, c, steadyUntil), err
+	r.SteadyP99, r.P99 = steady.quantile(0.99), busy.quantile(0.99)
+	r.Ratio = r.P99.Seconds() / max(r.SteadyP99.Seconds(), 1e-9)
+	return r, err
 }
 
-// refreshOf returns the figures of a round.
-func refreshOf(s sample, c Changed, steadyUntil time.Time) Refresh {
-	steady, busy := s.between(s.Began, steadyUntil).quantile(0.99), s.between(c.Started, c.Visible.Add(tailTime)).quantile(0.99)
-	return Refresh{
-		Visible: c.Visible.Sub(c.Started), Publish: c.Published.Sub(c.Started),
-		SteadyP99: steady, P99: busy, Ratio: busy.Seconds() / max(steady.Seconds(), 1e-9),
+// edited returns a record whose title ends with the serial number. It lacks the field rendered, so
+// that the materializer renders it anew.
+func edited(record bson.Raw, serial int) (bson.Raw, error) {
+	const mark = ", edition "
+	title, _, _ := strings.Cut(raw.StringField(record, "title"), mark)
+	var b raw.Builder
+	if err := b.Copy(record, func(field string) bool { return field != "title" && field != "rendered" }); err != nil {
+		return nil, fmt.Errorf("edit a record: %w", err)
 	}
+	b.Add("title", raw.NewString(title+mark+strconv.Itoa(serial)))
+	return b.Document(), nil
 }
 
-// popular returns URLs that a portal's visitors request over and over.
-func (b *bench) popular() (paths []string) {
-	for _, name := range []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20", "user-units", "users"} {
-		paths = append(paths, b.draw(caseNamed(name), 10)...)
-	}
-	return paths
-}
+// Cases of which a portal's visitors request the same paths over and over, and those of new ones.
+var (
+	popularCases = []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20", "user-units", "users"}
+	freshCases   = []string{"filter-equality", "filter-range", "filter-in"}
+)
 
 // traffic returns what a portal's visitors request in a round: one in ten requests is new, the
 // others are for popular pages.
 func (b *bench) traffic(popular []string) []string {
 	paths := make([]string, pace*int(refreshTime/time.Second))
-	fresh := b.draw(Case{Mixes: []string{"filter-equality", "filter-range", "filter-in"}, Fresh: true}, len(paths)/10)
+	fresh := b.draw(Case{Mixes: freshCases, Fresh: true}, len(paths)/10)
 	for i := range paths {
 		paths[i] = popular[i*7%len(popular)]
 		if i%10 == 0 && i/10 < len(fresh) {

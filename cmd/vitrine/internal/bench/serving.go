@@ -17,98 +17,83 @@ import (
 // changeTime is the longest time that a change may take to become visible.
 const changeTime = 5 * time.Minute
 
-// Serving is the service of a front end under measurement: it reports what the process has used,
-// and changes records of its store. Only the serving process itself can change an embedded store
-// and see when a snapshot is shown. What it waits for ends with Context: calls bring none.
+// Serving is a front end under measurement: it reports what memory the process uses, and changes
+// records of its store. Only the serving process itself can change an embedded store.
 type Serving struct {
-	Context context.Context
 	Views   *view.Set
 	Store   origin.Store
 	Trigger func(view string) error // runs a view's job now, without waiting for it
 	Settled <-chan struct{}         // closed when every view is loaded and every job has run
 }
 
-// Memory replies the memory that the process needs, without garbage, and the size of the views.
-func (s *Serving) Memory(_ struct{}, reply *Memory) error {
+// Answer answers the parent's questions: it changes records, or returns the memory if there are
+// none to change.
+func (s *Serving) Answer(ctx context.Context, c Change) (any, error) {
+	if len(c.Records) == 0 {
+		return s.memory(ctx)
+	}
+	return s.change(ctx, c)
+}
+
+// Memory is the memory of the serving process after a garbage collection.
+type Memory struct {
+	Rows, Indexes int64 // BSON of all views, and their path indexes
+	Own           int64 // resident without file pages; 0 where the system does not report it
+}
+
+// memory returns the memory that the process needs, once only requests keep it busy.
+func (s *Serving) memory(ctx context.Context) (m Memory, err error) {
+	select {
+	case <-s.Settled:
+	case <-ctx.Done():
+		return m, ctx.Err()
+	}
 	debug.FreeOSMemory()
 	if self, err := procfs.Self(); err == nil { // Linux alone has it
 		if status, err := self.NewStatus(); err == nil {
-			reply.Own = int64(status.RssAnon)
+			m.Own = int64(status.RssAnon)
 		}
 	}
 	for _, st := range s.Views.Status() {
-		reply.Rows += st.RowBytes
-		reply.Indexes += st.IndexBytes
+		m.Rows += st.RowBytes
+		m.Indexes += st.IndexBytes
 	}
-	return nil
+	return m, nil
 }
 
-// Settle returns when only requests keep the process busy.
-func (s *Serving) Settle(struct{}, *struct{}) error {
-	select {
-	case <-s.Settled:
-		return nil
-	case <-s.Context.Done():
-		return s.Context.Err()
-	}
-}
+// Change holds records to store.
+type Change struct{ Records []bson.Raw }
 
-// Change says what to change: Count records, spread over all, to what differs by Serial, which
-// must not have been used on the store before.
-type Change struct{ Count, Serial int }
-
-// Changed holds the times of a change.
+// Changed says how long a change took, from when its job was asked to run.
 type Changed struct {
-	Started   time.Time // the job was asked to run; it was idle
-	Published time.Time // the store's new generation was committed
-	Visible   time.Time // requests were answered from it
+	Publish time.Duration // to the commit of the store's new generation
+	Visible time.Duration // to requests that are answered from it
 }
 
-// Change changes records in the store, runs the job, and replies when the change is visible.
-func (s *Serving) Change(c Change, reply *Changed) error {
+// change stores records, runs the job, and returns when the change is visible.
+func (s *Serving) change(ctx context.Context, c Change) (took Changed, err error) {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
-		return err
+		return took, err
 	}
-	edited, err := s.edit(max(before.Meta().Rows/max(c.Count, 1), 1), c)
-	if err != nil {
-		return err
+	if _, err := s.Store.Upsert(ctx, collectionActivities, c.Records); err != nil {
+		return took, err
 	}
-	if _, err := s.Store.Upsert(s.Context, collectionActivities, edited); err != nil {
-		return err
-	}
-	reply.Started = time.Now()
+	started := time.Now()
 	if err := s.Trigger(rules.ViewActivities); err != nil {
-		return err
+		return took, err
 	}
-	for time.Since(reply.Started) < changeTime {
+	for time.Since(started) < changeTime {
 		now, err := s.Views.Snapshot(rules.ViewActivities)
 		if err != nil {
-			return err
+			return took, err
 		}
 		if now.Meta().Generation != before.Meta().Generation {
-			reply.Visible, reply.Published = time.Now(), now.Meta().Published
-			return nil
+			return Changed{Publish: now.Meta().Published.Sub(started), Visible: time.Since(started)}, nil
 		}
-		if err := pause(s.Context, time.Millisecond); err != nil {
-			return err
+		if err := pause(ctx, time.Millisecond); err != nil {
+			return took, err
 		}
 	}
-	return fmt.Errorf("%d changed records are not visible after %s", len(edited), changeTime)
-}
-
-// edit reads every so many records of the store, and returns them changed.
-func (s *Serving) edit(every int, c Change) (changed []bson.Raw, err error) {
-	scanned := 0
-	picked := func(bson.Raw) bool { scanned++; return scanned%every == 0 && scanned/every <= c.Count }
-	for record, err := range s.Store.Sift(s.Context, collectionActivities, picked) {
-		if err == nil {
-			record, err = edited(record, c.Serial)
-		}
-		if err != nil {
-			return nil, err
-		}
-		changed = append(changed, record)
-	}
-	return changed, nil
+	return took, fmt.Errorf("%d changed records are not visible after %s", len(c.Records), changeTime)
 }

@@ -30,14 +30,13 @@ import (
 // given, they have a tenth of them.
 const wordRows = 100_000
 
-// markedActivities are multiplied activities of the institute, with marks as the
+// markedActivities are variations of the institute's activities, with marks as the
 // materializer writes them.
 var markedActivities = sync.OnceValues(func() ([]bson.Raw, error) {
 	own, err := instituteActivities()
 	if err != nil {
 		return nil, err
 	}
-	m := newMultiplier(own)
 	count := wordRows
 	if testing.Short() {
 		count /= 10
@@ -48,7 +47,7 @@ var markedActivities = sync.OnceValues(func() ([]bson.Raw, error) {
 	for from := 0; from < count; from += batch {
 		makers.Go(func() error {
 			for i := from; i < from+batch; i++ {
-				record, err := m.at(i)
+				record, err := variation(own, i)
 				if err != nil {
 					return err
 				}

@@ -2,10 +2,15 @@ package bench
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
+
+	"vitrine/cache/origin"
 )
 
 // shapes is a few activities of every shape that matters here.
@@ -31,31 +36,20 @@ func shapes(t testing.TB) []bson.Raw {
 	return all
 }
 
-func TestOwnRecordsStayAsTheyAre(t *testing.T) {
-	own := shapes(t)
-	m := newMultiplier(own)
-	for i := range own {
-		if got, err := m.at(i); err != nil || !bytes.Equal(got, own[i]) {
-			t.Errorf("activity %d: got %v, %v; want %v", i, got, err, own[i])
-		}
-	}
-}
-
 // TestVariations checks what every variation promises: a fresh id, and the fields and types of
 // what it was made from.
 func TestVariations(t *testing.T) {
 	own := shapes(t)
-	m := newMultiplier(own)
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.IntRange(len(own), 2_000_000).Draw(t, "i")
-		got, err := m.at(i)
+		got, err := variation(own, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := m.at(i); !bytes.Equal(again, got) {
+		if again, _ := variation(own, i); !bytes.Equal(again, got) {
 			t.Fatalf("two makings of one activity differ:\n%v\n%v", got, again)
 		}
-		if next, _ := m.at(i + 1); got.Lookup("_id").ObjectID().Hex() >= next.Lookup("_id").ObjectID().Hex() {
+		if next, _ := variation(own, i+1); got.Lookup("_id").ObjectID().Hex() >= next.Lookup("_id").ObjectID().Hex() {
 			t.Errorf("the ids of activities %d and %d do not ascend", i, i+1)
 		}
 		from := own[i%len(own)]
@@ -79,41 +73,18 @@ func sameShape(t *rapid.T, from, got bson.Raw) {
 }
 
 func TestVariationsDiffer(t *testing.T) {
-	own := shapes(t)[:1]
-	m := newMultiplier(own)
-	users, titles := map[string]bool{}, map[string]bool{}
-	for i := 1; i < 400; i++ {
-		raw, err := m.at(i)
+	own := shapes(t)
+	authors, titles := map[string]bool{}, map[string]bool{}
+	for i := 3; i < 1200; i += 3 {
+		raw, err := variation(own, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		users[raw.Lookup("authors", "0", "user").StringValue()] = true
+		authors[raw.Lookup("authors").String()] = true
 		titles[raw.Lookup("title").StringValue()] = true
 	}
-	if len(users) != 2 || len(titles) < 40 {
-		t.Errorf("400 variations have %d users, %d titles", len(users), len(titles))
-	}
-}
-
-func TestEdit(t *testing.T) {
-	own := shapes(t)
-	once, err := edited(own[0], 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice, err := edited(once, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := own[0].Lookup("title").StringValue() + ", edition 2"
-	if got := twice.Lookup("title").StringValue(); got != want {
-		t.Errorf("title %q, want %q", got, want)
-	}
-	if _, err := twice.LookupErr("rendered"); err == nil {
-		t.Error("it still has what was rendered from the old title")
-	}
-	if _, err := edited(bson.Raw{1}, 1); err == nil {
-		t.Error("a malformed record: no error")
+	if len(authors) != 3 || len(titles) < 40 {
+		t.Errorf("400 variations have %d lists of authors, %d titles", len(authors), len(titles))
 	}
 }
 
@@ -133,9 +104,8 @@ func TestIrregularRecords(t *testing.T) {
 		if err := bson.UnmarshalExtJSON([]byte(tt.record), false, &record); err != nil {
 			t.Fatal(err)
 		}
-		m := newMultiplier([]bson.Raw{record})
 		for i := 1; i < 50; i++ {
-			got, err := m.at(i)
+			got, err := variation([]bson.Raw{record}, i)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -148,12 +118,48 @@ func TestIrregularRecords(t *testing.T) {
 	}
 }
 
-func BenchmarkMultiply(b *testing.B) {
-	m := newMultiplier(shapes(b))
+func BenchmarkVariation(b *testing.B) {
+	own := shapes(b)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := m.at(3 + 3*i); err != nil {
+		if _, err := variation(own, 3+3*i); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// batches notes how many documents it is given at once.
+type batches struct {
+	origin.Store
+	sizes []int
+	err   error
+}
+
+func (b *batches) Upsert(_ context.Context, _ string, docs []bson.Raw) (origin.Upserted, error) {
+	b.sizes = append(b.sizes, len(docs))
+	return origin.Upserted{}, b.err
+}
+
+func TestStoreAll(t *testing.T) {
+	failed := errors.New("full")
+	for count, want := range map[int][]int{0: {0}, 7: {7}, fillBatch: {fillBatch, 0}, fillBatch + 1: {fillBatch, 1}} {
+		docs := func(yield func(bson.Raw, error) bool) {
+			for range count {
+				if !yield(bson.Raw{5, 0, 0, 0, 0}, nil) {
+					return
+				}
+			}
+		}
+		into := &batches{}
+		if err := StoreAll(t.Context(), into, "x", docs); err != nil || !slices.Equal(into.sizes, want) {
+			t.Errorf("%d documents: stored %v at once, want %v, %v", count, into.sizes, want, err)
+		}
+		if err := StoreAll(t.Context(), &batches{err: failed}, "x", docs); !errors.Is(err, failed) {
+			t.Errorf("%d documents: %v, want %v", count, err, failed)
+		}
+	}
+	broken := func(yield func(bson.Raw, error) bool) { yield(nil, failed) }
+	if err := StoreAll(t.Context(), &batches{}, "x", broken); !errors.Is(err, failed) {
+		t.Errorf("documents that cannot be read: %v", err)
 	}
 }

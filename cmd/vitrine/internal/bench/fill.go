@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/rules/raw"
+)
+
+// fillBatch is how many records are stored at once.
+const fillBatch = 4000
+
+// prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it. The
+// store belongs to the serving process afterwards.
+func (b *bench) prepare(ctx context.Context) (err error) {
+	// Its records change while it is measured: an operator would not give it such a name.
+	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
+	b.uri = "bolt://" + file
+	if _, err := os.Stat(file); err != nil {
+		if err := b.fill(ctx, file); err != nil {
+			return errors.Join(err, os.RemoveAll(file)) // half a store must not be taken for a whole one
+		}
+	}
+	store, err := bolt.Open(file, bolt.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	b.Progress("reading words from " + store.Name())
+	if b.words, err = collect(ctx, store, b.size, b.Changes, b.dice); err != nil {
+		return err
+	}
+	b.run.Rows, b.run.BSON = b.words.rows, b.words.bytes
+	if b.words.rows == 0 {
+		return fmt.Errorf("%s has no activities", store.Name())
+	}
+	began := time.Now()
+	for _, err := range store.Scan(ctx, collectionActivities) {
+		if err != nil {
+			return err
+		}
+	}
+	b.run.Scan = time.Since(began)
+	return ctx.Err()
+}
+
+// fill stores the institute, multiplies its activities, and builds the views.
+func (b *bench) fill(ctx context.Context, file string) error {
+	b.Progress("filling " + b.uri)
+	store, err := bolt.Open(file, bolt.Options{})
+	if err != nil {
+		return err
+	}
+	err = b.Seed(ctx, store)
+	if err == nil && b.size > 0 {
+		err = grow(ctx, store, b.size)
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	b.Progress("building the views")
+	began := time.Now()
+	if out, err := b.Command(ctx, b.uri, "materialize").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the views: %w: %s", err, out)
+	}
+	b.run.Build = time.Since(began)
+	return nil
+}
+
+// grow gives a store that number of activities: it adds variations, or removes some.
+func grow(ctx context.Context, store origin.Store, size int) error {
+	var own []bson.Raw
+	for record, err := range store.Scan(ctx, collectionActivities) {
+		if err != nil {
+			return fmt.Errorf("read %s: %w", collectionActivities, err)
+		}
+		own = append(own, record)
+	}
+	if len(own) == 0 || len(own) > size {
+		kept := 0
+		_, err := store.Retain(ctx, collectionActivities, func(bson.RawValue) bool { kept++; return kept <= size })
+		return err
+	}
+	return StoreAll(ctx, store, collectionActivities, func(yield func(bson.Raw, error) bool) {
+		for i := len(own); i < size && yield(variation(own, i)); i++ {
+		}
+	})
+}
+
+// StoreAll stores documents in batches.
+func StoreAll(ctx context.Context, store origin.Store, collection string, docs iter.Seq2[bson.Raw, error]) error {
+	var batch []bson.Raw
+	for doc, err := range docs {
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, doc); len(batch) == fillBatch {
+			if _, err := store.Upsert(ctx, collection, batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	_, err := store.Upsert(ctx, collection, batch)
+	return err
+}
+
+// variation returns the i-th activity made from an institute's own: one of them under another id,
+// with the authors and units of another and words of its title. It depends on them and on i alone.
+func variation(own []bson.Raw, i int) (bson.Raw, error) {
+	const seed = 0x7669747269
+	dice := rand.New(rand.NewPCG(seed, uint64(i)))
+	record, other := own[i%len(own)], own[dice.IntN(len(own))]
+	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72} // ids ascend with the number, as ObjectIDs do with time
+	binary.BigEndian.PutUint64(id[4:], uint64(i))
+	made, err := raw.PutID(record, bson.RawValue{Type: bson.TypeObjectID, Value: id[:]})
+	title := raw.NewString(mixed(raw.StringField(record, "title"), raw.StringField(other, "title"), dice))
+	for name, value := range map[string]bson.RawValue{"authors": raw.Get(other, "authors"), "units": raw.Get(other, "units"), "title": title} {
+		if err == nil && value.Type != 0 && value.Type == raw.Get(record, name).Type { // irregular records stay so
+			made, err = raw.SetField(made, name, value)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("activity %d: %w", i, err)
+	}
+	return made, nil
+}
+
+// mixed returns a title in which one to three words come from another one.
+func mixed(title, other string, dice *rand.Rand) string {
+	words := strings.Fields(title)
+	others := slices.DeleteFunc(strings.Fields(other), func(word string) bool { return !plain(word) })
+	if len(words) == 0 || len(others) == 0 {
+		return title
+	}
+	for range 1 + dice.IntN(3) {
+		if at := dice.IntN(len(words)); plain(words[at]) {
+			words[at] = others[dice.IntN(len(others))]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plain reports whether a word reads the same in any title, in HTML and in a regular expression.
+func plain(word string) bool {
+	return len(word) > 3 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == ""
+}
