@@ -37,8 +37,6 @@ log: {requests: false}
 materialize:
   lease: 6s
   max_shrink: 0.5
-  watch: false
-  batch: 20
   full: ""
   schedule: {persons: "", user_units: "", activities: "", projects: "", proposals: "", journals: "", events: "", deadlines: "", spectrum: ""}
 `

@@ -32,7 +32,7 @@ const outageConfig = `
 mongo: {batch: 50}
 access: {hidden_fields: []}
 views: {optional: [persons, projects, proposals, journals, events, deadlines, user_units]}
-materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
+materialize: {lease: 3s, schedule: {activities: "@every 1s"}}
 `
 
 // startOutage serves 40 activities by a program that is started in a folder.
