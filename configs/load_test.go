@@ -121,7 +121,7 @@ func wantFull(c *Config) {
 	c.Materialize.Schedule["journals"] = ""
 	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"
 	c.Materialize.MaxShrink = 1
-	c.Limits.Rate, c.Limits.RequestTimeout = 50, 0
+	c.Limits.Rate, c.Limits.RequestTimeout = 50, time.Minute
 	c.HTTP.CORS.Origins = []string{"https://www.example.org", "http://localhost:3000"}
 	c.HTTP.CORS.Credentials = true
 	c.Catalog.TopicsPath, c.Catalog.File = "openalex.topics", "topics.json"

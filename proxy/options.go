@@ -49,19 +49,18 @@ type Options struct {
 	Optional []string
 }
 
-// Limits bounds what one request may cost. A zero field has the default named. A negative Request
-// or Shutdown is no limit.
+// Limits bounds what one request may cost. A zero field has the default named.
 type Limits struct {
 	KeptBytes   int           // a longer answer is streamed, not kept; 4 MiB
 	Request     time.Duration // evaluating one request; 15 s
 	Read        time.Duration // receiving one request; 10 s
 	Write       time.Duration // sending a response of which the client takes nothing; 20 s
 	Concurrency int           // connections served at a time; 10,000
-	Rate        int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
-	KeyFailures int           // wrong keys a minute and client; if 0 or less, not limited
+	Rate        int           // requests a second and client under /api and /portfolio; if 0, not limited
+	KeyFailures int           // wrong keys a minute and client; if 0, not limited
 
-	// ClientConnections are served of one client at a time, proxies excepted. If 0 or
-	// less, they are not limited.
+	// ClientConnections are served of one client at a time, proxies excepted. If 0,
+	// they are not limited.
 	ClientConnections int
 
 	DrainDelay time.Duration // between /readyz turning 503 and the listener closing; 0

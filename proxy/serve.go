@@ -14,7 +14,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"vitrine/cache/result"
 	"vitrine/proxy/listener"
 )
 
@@ -125,7 +124,7 @@ func (s *Server) shutDown(v *serving) error {
 	}
 	err := v.Close()
 	<-v.ended
-	grace, answered := result.WithTimeout(context.Background(), s.options.Limits.Shutdown)
+	grace, answered := context.WithTimeout(context.Background(), s.options.Limits.Shutdown)
 	go func() {
 		defer answered()
 		v.conns.Wait()

@@ -26,8 +26,7 @@ type Options struct {
 	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
 	// bound.
 	InFlight int64
-	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s; if it is
-	// negative, there is no bound.
+	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
 	Timeout time.Duration
 }
 
@@ -38,14 +37,6 @@ const maxWaiting = 1000
 // maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
 // which are few, stay until others take their room.
 const maxAge = 30 * time.Minute
-
-// WithTimeout returns a context that ends after d, or, if d is negative, with ctx alone.
-func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d < 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, d)
-}
 
 // Key names an answer by everything it depends on.
 type Key struct {
@@ -92,7 +83,7 @@ func (e entry) newer(other entry) bool {
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	timeout  time.Duration                   // of a load; negative: no limit
+	timeout  time.Duration                   // of a load
 	kept     *ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
 	large    large                           // without a budget large answers are among the others
 	places   sync.Pool                       // of *[]byte, so that a hit allocates nothing

@@ -547,24 +547,10 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// TestWithTimeout: a negative timeout is none.
-func TestWithTimeout(t *testing.T) {
-	for timeout, want := range map[time.Duration]bool{-1: false, 0: true, time.Hour: true} {
-		ctx, cancel := result.WithTimeout(t.Context(), timeout)
-		if _, limited := ctx.Deadline(); limited != want {
-			t.Errorf("%s: a deadline: %t", timeout, limited)
-		}
-		cancel()
-		if ctx.Err() == nil {
-			t.Errorf("%s: cancelled, but not done", timeout)
-		}
-	}
-}
-
 // TestWaiting: a load that would have to wait beyond the limit fails at once, and waiting
 // ones follow each other.
 func TestWaiting(t *testing.T) {
-	c := open(t, result.Options{Timeout: -1})
+	c := open(t, result.Options{Timeout: time.Hour})
 	const waiting = 1000
 	parallel := 2 * runtime.GOMAXPROCS(0)
 	begun, release := make(chan struct{}, parallel+waiting), make(chan struct{})

@@ -73,7 +73,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), c.timeout)
+		loading, f.cancel = context.WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), c.timeout)
 		go func() {
 			defer c.loads.Done()
 			defer f.cancel()
@@ -171,7 +171,7 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 		return nil, unavailable(context.Canceled)
 	}
 	defer c.loads.Done()
-	ctx, cancel := WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	defer context.AfterFunc(c.root, cancel)()
 	loaded, err := c.run(ctx, load)
@@ -222,7 +222,7 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 		return a, err
 	}
 	var ended *fair.EndedError
-	if limit := c.timeout; limit > 0 && errors.As(err, &ended) && ended.Used > limit/2 {
+	if limit := c.timeout; errors.As(err, &ended) && ended.Used > limit/2 {
 		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf("The answer takes more than the %v that a request may take. A narrower filter or simpler expressions may take less.", limit)}
 	}
 	return nil, unavailable(ctx.Err())

@@ -18,9 +18,6 @@ const minClosing = 2 * time.Second
 // as they survive a crash. The caller calls the returned function when everything has ended
 // in time.
 func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
-	if times.Grace <= 0 {
-		return func() {}
-	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		after := times.Delay + times.Grace + max(times.Grace/5, minClosing)

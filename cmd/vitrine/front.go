@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -57,10 +56,10 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 		return proxy.Options{}, err
 	}
 	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), inFlight())
-	answers.Timeout = unlimited(cfg.Limits.RequestTimeout)
+	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filter.Options{MaxBytes: cmp.Or(int(cfg.Limits.FilterBytes), math.MaxInt32)}, Access: rights, Hidden: p.institute.hidden, Records: p.store,
+			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: rights, Hidden: p.institute.hidden, Records: p.store,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
@@ -221,10 +220,6 @@ func (p *program) observer() materialize.Observer {
 	}
 }
 
-// In the configuration 0 is no limit. The packages behind it take 0 for their default and a
-// negative time for none.
-func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
-
 // What one client may do at a time or in a minute, where no limit of the institute's counts.
 const (
 	clientConnections = 1000
@@ -234,8 +229,8 @@ const (
 // requestLimits returns the front end's limits.
 func requestLimits(cfg configs.Config, keptBytes int) proxy.Limits {
 	return proxy.Limits{
-		KeptBytes: keptBytes, Request: unlimited(cfg.Limits.RequestTimeout),
+		KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout,
 		ClientConnections: clientConnections, Rate: cfg.Limits.Rate, KeyFailures: wrongKeys,
-		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
+		DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 	}
 }

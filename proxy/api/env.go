@@ -42,7 +42,7 @@ type Options struct {
 	Labels   label.Sets // if nil, codes are shown unchanged
 	Now      func() time.Time
 	Zone     *time.Location // the zone in which days and years begin; default UTC
-	Timeout  time.Duration  // limits look-ups for a plan; negative means no limit
+	Timeout  time.Duration  // limits look-ups for a plan
 
 	StartYear       int      // the first year of /api/html
 	Affiliated      []string // the fields of an author that mark affiliation; default affiliated and aoi

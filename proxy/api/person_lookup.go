@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/result"
 	"vitrine/rules"
 	"vitrine/rules/flight"
 	"vitrine/rules/lru"
@@ -72,7 +71,7 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 		return known.record, nil
 	}
 	found, err := l.flights.Do(ctx, id, func() (bson.Raw, error) {
-		ctx, cancel := result.WithTimeout(context.WithoutCancel(ctx), l.timeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 		defer cancel()
 		return l.lookUp(ctx, id)
 	})

@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
@@ -57,7 +56,7 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	if r.whole {
 		snapshot = snapshot.Whole()
 	}
-	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
 	path, value := identified(id)
 	row, err := snapshot.First(ctx, filter.OneOf(path, value))
@@ -80,7 +79,7 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 // Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
 // roles. Citations are in the print form if the user's display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
 	snapshot, err := e.o.Views.Snapshot(rules.ViewPersons)
 	if err != nil {

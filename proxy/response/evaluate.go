@@ -58,7 +58,7 @@ func (r *request) compress(ctx context.Context) {
 			return nil, result.ErrInFlight
 		}
 		defer r.Results.InFlight().Release(needed)
-		limited, cancel := result.WithTimeout(ctx, min(r.Timeout, r.Timeout/2)) // a negative one stays so
+		limited, cancel := context.WithTimeout(ctx, r.Timeout/2)
 		defer cancel()
 		out, err := r.gather(limited, b.in(limited, r.key.Coding), r.KeptBytes)
 		if err == nil && out == nil || err != nil && limited.Err() != nil && ctx.Err() == nil {

@@ -37,7 +37,7 @@ type Options struct {
 	Vary      []string        // names of request headers that answers depend on, beside Accept-Encoding
 	Codings   []result.Coding // on offer, best first
 	KeptBytes int             // a longer body is streamed, not kept
-	Timeout   time.Duration   // of evaluating one request; negative: no limit
+	Timeout   time.Duration   // of evaluating one request
 
 	Generation int       // of the settings, from 0 on
 	Adopted    time.Time // when these settings replaced others; zero: they are the first
@@ -79,7 +79,7 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := r.context(c, caller.Client, r.Timeout)
+	ctx, cancel := r.limited(c, caller.Client)
 	defer cancel()
 	for range maxRetries {
 		moved, ok := errors.AsType[*view.MovedError](err)
@@ -170,7 +170,7 @@ type request struct {
 // the answer compressed in the background, to be kept. known is the entry of the cache that says
 // so; nil: there is none.
 func (r *request) answer(known *result.Answer) error {
-	ctx, cancel := r.context(r.c, r.client, r.Timeout)
+	ctx, cancel := r.limited(r.c, r.client)
 	defer cancel()
 	var built *Body
 	a, outcome, err := known, result.Hit, error(nil)
@@ -203,7 +203,7 @@ const Forever = 365 * 24 * time.Hour
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
 	header := fieldsOf(c)
 	key := result.Key{Query: name, Coding: negotiate(header.codings, r.Codings)}
-	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
+	ctx, cancel := context.WithTimeout(c.UserContext(), r.Timeout)
 	defer cancel()
 	a, _, err := r.Results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
 		return result.NewAnswer(content, kind), nil
@@ -235,7 +235,7 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 		return err
 	}
 	c.Response().Header.SetContentType(ContentType)
-	ctx, cancel := r.context(c, client, r.Timeout)
+	ctx, cancel := r.limited(c, client)
 	defer cancel()
 	found, err := read(ctx)
 	if err != nil || len(found.Text) == 0 {
@@ -249,18 +249,22 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 	return r.send(c, result.NewAnswer(found.Text, ContentType), fieldsOf(c))
 }
 
-// context returns a context for the work for a request, which is charged to the client. It ends
-// after limit, unless that is negative, and, where the system can tell, when the client closes its
-// connection or its sending direction: the two look the same.
-func (r *Responder) context(c *fiber.Ctx, client netip.Prefix, limit time.Duration) (context.Context, context.CancelFunc) {
+// workContext returns a context for the work for a request, which is charged to the client. It
+// ends, where the system can tell, when the client closes its connection or its sending
+// direction: the two look the same.
+func workContext(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
 	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(pcre.DefaultBudget)})
-	ctx, cancel := result.WithTimeout(ctx, limit)
-	conn := connOf(c)
-	if conn == nil {
-		return ctx, cancel
+	if conn := connOf(c); conn != nil {
+		return conn.Watch(ctx)
 	}
-	ctx, unwatch := conn.Watch(ctx)
-	return ctx, func() { unwatch(); cancel() }
+	return context.WithCancel(ctx)
+}
+
+// limited is a workContext that also ends after Timeout.
+func (r *Responder) limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
+	ctx, leave := workContext(c, client)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	return ctx, func() { cancel(); leave() }
 }
 
 // connOf returns the connection of a request; nil where a test has another kind.

@@ -148,7 +148,7 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	}
 	t.Cleanup(results.Close)
 	r := response.New(response.Options{
-		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
+		Results: results, Codings: codings, Timeout: time.Hour, Now: time.Now,
 	})
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return r.Static(c, "name", "text/plain", []byte(content), time.Minute) })

@@ -19,7 +19,7 @@ import (
 // result.ErrInFlight if too many bytes wait to be sent. The whole stream has one turn, which is
 // paused while the client does not read, so that a long stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
-	ctx, cancel := r.context(r.c, r.client, -1)
+	ctx, cancel := workContext(r.c, r.client)
 	s := &Stream{cancel: cancel, inFlight: r.Results.InFlight()}
 	head := r.c.Method() == fiber.MethodHead
 	defer func() {
@@ -32,7 +32,7 @@ func (r *request) stream(b *Body) (err error) {
 	}
 	defer s.turn.Pause()
 	if b == nil {
-		building, built := result.WithTimeout(s.ctx, r.Timeout)
+		building, built := context.WithTimeout(s.ctx, r.Timeout)
 		defer built()
 		if b, err = r.plan.build(building, r.snapshot); err != nil {
 			return err
