@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
@@ -229,11 +230,16 @@ type Response struct {
 // Do sends a request with headers given as name, value pairs.
 func (s *Site) Do(method, target string, headers ...string) Response {
 	s.T.Helper()
+	return s.Send(newRequest(method, target, headers))
+}
+
+// newRequest makes a request with headers given as name, value pairs.
+func newRequest(method, target string, headers []string) *http.Request {
 	req := httptest.NewRequest(method, target, nil)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	return s.Send(req)
+	return req
 }
 
 // Send sends a request and holds the answer against the description.
@@ -247,14 +253,26 @@ func (s *Site) Send(req *http.Request) Response {
 // Exchange is send for records that no description covers.
 func (s *Site) Exchange(req *http.Request) Response {
 	s.T.Helper()
-	res, err := s.Server.App().Test(req, -1)
+	return exchange(s.T, s.Server.App(), req)
+}
+
+// exchange sends a request to an app.
+func exchange(t testing.TB, app *fiber.App, req *http.Request) Response {
+	t.Helper()
+	res, err := app.Test(req, -1)
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
+	return read(t, res)
+}
+
+// read reads the body of a response.
+func read(t testing.TB, res *http.Response) Response {
+	t.Helper()
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return Response{res, body}
 }

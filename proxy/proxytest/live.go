@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"runtime"
 	"slices"
@@ -48,7 +47,13 @@ func ServeOn(t testing.TB, s *Site, ln net.Listener) *Live {
 // Dial opens a connection, which is closed when the test ends.
 func (l *Live) Dial() net.Conn {
 	l.T.Helper()
-	conn, err := net.Dial("tcp", l.Addr)
+	return l.connect(net.Dialer{})
+}
+
+// connect is Dial with a dialer.
+func (l *Live) connect(d net.Dialer) net.Conn {
+	l.T.Helper()
+	conn, err := d.Dial("tcp", l.Addr)
 	if err != nil {
 		l.T.Fatal(err)
 	}
@@ -59,13 +64,7 @@ func (l *Live) Dial() net.Conn {
 // DialFrom connects from an address of the loopback.
 func (l *Live) DialFrom(addr string) net.Conn {
 	l.T.Helper()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
-	conn, err := d.Dial("tcp", l.Addr)
-	if err != nil {
-		l.T.Fatal(err)
-	}
-	l.T.Cleanup(func() { conn.Close() })
-	return conn
+	return l.connect(net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}})
 }
 
 // Healthy returns a connection from an address that has been answered once.
@@ -94,12 +93,7 @@ func (l *Live) Read(r *bufio.Reader) Response {
 	if err != nil {
 		l.T.Fatal(err)
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.T.Fatal(err)
-	}
-	return Response{res, body}
+	return read(l.T, res)
 }
 
 // Metric reads a figure that has no labels.
@@ -169,17 +163,11 @@ func (n Narrow) Accept() (net.Conn, error) {
 // Narrowly connects with little room for what arrives.
 func (l *Live) Narrowly() net.Conn {
 	l.T.Helper()
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+	return l.connect(net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
 		return errors.Join(raw.Control(func(fd uintptr) {
 			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10)
 		}), err)
-	}}
-	conn, err := d.Dial("tcp", l.Addr)
-	if err != nil {
-		l.T.Fatal(err)
-	}
-	l.T.Cleanup(func() { conn.Close() })
-	return conn
+	}})
 }
 
 // Steadily reads to the end, a piece at a time with pauses between.
@@ -243,14 +231,10 @@ func (l *Live) Exchange(t *testing.T, request string) (first Response, rest stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first = read(t, res)
 	_ = conn.(*net.TCPConn).CloseWrite()
 	after, _ := io.ReadAll(r) // a reset is as good an end as any
-	return Response{res, body}, string(after)
+	return first, string(after)
 }
 
 // Listen listens on a free port of the loopback.
@@ -272,21 +256,9 @@ func (s *Site) Admin(method, target string, headers ...string) Response {
 // AdminAs asks the operator's listener under a host name.
 func (s *Site) AdminAs(host, method, target string, headers ...string) Response {
 	s.T.Helper()
-	req := httptest.NewRequest(method, target, nil)
+	req := newRequest(method, target, headers)
 	req.Host = host
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := s.Server.AdminApp().Test(req, -1)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return Response{res, body}
+	return exchange(s.T, s.Server.AdminApp(), req)
 }
 
 // OnTheWire escapes what would end the request line or is refused in it, and
