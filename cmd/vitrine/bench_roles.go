@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,6 +26,7 @@ func benchServeCommand() *cobra.Command {
 			log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
 		}
 		ctx, stop := context.WithCancel(cmd.Context())
+		defer stop()
 		return serve(ctx, cfg, false, log, func(p *program, public, _ string) {
 			settled := make(chan struct{})
 			p.onSettled = sync.OnceFunc(func() { close(settled) })
@@ -62,11 +62,7 @@ func undisturbed(store string, logged bool) []string {
 // benchBareCommand is the process with the bare handler.
 func benchBareCommand() *cobra.Command {
 	cmd := withConfig("bench bare", func(*cobra.Command, []string, configs.Config) error {
-		s, err := bench.StartBare()
-		if err != nil {
-			return err
-		}
-		return errors.Join(bench.Serve(os.Stdin, os.Stdout, s.Addr, s.Copy), s.Close())
+		return bench.ServeBare(os.Stdin, os.Stdout)
 	})
 	cmd.Hidden = true
 	return cmd

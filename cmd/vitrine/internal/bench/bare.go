@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync/atomic"
 
@@ -13,12 +14,9 @@ import (
 // maxCopy is the length of the longest answer that a bare server holds, in bytes.
 const maxCopy = 512 << 20
 
-// Bare is the yardstick: a Fiber server with one handler, which sends an answer that it has copied
+// bare is the yardstick: a Fiber server with one handler, which sends an answer that it has copied
 // from the front end. Both send the same bytes and headers.
-type Bare struct {
-	Addr   string // HOST:PORT
-	app    *fiber.App
-	served chan error
+type bare struct {
 	answer atomic.Pointer[answer] // what every request gets
 }
 
@@ -41,32 +39,31 @@ type Copied struct {
 	Held bool // false if the answer is too long
 }
 
-// StartBare serves on a free loopback port.
-func StartBare() (*Bare, error) {
+// ServeBare serves on a free loopback port, and copies answers as the parent asks, until in ends.
+func ServeBare(in io.Reader, out io.Writer) error {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("bare server: %w", err)
+		return fmt.Errorf("bare server: %w", err)
 	}
+	var b bare
+	b.answer.Store(&answer{status: fiber.StatusNoContent})
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 80 << 10})
-	s := &Bare{Addr: ln.Addr().String(), app: app, served: make(chan error, 1)}
-	s.answer.Store(&answer{status: fiber.StatusNoContent})
 	app.Get("/*", func(c *fiber.Ctx) error { // the least that sends the bytes
-		a := s.answer.Load()
+		a := b.answer.Load()
 		for _, h := range a.header {
 			c.Set(h[0], h[1])
 		}
 		c.Status(a.status).Response().SetBodyRaw(a.body)
 		return nil
 	})
-	go func() { s.served <- app.Listener(ln) }()
-	return s, nil
+	served := make(chan error, 1)
+	go func() { served <- app.Listener(ln) }()
+	err = Serve(in, out, ln.Addr().String(), b.copy)
+	return errors.Join(err, app.Shutdown(), <-served)
 }
 
-// Close ends the server and waits for it.
-func (s *Bare) Close() error { return errors.Join(s.app.Shutdown(), <-s.served) }
-
-// Copy asks a front end, and from now on sends its answer if that is not too long.
-func (s *Bare) Copy(q Copy) (Copied, error) {
+// copy asks a front end, and from now on sends its answer if that is not too long.
+func (b *bare) copy(q Copy) (Copied, error) {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	req.SetRequestURI("http://" + q.Addr + q.Path)
@@ -77,7 +74,7 @@ func (s *Bare) Copy(q Copy) (Copied, error) {
 	defer client.CloseIdleConnections()
 	switch err := client.Do(req, res); {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		s.answer.Store(&answer{status: fiber.StatusNoContent})
+		b.answer.Store(&answer{status: fiber.StatusNoContent})
 		return Copied{}, nil
 	case err != nil:
 		return Copied{}, fmt.Errorf("GET %s: %w", req.URI(), err)
@@ -90,6 +87,6 @@ func (s *Bare) Copy(q Copy) (Copied, error) {
 			a.header = append(a.header, [2]string{n, string(value)})
 		}
 	}
-	s.answer.Store(a)
+	b.answer.Store(a)
 	return Copied{ETag: string(res.Header.Peek(fiber.HeaderETag)), Held: true}, nil
 }

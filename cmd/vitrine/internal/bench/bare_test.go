@@ -1,9 +1,13 @@
 package bench
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
@@ -39,12 +43,16 @@ func front(t *testing.T) string {
 
 func TestCopy(t *testing.T) {
 	addr := front(t)
-	s, err := StartBare()
-	if err != nil {
+	in, questions := io.Pipe()
+	replies, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- ServeBare(in, out) }()
+	s := &child{cmd: &exec.Cmd{Process: &os.Process{}}, in: questions, replies: json.NewDecoder(replies)}
+	if err := s.receive(&s.addr); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := s.Close(); err != nil {
+		if err := errors.Join(questions.Close(), <-served); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -59,14 +67,14 @@ func TestCopy(t *testing.T) {
 		{"not modified", map[string]string{"If-None-Match": `"1"`}, 304, "", "test"},
 	}
 	for _, tt := range tests {
-		a, err := s.Copy(Copy{Addr: addr, Path: "/plain", Header: tt.header})
-		if err != nil {
+		var a Copied
+		if err := s.ask(Copy{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if a.ETag != `"1"` || !a.Held {
 			t.Errorf("%s: copied %+v", tt.name, a)
 		}
-		res, err := http.Get("http://" + s.Addr + "/whatever?x=1")
+		res, err := http.Get("http://" + s.addr + "/whatever?x=1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +87,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: header %v", tt.name, res.Header)
 		}
 	}
-	if _, err := s.Copy(Copy{Addr: addr, Path: "/missing"}); err == nil {
+	if err := s.ask(Copy{Addr: addr, Path: "/missing"}, new(Copied)); err == nil {
 		t.Error("an error was copied")
 	}
 }

@@ -129,7 +129,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	b.run.Start = median(starts)
+	b.run.Start = median(starts, func(d time.Duration) time.Duration { return d })
 	b.bare, err = startChild(b.Command(ctx, b.uri, "bench", "bare"))
 	return err
 }

@@ -97,32 +97,27 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 // taken round by round: the two sides of a round had the same conditions.
 func resultOf(ours, theirs []sample) *Result {
 	r := &Result{
-		Rate:  medianOf(ours, sample.rate),
-		Bytes: medianOf(ours, sample.mean),
-		P50:   medianOf(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
+		Rate:  median(ours, sample.rate),
+		Bytes: median(ours, sample.mean),
+		P50:   median(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
 	}
 	var ratios []float64
 	for i, s := range theirs {
 		ratios = append(ratios, ours[i].rate()/s.rate())
 	}
 	if len(ratios) > 0 {
-		r.Ratio, r.Spread = median(ratios), (slices.Max(ratios)-slices.Min(ratios))/2
+		r.Ratio, r.Spread = median(ratios, func(f float64) float64 { return f }), (slices.Max(ratios)-slices.Min(ratios))/2
 	}
 	return r
 }
 
-// medianOf returns the median of a figure.
-func medianOf[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
+// median returns the middle figure, the mean of the middle two where their number is even, and 0 of
+// none.
+func median[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
 	var figures []T
 	for _, e := range all {
 		figures = append(figures, figure(e))
 	}
-	return median(figures)
-}
-
-// median returns the middle figure, the mean of the middle two where their number is even, and 0 of
-// none.
-func median[T float64 | time.Duration | int64](figures []T) T {
 	slices.Sort(figures)
 	if n := len(figures); n > 0 {
 		return (figures[(n-1)/2] + figures[n/2]) / 2

@@ -38,11 +38,11 @@ func (b *bench) refresh(ctx context.Context) error {
 		rounds = append(rounds, one)
 	}
 	b.run.Refresh = Refresh{
-		Visible:   medianOf(rounds, func(r Refresh) time.Duration { return r.Visible }),
-		Publish:   medianOf(rounds, func(r Refresh) time.Duration { return r.Publish }),
-		SteadyP99: medianOf(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
-		P99:       medianOf(rounds, func(r Refresh) time.Duration { return r.P99 }),
-		Ratio:     medianOf(rounds, func(r Refresh) float64 { return r.Ratio }),
+		Visible:   median(rounds, func(r Refresh) time.Duration { return r.Visible }),
+		Publish:   median(rounds, func(r Refresh) time.Duration { return r.Publish }),
+		SteadyP99: median(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
+		P99:       median(rounds, func(r Refresh) time.Duration { return r.P99 }),
+		Ratio:     median(rounds, func(r Refresh) float64 { return r.Ratio }),
 	}
 	return nil
 }

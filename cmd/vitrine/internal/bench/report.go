@@ -51,7 +51,7 @@ func (r Result) Throughput() float64 { return r.Rate * float64(r.Bytes) / 1e6 }
 type Refresh struct {
 	Visible, Publish time.Duration // from the job's start; Publish to the store's commit
 	SteadyP99        time.Duration
-	P99              time.Duration // from the job's start to half a second after it was visible
+	P99              time.Duration // from the change to half a second after it was visible
 	Ratio            float64       // of P99 to SteadyP99, round by round
 }
 

@@ -111,10 +111,10 @@ func TestMedian(t *testing.T) {
 		{"of four", []float64{4, 1, 2, 9}, 3},
 	}
 	for _, tt := range tests {
-		if got := median(tt.figures); got != tt.want {
+		if got := median(tt.figures, func(f float64) float64 { return f }); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
-		if got := medianOf(tt.figures, func(f float64) float64 { return -f }); got != -tt.want {
+		if got := median(tt.figures, func(f float64) float64 { return -f }); got != -tt.want {
 			t.Errorf("%s, negated: got %v, want %v", tt.name, got, -tt.want)
 		}
 	}
