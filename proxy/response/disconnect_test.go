@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/proxy/proxytest"
 )
@@ -46,7 +45,6 @@ func TestEndlessFilters(t *testing.T) {
 	o := proxytest.Options(t)
 	logged := make(chan int64, 1000)
 	o.Logger, o.AccessLog = slog.New(statuses{slog.DiscardHandler, logged}), true
-	o.Filter.RegexTimeout = time.Hour
 	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 2000), o))
 	var hostile []net.Conn
 	for i := range 16 {

@@ -3,8 +3,6 @@ package filter
 import (
 	"cmp"
 	"time"
-
-	"vitrine/rules/pcre"
 )
 
 // Options are the limits of a filter and the names in its errors. The zero value
@@ -20,9 +18,6 @@ type Options struct {
 	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Values in lists
 	// count apart: ten times as many are allowed.
 	MaxNodes int
-	// RegexTimeout bounds one match of the backtracking engine; 200 ms if 0. A filter
-	// that is bound to a Budget has that instead.
-	RegexTimeout time.Duration
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
@@ -48,7 +43,6 @@ func (o Options) withDefaults() Options {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)
 	o.MaxDepth = cmp.Or(o.MaxDepth, 64)
 	o.MaxNodes = cmp.Or(o.MaxNodes, 10_000)
-	o.RegexTimeout = cmp.Or(o.RegexTimeout, pcre.DefaultBudget)
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}

@@ -110,10 +110,10 @@ func (p *parser) compile(pattern, options string) *Regex {
 	} else if err != nil {
 		p.fail("%s", err)
 	}
-	re := &Regex{Regexp: compiled, Pattern: pattern, timeout: p.o.RegexTimeout}
+	re := &Regex{Regexp: compiled, Pattern: pattern}
 	if re.Backtracks() {
 		p.backtracks = true
-		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", p.o.RegexTimeout)
+		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", pcre.DefaultBudget)
 	}
 	return re
 }

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"errors"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -19,11 +18,11 @@ type Regex struct {
 	// Pattern is the expression as it was written.
 	Pattern string
 
-	timeout time.Duration // of a match without bounds
-	late    *rules.Error  // the error of a match that takes too long
+	late *rules.Error // the error of a match that takes too long
 }
 
-// Bounds limit the matches of one request on the backtracking engine. Without bounds each match has Options.RegexTimeout for itself.
+// Bounds limit the matches of one request on the backtracking engine. Without bounds each
+// match has a pcre.DefaultBudget for itself.
 type Bounds struct {
 	budget *pcre.Budget
 	pause  func() error // may be nil
@@ -62,11 +61,8 @@ func (re *Regex) Holding() *Regex {
 // *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
 // (see NewBounds).
 func (re *Regex) MatchString(s string, b *Bounds) (bool, error) {
-	if !re.Backtracks() {
-		return re.Regexp.MatchString(s, nil, nil)
-	}
 	if b == nil {
-		b = &Bounds{budget: pcre.NewBudget(re.timeout)}
+		b = &Bounds{}
 	}
 	ok, err := re.Regexp.MatchString(s, b.budget, b.pause)
 	if errors.Is(err, pcre.ErrTimeout) {
