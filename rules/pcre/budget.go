@@ -1,7 +1,6 @@
 package pcre
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 	"sync"
@@ -24,9 +23,8 @@ type Budget struct {
 // DefaultBudget is how long a Budget lasts where no limit is set.
 const DefaultBudget = 200 * time.Millisecond
 
-// NewBudget returns a budget of a duration of one processor, DefaultBudget if 0.
+// NewBudget returns a budget of a duration of one processor.
 func NewBudget(d time.Duration) *Budget {
-	d = cmp.Or(d, DefaultBudget)
 	b := &Budget{longest: d / matchShare}
 	b.left.Store(int64(d))
 	return b
@@ -49,7 +47,7 @@ const firstAttempt = 2 * time.Millisecond
 // time limit at most.
 func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool, error) {
 	if budget == nil {
-		budget = NewBudget(0)
+		budget = NewBudget(DefaultBudget)
 	}
 	for attempt := firstAttempt; attempt <= max(budget.longest, firstAttempt); attempt *= 2 {
 		left := time.Duration(budget.left.Load())
