@@ -56,7 +56,7 @@ func evalConvert(f frame) bson.RawValue {
 // convert makes a value of another type, or says why it cannot.
 func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
-	case v.Type == to && (raw.IsNumber(to) || slices.Contains(converted, to)):
+	case v.Type == to && slices.Contains(targets, to):
 		return v, ""
 	case to == bson.TypeBoolean:
 		return raw.NewBool(raw.Truth(v)), ""
@@ -81,8 +81,10 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 	return made, reason
 }
 
-// converted are the types besides numbers that convert makes.
-var converted = []bson.Type{bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID}
+// targets are the types that convert makes.
+var targets = []bson.Type{
+	bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128,
+}
 
 // toString writes a date in UTC with milliseconds, and a decimal as it is stored. It makes
 // nothing of a type that has no text.

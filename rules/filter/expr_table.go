@@ -108,8 +108,8 @@ var operators = map[string]*operator{
 	"$setIsSubset":     exactly(2, evalSubset),
 
 	"$concat":    anyNumber(evalConcat),
-	"$toLower":   exactly(1, cased('A', 'Z', 'a'-'A')),
-	"$toUpper":   exactly(1, cased('a', 'z', 'A'-'a')),
+	"$toLower":   exactly(1, cased('A', 'Z')),
+	"$toUpper":   exactly(1, cased('a', 'z')),
 	"$strLenCP":  exactly(1, evalLength),
 	"$substrCP":  exactly(3, evalSubstring),
 	"$indexOfCP": between(2, 4, evalIndexOf).nullIf(1),

@@ -36,12 +36,12 @@ func evalConcat(f frame) bson.RawValue {
 }
 
 // cased is $toLower or $toUpper, which know ASCII letters.
-func cased(from, to byte, shift int) evaluation {
+func cased(first, last byte) evaluation {
 	return func(f frame) bson.RawValue {
 		letters := []byte(f.coerced())
 		for i, b := range letters {
-			if b >= from && b <= to {
-				letters[i] = byte(int(b) + shift)
+			if b >= first && b <= last {
+				letters[i] ^= 'a' - 'A'
 			}
 		}
 		return raw.NewString(string(letters))
