@@ -26,16 +26,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// answer reads the rows of a listing in a snapshot. It is for one goroutine.
+// answer reads the rows of a listing in a snapshot. Only one goroutine may use it.
 type answer struct {
 	*listing
 	snap      *view.Snapshot
 	rows      *selection.Matches
-	mapping   *cite.Mapping // of the view
-	query     params.Query  // all parameters in force
+	mapping   *cite.Mapping // the mapping of the view
+	query     params.Query  // all effective parameters
 	title     string
-	canonical string // the path that search engines keep
-	count     int    // of records
+	canonical string // the path for search engines
+	count     int    // number of records
 	pages     int
 }
 
@@ -54,9 +54,8 @@ func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) 
 	return a, err
 }
 
-// name sets the title and the canonical path. The title of a list about a subject is in the
-// mark of a public record that names it, of the list's own view or of another; without such a
-// record there is no list.
+// name sets the title and the canonical path. The title of a list about a subject comes from the mark of a public
+// record that names the subject, in the list's own view or another one. Without such a record the list does not exist.
 func (a *answer) name(ctx context.Context) (err error) {
 	lang := a.query.Text(params.Lang)
 	switch {
@@ -92,31 +91,31 @@ func (a *answer) name(ctx context.Context) (err error) {
 	}
 	one := selection.Known(mark.Of(row), a.about.name, a.rows.ID)
 	if id := raw.StringField(one, "id"); id != "" {
-		a.canonical = listPath(a.about.name, id) // a person's list may be asked for by ORCID
+		a.canonical = listPath(a.about.name, id) // a person's list may also be requested by ORCID
 	}
 	a.title = cmp.Or(selection.NameOf(one, lang), a.rows.ID)
 	return nil
 }
 
-// document is what the formats of pages write: a list, or an item as a list of one. Its parts
-// that HTML alone has are those of page.List.
+// document is the model for the formats of pages: a list, or an item as a list of one. The parts that only HTML has are
+// those of page.List.
 type document struct {
 	page.List
 	view       string
-	single     bool              // it is an item
-	page       string            // the address of the list or the item, without parameters
-	feedID     string            // what the id of its feed is made from
-	self       link              // to itself in its own format
+	single     bool              // the document is an item
+	page       string            // the address of the list or item, without parameters
+	feedID     string            // the name from which the feed's id is made
+	self       link              // the link to the document in its own format
 	files      map[string]string // the addresses of the other formats, by suffix without the dot
 	generation uint64
 	links      Links
 	facets     []selection.Facet
 	items      []*item
-	linkedData bool        // pages have the block of JSON-LD
-	memberOf   []page.Link // the lists of an item
+	linkedData bool        // pages contain the block of JSON-LD
+	memberOf   []page.Link // the lists that contain an item
 }
 
-// paged returns what builds the body of a format that shows a page of a list.
+// paged returns a function that builds the body of a format that shows one page of a list.
 func paged(write func(*document) (*response.Body, error)) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
 		d, err := a.document(ctx)
@@ -206,8 +205,8 @@ func (a *answer) facets(ctx context.Context, d *document) (err error) {
 	return err
 }
 
-// turns returns the addresses of the first, previous, next and last page, of those there are.
-// In a fragment they are addresses of pages.
+// turns returns the addresses of the first, previous, next and last page, as far as they exist. In a fragment they are
+// addresses of pages.
 func (a *answer) turns() map[string]string {
 	suffix := strings.TrimSuffix(a.format.suffix, ".html")
 	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
@@ -224,8 +223,8 @@ func (a *answer) turns() map[string]string {
 	return all
 }
 
-// canonicalURL is the address of the list for search engines: that of the page on the site
-// that shows it, if there is one.
+// canonicalURL returns the address of the list for search engines: the page on the site that shows the list, if there
+// is one.
 func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
@@ -233,8 +232,7 @@ func (a *answer) canonicalURL() string {
 	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
 }
 
-// memberOf returns the lists that have an item: that of its view, and those about what its mark
-// names.
+// memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.
 func (a *answer) memberOf(row bson.Raw) []page.Link {
 	lang := a.query.Text(params.Lang)
 	all := []page.Link{{Href: a.links.Base + "/lists/" + a.def.View, Label: texts.In(lang).T(a.def.View)}}
@@ -253,21 +251,21 @@ type item struct {
 	cite.Item
 	group         string
 	position      int
-	year          string // as lists have it; empty: none
+	year          string // as text; empty if there is none
 	kind, subkind string // labels of the type and the subtype
-	page          string // the address of its own page; empty: it has none
+	page          string // the address of the item's page; empty if it has none
 
-	// Formats of pages alone have these.
-	html             string // its citation
-	href             string // what its title links to; empty: nothing
+	// Only formats of pages have these:
+	html             string // the item's citation
+	href             string // the target of the link on its title; empty if there is none
 	authors          []page.Author
-	created, updated time.Time // of feeds; updated is zero for an item that was not changed
+	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
-// title is the title of an item as plain text; without one its name or id.
+// title returns the title of an item as plain text, or else its name or id.
 func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
 
-// period is the date of an item, or its first and last day.
+// period returns the date of an item, or its first and last day.
 func (it *item) period() string {
 	if it.End.Year == 0 || it.End == it.Date {
 		return it.Date.String()
@@ -290,9 +288,9 @@ func (a *answer) read(it *item, e selection.Entry) *item {
 	return it
 }
 
-// complete adds to an item what formats of pages show of it.
+// complete adds to an item what only the formats of pages show.
 func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err error) {
-	var users []string // of public persons
+	var users []string // usernames of public persons
 	for one := range mark.Entries(mark.Of(row), "persons") {
 		users = append(users, raw.StringField(one, "id"))
 	}
@@ -331,8 +329,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	return err
 }
 
-// composed returns the HTML of an item without a stored citation: its title, event, place,
-// publisher and dates.
+// composed returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.
 func (a *answer) composed(it *item) string {
 	html := cmp.Or(it.Title, markup.Escape(it.Name))
 	if it.href != "" && a.query.Text(params.Style) != "print" {

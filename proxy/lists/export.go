@@ -19,19 +19,19 @@ import (
 	"vitrine/rules/mark"
 )
 
-// export returns the body of an export: its entries one after the other, between two texts.
-// Each goroutine has a function of its own that appends an entry.
+// export returns the body of an export: head, the entries with between in between, and tail. writer returns a function
+// that appends an entry; each goroutine calls it for a function of its own.
 func (a *answer) export(head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, a.rows.Entries, writer)
 	body.Held = a.rows.Held()
 	if a.query.Number(params.Limit) == 0 {
-		body.Guess = a.count * 400 // about as many bytes as an item has
+		body.Guess = a.count * 400 // about 400 bytes for each item
 	}
 	return body, nil
 }
 
-// cited is export for formats that show of an entry its bibliographic item and its position.
+// cited is export for formats that write the bibliographic item and the position of an entry.
 func (a *answer) cited(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
 	return a.export(head, between, tail, func() func([]byte, selection.Entry) []byte {
 		it := &cite.Item{}
@@ -42,7 +42,7 @@ func (a *answer) cited(head, between, tail string, write func(dst []byte, it *ci
 	})
 }
 
-// citations returns what builds an export of items as a writer of package cite writes them.
+// citations returns a function that builds an export of items with a writer of package cite.
 func citations(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
 	return func(_ context.Context, a *answer) (*response.Body, error) {
 		return a.cited(head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte { return write(dst, it) })
@@ -52,7 +52,7 @@ func citations(head, between, tail string, write func([]byte, *cite.Item) []byte
 // fragBibTeX is the fragment with an activity's entry in BibTeX.
 const fragBibTeX = "bib"
 
-// appendBibTeXOf returns what encodes public rows; the others have no entry.
+// appendBibTeXOf returns the encoder of the fragment. Only public rows have an entry.
 func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
 		if mark.Of(row) != nil {
@@ -62,8 +62,8 @@ func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte
 	}
 }
 
-// bibTeX sends prepared entries if it has most rows of a view in memory: they are prepared for
-// all of a view's rows at once.
+// bibTeX sends prepared entries if the list has most rows of a view in memory, because preparing covers all rows of the
+// view.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
@@ -79,7 +79,7 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	return a.cited("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
 }
 
-// jsonLD is the data of an item, or of a list as an ItemList.
+// jsonLD writes the data of an item, or of a list as an ItemList.
 func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.cited("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
@@ -89,28 +89,28 @@ func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
-// schema begins a document of schema.org.
+// schema is the beginning of a schema.org document.
 const schema = `{"@context":"https://schema.org",`
 
-// appendSchema writes an item as a document of schema.org.
+// appendSchema appends an item as a schema.org document.
 func appendSchema(dst []byte, it *cite.Item, l Links) []byte {
 	return append(append(dst, schema...), l.appendJSONLD(nil, it)[1:]...)
 }
 
-// listHead begins an ItemList, safe inside a script element.
+// listHead returns the beginning of an ItemList, safe inside a script element.
 func listHead(title string, count int) string {
 	name := strings.ReplaceAll(string(ejson.AppendString(nil, title)), "<", `\u003c`)
 	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
 }
 
-// appendListItem writes an item with its position in the list.
+// appendListItem appends an item with its position in the list.
 func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(position), 10)
 	return append(l.appendJSONLD(append(dst, `,"item":`...), it), '}')
 }
 
-// csvTable is a table with a header row. It begins with a byte order mark, without which
-// Excel takes UTF-8 for another encoding.
+// csvTable writes a table with a header row. It begins with a byte order mark, because Excel would otherwise not
+// recognise UTF-8.
 func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
@@ -130,7 +130,7 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
-// names lists persons in one text.
+// names joins the names of persons.
 func names(all []cite.Person) string {
 	texts := make([]string, len(all))
 	for i, p := range all {
@@ -139,8 +139,8 @@ func names(all []cite.Person) string {
 	return strings.Join(texts, "; ")
 }
 
-// csvRow returns what appends rows of CSV. It puts an apostrophe before a cell that a
-// spreadsheet would compute.
+// csvRow returns a function that appends rows of CSV. It puts an apostrophe before a cell that a spreadsheet would
+// compute.
 func csvRow() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
 	w := csv.NewWriter(&row)
@@ -152,7 +152,7 @@ func csvRow() func(dst []byte, cells []string) []byte {
 			}
 		}
 		row.Reset()
-		_ = w.Write(cells) // to memory; the comma is a valid one
+		_ = w.Write(cells) // cannot fail: it writes to memory, and the comma is valid
 		w.Flush()
 		return append(dst, row.Bytes()...)
 	}

@@ -22,7 +22,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// feed is what the templates of feeds read: the newest items of a list.
+// feed is the model for the templates of feeds: the newest items of a list.
 type feed struct {
 	ID, Title, Lang string
 	Page            string // the address of the list for people
@@ -31,22 +31,22 @@ type feed struct {
 	Entries         []feedEntry
 }
 
-// feedEntry is an item of a feed. Updated is zero for an item that was not changed.
+// feedEntry is an item of a feed. Updated is zero if the item has not changed.
 type feedEntry struct {
 	ID, Link, Title, HTML string
 	Created, Updated      time.Time
 	Authors               []cite.Person
 }
 
-// urn is an identifier that stays the same whatever address the server has.
+// urn returns an identifier that does not depend on the server's address.
 func urn(name string) string {
 	b := sha1.Sum([]byte("vitrine\x00" + name)) // version 5 of RFC 9562
 	b[6], b[8] = b[6]&0x0f|0x50, b[8]&0x3f|0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// newest returns what writes the feed of a document by a template. The feed is as new as the
-// newest of its items, not as its view: feed readers report a later time as news.
+// newest returns a function that writes the feed of a document by a template. The feed's time is that of its newest
+// item, not of its view, because feed readers report a later time as news.
 func newest(template string) func(*document) (*response.Body, error) {
 	return func(d *document) (*response.Body, error) {
 		f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
@@ -66,13 +66,13 @@ func newest(template string) func(*document) (*response.Body, error) {
 	}
 }
 
-// times returns when an item was entered, or else its own day, and when it was last changed,
-// zero if it was not. Times after the publication of the view do not count.
+// times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
+// publication of the view are ignored.
 func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
 	if at := mark.EnteredOf(row); at != 0 {
-		created = time.Unix(min(at, published.Unix()), 0).UTC() // records of today may have any time of it
+		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
 	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC); it.Date.Year < 1000 || created.After(published) {
-		created = time.Unix(0, 0).UTC() // the same each time, as Atom needs one
+		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
 	}
 	text := display.Text(row.Lookup("updated"))
 	updated, _ = time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
@@ -82,7 +82,7 @@ func times(it *item, row bson.Raw, published time.Time) (created, updated time.T
 	return created, updated
 }
 
-// xmlRune replaces what XML cannot have.
+// xmlRune replaces characters that XML does not allow.
 func xmlRune(r rune) rune {
 	if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError

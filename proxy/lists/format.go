@@ -10,23 +10,23 @@ import (
 	"vitrine/rules/cite"
 )
 
-// format is a form in which lists and items are answered.
+// format is a format of answers for lists and items.
 type format struct {
-	suffix string // of the URL; empty: the page
+	suffix string // suffix of the URL; empty for the page
 	media  string // the media type, without its parameters
 	coding string // the parameters of the media type
-	label  string // the link text; empty: the pages have no link to it
-	// reads are the parameters that the format depends on beside the filters.
+	label  string // the link text; empty if the pages do not link to the format
+	// reads are the parameters that the format depends on, beside the filters.
 	reads []string
-	// usual are defaults of parameters that go before those of the list.
+	// usual are the format's defaults, which override those of the list.
 	usual params.Query
-	feed  bool // it shows the newest items
+	feed  bool // the format shows the newest items
 }
 
-// absolute reports whether readers use the URLs of the format away from its own URL.
+// absolute reports whether readers use the URLs in the format outside of their own URL.
 func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
 
-// formats are in the order of preference for clients without one.
+// formats are in order of preference, for clients without a preference.
 var formats = func() []format {
 	const utf8 = "; charset=utf-8"
 	shown := []string{params.Sort, params.Group, params.Page, params.Limit, params.Facets, params.Lang, params.Style, params.JSONLD}
@@ -76,19 +76,18 @@ func (f format) build() build {
 	return paged(html(page.Page, page.Single))
 }
 
-// MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the
-// preferred one first.
+// MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the preferred one first.
 func MediaTypes() (all []string) {
 	for _, f := range formats {
-		if f.suffix != ".html" { // the page has its media type
+		if f.suffix != ".html" { // its media type is that of the page
 			all = append(all, f.media)
 		}
 	}
 	return all
 }
 
-// split separates a path from the longest suffix of a format that it ends with. The last name
-// of the path keeps at least one character.
+// split separates a path from the longest suffix of a format at its end. At least one character of the path's last name
+// remains.
 func split(path string) (name string, of format) {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	of = formats[0]
@@ -106,7 +105,7 @@ func IsPage(path string) bool {
 	return f.suffix == ""
 }
 
-// negotiated returns the format of an accepted media type, the page if there is none.
+// negotiated returns the format of an accepted media type, or the page.
 func negotiated(accepted string) format {
 	return formats[max(slices.IndexFunc(formats, func(f format) bool { return f.media == accepted }), 0)]
 }

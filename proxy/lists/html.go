@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/doi"
 )
 
-// html returns what writes the HTML of a list or of an item.
+// html returns a function that writes the HTML of a list or an item.
 func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*document) (*response.Body, error) {
 	return func(d *document) (*response.Body, error) {
 		if d.single {
@@ -37,7 +37,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 	}
 }
 
-// shown returns an item as package page shows it.
+// shown returns the model of an item for package page.
 func (it *item) shown() page.Item {
 	return page.Item{
 		Group: it.group, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
@@ -51,7 +51,7 @@ func (it *item) elsewhere() []page.Link {
 	return slices.DeleteFunc(all, func(l page.Link) bool { return l.Href == "" })
 }
 
-// record is what the HTML of a single item shows.
+// record returns the model of a single item for package page.
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{
@@ -60,7 +60,7 @@ func (d *document) record() *page.Record {
 	}
 	r.Canonical = d.page
 	if d.links.Activity != "" && d.links.Activity != NoLink && d.view == rules.ViewActivities {
-		r.Canonical = d.links.ToItem(&it.Item) // the site's own page of the record
+		r.Canonical = d.links.ToItem(&it.Item) // the address of the record on the site
 	}
 	r.Fields = slices.DeleteFunc([]page.Param{
 		{Name: "type", Value: cmp.Or(it.subkind, it.kind)},
@@ -78,10 +78,10 @@ func (d *document) record() *page.Record {
 	return r
 }
 
-// mostSignposts is how many links of a kind a header has at most.
+// mostSignposts is the most links of one kind in a header.
 const mostSignposts = 20
 
-// signposts are the links that lead programs from an item's page (signposting.org/FAIR).
+// signposts are the links that guide programs from an item's page (signposting.org/FAIR).
 func signposts(it *cite.Item, r *page.Record) []link {
 	all := []link{
 		{r.Canonical, "canonical", ""}, {cmp.Or(doi.URL(it.DOI), r.Self), "cite-as", ""},

@@ -42,7 +42,7 @@ type jsonItem struct {
 	Key     string            `json:"cite_key"`
 }
 
-// jsonFacets are an object whose members are in the order of the facets.
+// jsonFacets is encoded as an object whose members are in the order of the facets.
 type jsonFacets []selection.Facet
 
 // MarshalJSON implements json.Marshaler.
@@ -58,7 +58,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	return append(all, '}'), nil
 }
 
-// jsonDocument is a list or an item for programs.
+// jsonDocument returns a list or an item as JSON.
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
@@ -81,7 +81,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	return jsonBody(doc, link{d.Canonical, "canonical", ""})
 }
 
-// encoded returns a value as JSON without escapes for HTML: answers are not in scripts.
+// encoded returns a value as JSON without escapes for HTML, because answers are not in scripts.
 func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -90,20 +90,20 @@ func encoded(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// jsonBody returns the body of a JSON document.
+// jsonBody returns the body with a JSON document.
 func jsonBody(doc any, links ...link) (*response.Body, error) {
 	text, err := encoded(doc)
 	return bodyOf(text, links...), err
 }
 
-// link is a link of an answer: in its header or, in a feed, as an element.
+// link is a link of an answer, in its header or, in a feed, as an element.
 type link struct {
 	Href string `xml:"href,attr"`
 	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"` // empty: the link has none
+	Type string `xml:"type,attr"` // empty if the type is unknown
 }
 
-// bodyOf returns a body of one text, with its links.
+// bodyOf returns a body with a text and links.
 func bodyOf(text []byte, links ...link) *response.Body {
 	var header []string
 	for _, l := range links {
@@ -118,5 +118,5 @@ func bodyOf(text []byte, links ...link) *response.Body {
 	return body
 }
 
-// targets escapes characters of an address that would end a link or a header.
+// targets escapes the characters in an address that would end a link or a header.
 var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")

@@ -10,20 +10,18 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Links says where links lead. Activity, Person and Project are templates with {id}, the
-// _id of an activity, a username and a project's name; "" is the built-in address and NoLink
-// none.
+// Links says where links lead. Activity, Person and Project are templates with {id}: the _id of an activity, a username
+// and a project's name. "" means the built-in address, NoLink means no link.
 type Links struct {
-	Base                      string // URL of the server without a slash at its end; empty: built-in addresses are paths
+	Base                      string // URL of the server without a slash at its end; if empty, built-in addresses are paths
 	Activity, Person, Project string
 }
 
-// NoLink is the template for no link.
+// NoLink is the template that means no link.
 const NoLink = "none"
 
-// ToItem returns the address of an item, "" for none. The built-in address of an activity is
-// its DOI, or else its page; that of a project or a person is its list, and that of other items
-// their page.
+// ToItem returns the address of an item, or "". The built-in address of an activity is its DOI, or else its page; that
+// of a project or a person is its list, and that of other items their page.
 func (l Links) ToItem(it *cite.Item) string {
 	switch it.View {
 	case rules.ViewActivities:
@@ -41,25 +39,23 @@ func (l Links) ToItem(it *cite.Item) string {
 	return l.ItemPage(it.ID)
 }
 
-// ToPerson returns the address of a person by username, "" for none; built in is the person's
-// list.
+// ToPerson returns the address of a person by username, or "". The built-in address is the person's list.
 func (l Links) ToPerson(user string) string {
 	return filled(l.Person, user, func(user string) string { return l.toList("person", user) })
 }
 
-// ToProject returns the address of a project by name, "" for none; built in is the project's
-// list.
+// ToProject returns the address of a project by name, or "". The built-in address is the project's list.
 func (l Links) ToProject(name string) string {
 	return filled(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
-// toList returns the address of the list about a value.
+// toList returns the address of the list about a subject.
 func (l Links) toList(about, id string) string { return l.Base + listPath(about, id) }
 
-// listPath returns the path of the list about a value, such as /lists/unit/BIO.
+// listPath returns the path of the list about a subject, such as /lists/unit/BIO.
 func listPath(about, id string) string { return "/lists/" + about + "/" + segment(id) }
 
-// ItemPage returns the address of the page of a record.
+// ItemPage returns the address of a record's page.
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + segment(id) }
 
 // appendJSONLD appends an item as an object of schema.org.
@@ -67,8 +63,8 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	return cite.AppendJSONLD(dst, it, l.ItemPage(it.ID), l.ToItem(it), l.ToPerson)
 }
 
-// segment returns an id as the last segment of the path of a list or an item, "" if a path
-// cannot have it. In an id that ends like a format the last dot is escaped.
+// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. If the
+// id ends like a format, the last dot is escaped.
 func segment(id string) string {
 	id = markup.PathSegment(id)
 	if slices.ContainsFunc(formats[1:], func(f format) bool { return strings.HasSuffix(id, f.suffix) }) {
@@ -78,7 +74,7 @@ func segment(id string) string {
 	return id
 }
 
-// filled returns a template with an id, or the built-in address where the template is "".
+// filled returns a template with an id filled in, or the built-in address if the template is "".
 func filled(template, id string, builtIn func(id string) string) string {
 	switch {
 	case template == NoLink || id == "":

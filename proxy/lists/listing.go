@@ -16,26 +16,26 @@ import (
 	"vitrine/rules/mark"
 )
 
-// listing is a list or an item as a request asks for it. Those in Lists have no parameters of
-// a request yet. It is immutable.
+// listing is a list or an item with the parameters of a request. The listings in Lists have no parameters yet. It is
+// immutable.
 type listing struct {
 	lists  *Lists
 	def    Definition
 	path   string             // escaped, such as /lists/unit/BIO
-	about  subject            // zero: the list is about no record
+	about  subject            // zero if the list is not about a subject
 	usual  params.Query       // defaults of the list
-	rows   selection.Question // its Query has all parameters in force
+	rows   selection.Question // its Query has all effective parameters
 	format format
-	links  Links        // its Base is what the request's URLs begin with
+	links  Links        // its Base is the beginning of the URLs in the answer
 	asked  params.Query // parameters of the request that differ from their defaults
 }
 
-// subject is what lists can be about: /lists/{name}/{id}.
+// subject is a kind of subject that a list can be about: /lists/{name}/{id}.
 type subject struct {
 	name  string   // a parameter that selects the rows
-	facet string   // a facet of the lists beside year and type
-	also  []string // other views that know the name of a subject
-	paths []string // where marks have its id
+	facet string   // a facet of these lists, beside year and type
+	also  []string // other views that have the name of a subject
+	paths []string // paths of the subject's id in marks
 }
 
 var subjects = []subject{
@@ -48,7 +48,7 @@ var subjects = []subject{
 // isItem reports whether a listing is a single record.
 func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
-// notFound is the error of a path that names nothing.
+// notFound returns the error for an unknown path.
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
 
 // newListing returns a list of all rows of a view, at /lists/{slug}.
@@ -68,7 +68,7 @@ func (l *Lists) newListing(d Definition) listing {
 	}
 }
 
-// find returns the list or the item of a path.
+// find returns the list or the item at a path.
 func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 	switch {
 	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
@@ -97,11 +97,11 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 	return listing{}, notFound("There is no such list. /lists has all.")
 }
 
-// errNoItem is the error of an id that no public record has.
+// errNoItem is the error for an id that no public record has.
 var errNoItem = notFound("There is no such item.")
 
-// item returns the listing of the public record of an id. It looks for the view of the record,
-// which stays the same as long as the record is there.
+// item returns the listing of the public record with an id. It looks up the view of the record, which does not change
+// while the record exists.
 func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 	for _, view := range views[:3] {
 		snap, err := l.shared.Views.Snapshot(view)
@@ -120,8 +120,8 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 // narrowing are the parameters that select the rows of a list.
 var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
 
-// listing reads what a request asks of the list or the item of a path. Absolute URLs begin
-// with the base; others are relative, so that an answer is the same for all hosts.
+// listing applies a request's parameters to the list or item at a path. Absolute URLs begin with base; other URLs are
+// relative, so that an answer is the same for all hosts.
 func (l *Lists) listing(ctx context.Context, base string, parts []string, f format, q params.Query) (*listing, error) {
 	ls, err := l.find(ctx, parts)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 	return &ls, nil
 }
 
-// plan plans a body of the listing. The key tells it from other bodies.
+// plan plans a body of the listing. The key distinguishes it from other bodies.
 func (l *listing) plan(write build, key ...string) response.Plan {
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
@@ -175,7 +175,7 @@ func (l *listing) whole(f format) string {
 	return l.url(f.suffix, q)
 }
 
-// sitePage returns the address of a page of the list on the site that shows it.
+// sitePage returns the address of page n of the list on the site that shows it.
 func (l *listing) sitePage(n int) string {
 	return strings.ReplaceAll(l.def.PageURL, "{page}", strconv.Itoa(n))
 }

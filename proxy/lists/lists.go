@@ -1,12 +1,11 @@
-// Package lists plans the answers of the public lists. A request names a list or an item, a
-// format and parameters: a listing. Its answer selects the rows of a snapshot, reads them into
-// a plain document, and the format writes the document:
+// Package lists plans the answers of the public lists. A request names a list or an item, a format and parameters: a
+// listing. Its answer selects the rows of a snapshot and reads them into a plain document, which the format writes:
 //
 //	Request ──find──▶ listing ──on a snapshot──▶ answer ──▶ document ──▶ HTML, JSON, feeds
-//	                                                 └────▶ entries  ──▶ BibTeX, RIS, CSV, …
+//	                                             └────▶ entries  ──▶ BibTeX, RIS, CSV, …
 //
-// The package knows no server: like proxy/api it makes a response.Plan of a request, and
-// package response sends it.
+// The package does not depend on the server: like proxy/api it makes a response.Plan for a request, and package
+// response sends it.
 package lists
 
 import (
@@ -37,52 +36,52 @@ import (
 // Options configures the lists.
 type Options struct {
 	Enabled bool // if false, there are no lists
-	// BaseURL is what URLs begin with, such as https://data.institute.example. If empty, they are
-	// relative, and in formats that need absolute ones they have the request's host if it is one
-	// of Hosts: as a client names it, or with ":*" for its port, with any port or none.
+	// BaseURL is the beginning of URLs, such as https://data.institute.example. If empty, URLs are relative. Formats
+	// that need absolute URLs then use the request's host if it is one of Hosts. An entry of Hosts is a host as clients
+	// name it; with ":*" for its port it matches any port or none.
 	BaseURL string
 	Hosts   []string
-	// Ignored are names of parameters that trackers add to links; "*" at the end matches any rest.
+	// Ignored has the names of parameters that trackers add to links; "*" at the end matches any rest.
 	Ignored []string
-	Links   Links // templates for the links of items; its Base does not count
+	Links   Links // templates for the links of items; Links.Base is ignored
 	Named   []Definition
-	Cite    *cite.Mapping // how rows are read as bibliographic items; needed
+	Cite    *cite.Mapping // how to read rows as bibliographic items; required
 }
 
-// Shared is what lists have in common with the API.
+// Shared has the options that lists share with the API.
 type Shared struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter   filter.Options // limits of the filters of Named
 	Access   *access.Policy // lists leave out types that callers without a session may not see
-	Language string         // of answers if the request has none; en
-	Labels   label.Sets     // if nil, codes are shown as they are
+	Language string         // of answers if the request has none; default en
+	Labels   label.Sets     // if nil, codes are shown unchanged
 	Now      func() time.Time
 }
 
-// Definition is a list of the configuration.
+// Definition is a list in the configuration.
 type Definition struct {
-	Slug     string            // its name in the URL: /lists/{slug}
-	Title    map[string]string // by language; of a language without one English
+	Slug     string            // the list's name in the URL: /lists/{slug}
+	Title    map[string]string // by language; English replaces a missing language
 	View     string            // activities, projects, persons or events
-	Filter   string            // Extended JSON; empty: all
-	Group    string            // none, year, type, subtype or person; none
-	Style    string            // web or print; web
-	Sort     string            // year, title, type or author, with - in front from the last on; -year
-	PageSize int               // items of a page; 25
+	Filter   string            // Extended JSON; if empty, all rows
+	Group    string            // none, year, type, subtype or person; default none
+	Style    string            // web or print; default web
+	Sort     string            // year, title, type or author, with - in front for descending order; default -year
+	PageSize int               // items on a page; default 25
 	Facets   []string          // year, type, subtype, unit, person, project or topic
-	// PageURL is the page that shows the list, with {page} where its number is; empty: the
-	// list's own.
+	// PageURL is the address of the page that shows the list, with {page} in place of the page's number. If empty, it
+	// is the list's own.
 	PageURL string
-	Links   Links // each overrides that of Options.Links unless it is empty
+	Links   Links // each field overrides that of Options.Links unless it is empty
 }
 
-// views are the views of lists. Each but the last has a list of all its rows.
+// views are the views that have lists. Each but the last has a list of all its rows.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-// Views adds to the definitions of views what public lists need: the words of public rows, the
-// indexes of what lists of activities select and count by, and their entries in BibTeX.
+// Views adds to the definitions of views what public lists need: the words of public rows, the indexes by which lists
+// of activities select and count, and the entries in BibTeX.
 func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]
@@ -110,15 +109,15 @@ var whole = []Definition{
 	{Slug: rules.ViewEvents, View: rules.ViewEvents},
 }
 
-// Lists plans answers by one generation of settings. It is safe for concurrent use.
+// Lists plans answers for one generation of settings. It is safe for concurrent use.
 type Lists struct {
 	o      Options
-	shared Shared         // with its defaults
-	public *filter.Filter // the rows that lists show
+	shared Shared         // with defaults filled in
+	public *filter.Filter // selects the rows that lists show
 	lists  []listing      // the configured lists, then the lists of whole views
 }
 
-// New returns Lists. Errors name the option at fault.
+// New returns Lists. Errors name the invalid option.
 func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
 		return &Lists{}, nil
@@ -135,7 +134,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 	}
 	limits := shared.Filter
 	limits.Param, limits.HexIDs = "filter", true
-	for _, d := range slices.Concat(o.Named, whole) { // configs checks all but the filter
+	for _, d := range slices.Concat(o.Named, whole) { // configs checks everything except the filter
 		one := l.newListing(d)
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
 			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
@@ -148,12 +147,12 @@ func New(o Options, shared Shared) (*Lists, error) {
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }
 
-// Failure is the page of an error, in the language of answers.
+// Failure returns the page for an error, in the language of answers.
 func (l *Lists) Failure(status int, msg string) []byte {
 	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.shared.Language, Base: l.o.BaseURL}, msg)
 }
 
-// Ignores reports whether a parameter is one that trackers add, and none of lists.
+// Ignores reports whether trackers add a parameter, and lists do not use it.
 func (l *Lists) Ignores(name string) bool {
 	return !params.Known(name) && slices.ContainsFunc(l.o.Ignored, func(own string) bool {
 		prefix, open := strings.CutSuffix(own, "*")
@@ -161,12 +160,12 @@ func (l *Lists) Ignores(name string) bool {
 	})
 }
 
-// ErrHost is the error of a call for absolute URLs whose host is not listed. Any client can send
-// any Host, and a cache may send the answer to others.
-var ErrHost = errors.New("lists: the host is not on the list")
+// ErrHost is the error for a request that needs absolute URLs, from a host that is not listed. Any client can send any
+// Host, and a cache may send the answer to others.
+var ErrHost = errors.New("lists: the host is not in the list of hosts")
 
-// Base returns what absolute URLs begin with for a client that names a host: the configured
-// address, or else that host if it is one of Options.Hosts, or else nothing.
+// Base returns the beginning of absolute URLs for a client that names a host: the configured address, or else that host
+// if it is one of Options.Hosts, or else "".
 func (l *Lists) Base(scheme, host string) string {
 	listed := func(own string) bool {
 		name, anyPort := strings.CutSuffix(own, ":*")

@@ -15,15 +15,15 @@ import (
 	"vitrine/rules"
 )
 
-// Request is a call, copied out of the server's buffers.
+// Request is a request, copied out of the server's buffers.
 type Request struct {
-	Path   string // as sent, with its escapes
+	Path   string // as sent, with escapes
 	Args   iter.Seq2[[]byte, []byte]
-	Accept string // which of MediaTypes the client prefers; empty: none
-	Base   string // what absolute URLs begin with, see Lists.Base; empty: absolute URLs are refused
+	Accept string // the client's preference among MediaTypes; empty if it has none
+	Base   string // the beginning of absolute URLs, see Lists.Base; if empty, absolute URLs are refused
 }
 
-// Plan returns the plan of a request's answer.
+// Plan returns the plan for the answer to a request.
 func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
 	parts, f, err := partsOf(r.Path)
 	switch {
@@ -43,15 +43,15 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 		if parts[0] != "items" || !errors.Is(err, rules.ErrNotFound) {
 			return p, err
 		}
-		parts[len(parts)-1] += f.suffix // it may belong to the id
+		parts[len(parts)-1] += f.suffix // the suffix may belong to the id
 	}
 	p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
 	p.Negotiated = "Accept"
 	return p, err
 }
 
-// partsOf returns the decoded parts of a path, at least one, and the format that its suffix
-// names. A slash at its end does not count.
+// partsOf returns the decoded parts of a path, at least one, and the format of its suffix. It ignores a slash at the
+// end.
 func partsOf(path string) (parts []string, f format, err error) {
 	path, f = split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"))
 	parts = strings.Split(path, "/")
@@ -77,13 +77,13 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f format,
 	return p, nil
 }
 
-// policy is the header of pages.
+// policy is the header that pages have.
 var policy = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
 
-// notInNames matches the characters that file names leave out.
+// notInNames matches the characters that are left out of file names.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// headers are those of the answer.
+// headers returns the headers of the answer.
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" {
 		return policy

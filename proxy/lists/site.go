@@ -52,7 +52,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 		case err != nil:
 			return nil, err
 		case f.suffix == ".json":
-			var files []map[string]string // of the element, under paths that never change
+			var files []map[string]string // the files of the element, with hashed paths
 			for _, name := range []string{"list.js", "list.css"} {
 				f := element.Current(name)
 				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
@@ -71,11 +71,11 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	}, nil
 }
 
-// sections are the lists: those of the configuration, of whole views, and of the subjects that
-// public activities name, by name. With words they are the lists whose names have them, with a
-// limit at most so many of a section.
+// sections returns the lists by name: the configured lists, those of whole views, and those about the subjects of
+// public activities. If the query has words, it returns only lists whose names contain them. If the query has a limit,
+// it bounds the lists of each section.
 func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
-	all = []page.Section{} // in JSON a list, even if nothing is found
+	all = []page.Section{} // not nil, so that JSON has an empty list
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
 	add := func(title, kind, key string, e page.ListEntry) {
 		for _, term := range terms {
@@ -129,7 +129,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 	return all, nil
 }
 
-// letter returns the letter under which the index has a name with a sort key.
+// letter returns the letter under which the index lists a name with a sort key.
 func letter(key string) string {
 	first, _ := utf8.DecodeRuneInString(key)
 	if !unicode.IsLetter(first) {
@@ -138,13 +138,13 @@ func letter(key string) string {
 	return string(unicode.ToUpper(first))
 }
 
-// mostURLs is how many addresses a sitemap may have (sitemaps.org).
+// mostURLs is the most addresses in a sitemap (sitemaps.org).
 const mostURLs = 50_000
 
-// sitemap plans /sitemap.xml: all lists and items or, if there are more than a sitemap may
-// have, an index of its parts, /sitemap.xml?part=1 and so on.
+// sitemap plans /sitemap.xml: all lists and items or, if a sitemap cannot hold all, an index of its parts,
+// /sitemap.xml?part=1 and so on.
 func (l *Lists) sitemap(r Request) (response.Plan, error) {
-	number := 0 // the whole, or the index
+	number := 0 // 0 means the whole, or the index
 	for name, value := range r.Args {
 		n, err := strconv.ParseUint(string(value), 10, 31)
 		if string(name) != "part" || err != nil || n == 0 || strconv.FormatUint(n, 10) != string(value) {
@@ -222,10 +222,10 @@ func sitemapOf(outer, inner string, addresses []string) *response.Body {
 	return response.Bytes(b.Bytes())
 }
 
-// ErrFormat is the error of an oEmbed call for another format than JSON.
+// ErrFormat is the error for an oEmbed request for another format than JSON.
 var ErrFormat = errors.New("lists: oEmbed is answered in JSON alone")
 
-// oEmbed plans /oembed?url=…: how the page of a list or an item is embedded (oembed.com).
+// oEmbed plans /oembed?url=…: how to embed the page of a list or an item (oembed.com).
 func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	given := map[string]string{}
 	for name, value := range r.Args {
@@ -234,7 +234,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if format := given["format"]; format != "" && format != "json" {
 		return response.Plan{}, ErrFormat
 	}
-	size := map[string]int{"maxwidth": 720, "maxheight": 800} // in pixels, unless less is asked for
+	size := map[string]int{"maxwidth": 720, "maxheight": 800} // in pixels, unless the request asks for less
 	for _, name := range []string{"maxwidth", "maxheight"} {
 		if value := given[name]; value != "" {
 			n, err := strconv.ParseUint(value, 10, 31)
@@ -251,7 +251,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if err != nil {
 		return response.Plan{}, err
 	}
-	ls.links.Base = r.Base // another site shows it
+	ls.links.Base = r.Base // another site shows the answer
 	width, height := size["maxwidth"], size["maxheight"]
 	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
@@ -264,10 +264,10 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
-// embedded returns the list or item of an address of this server.
+// embedded returns the list or item at an address of this server.
 func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, base)
-	u, err := url.Parse(path) // a path that begins with two slashes has a host
+	u, err := url.Parse(path) // a path that begins with two slashes would have a host
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
@@ -289,7 +289,7 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	return l.listing(ctx, base, parts, formats[0], q)
 }
 
-// unescaped decodes a name or a value of a query; a text with a broken escape stays.
+// unescaped decodes a name or a value of a query. A text with a broken escape stays unchanged.
 func unescaped(s string) string {
 	if text, err := url.QueryUnescape(s); err == nil {
 		return text

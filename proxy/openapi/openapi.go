@@ -10,18 +10,18 @@ import (
 //go:embed served
 var files embed.FS
 
-// Description is the OpenAPI document in its forms. It must not be changed.
+// Description is the OpenAPI document in several forms. It must not be changed.
 type Description struct {
 	JSON   []byte // OpenAPI 3.1
-	JSON30 []byte // the same in the terms of 3.0, for tools that read nothing newer
+	JSON30 []byte // the same as OpenAPI 3.0, for tools that do not read newer versions
 	Page   Page
 }
 
-// Page is the description for people: one document that fetches nothing.
+// Page is the description for people: one document that loads nothing else.
 type Page struct {
 	HTML []byte
-	// Policy is the Content-Security-Policy it is to be sent with. It lets in the
-	// page's own style and script, by their hashes, and calls of the API beside it.
+	// Policy is the page's Content-Security-Policy. It allows the page's own style and script, by their hashes, and
+	// requests to the API on the same server.
 	Policy string
 }
 
@@ -33,16 +33,16 @@ func Load() *Description {
 	}
 }
 
-// file returns a file of the program.
+// file returns an embedded file.
 func file(name string) []byte {
 	content, err := files.ReadFile(name)
 	if err != nil {
-		panic(fmt.Errorf("openapi: %w", err)) // every test that loads the description finds it
+		panic(fmt.Errorf("openapi: %w", err)) // every test that loads the description would find it
 	}
 	return content
 }
 
-// compact returns a file of JSON without the blanks that make it readable.
+// compact returns a JSON file without the white space that makes it readable.
 func compact(name string) []byte {
 	var b bytes.Buffer
 	if err := json.Compact(&b, file(name)); err != nil {

@@ -1,19 +1,18 @@
-// Package element has the files that pages load. Those of other sites load the custom element
-// <vitrine-list> (list.js) and the style of its markup (list.css), which our own pages use as
-// well. Only our pages use page.css, the style of what is around a list, page.js, which tells
-// the page around an iframe the height of ours and copies texts, and start.js, the builder of
-// the start page.
+// Package element has the files that pages load. Pages of other sites load the custom element <vitrine-list> (list.js)
+// and the style of its markup (list.css), which our own pages use as well. Only our pages use page.css, which styles
+// everything around a list, page.js, which tells the page around an iframe the height of our page and copies texts, and
+// start.js, the builder of the start page.
 //
 //	assets/*.js, *.css ──embed──▶ Files ─┬▶ /lists/{name}.{hash}.js   never changes
 //	                                     └▶ /lists/list.js, list.css  change with the program
 //
-// A hashed path is served by the versions of the program that have the file.
+// Only versions of the program that have the file serve a hashed path.
 //
-// The element's fragment is HTML that the server cleaned. The script parses it in a
-// document of its own and moves over nodes without scripts, so that it needs neither
-// inline script nor style and works under a strict Content-Security-Policy.
+// The element's fragment is HTML that the server cleaned. The script parses it in a separate document and moves over
+// nodes without scripts, so that it needs neither inline script nor style and works under a strict
+// Content-Security-Policy.
 //
-// Of the fragment's markup (proxy/lists/page) the script knows
+// The script depends on these parts of the fragment's markup (proxy/lists/page):
 //
 //	section.vl-list[data-count][data-page][data-pages]   the list; an answer without one is an error
 //	.vl-pager a[data-page]                                turns to that page of the list

@@ -17,19 +17,19 @@ var embedded embed.FS
 
 // File is a file that pages load.
 type File struct {
-	Path      string        // on the server, such as /lists/list.js
+	Path      string        // path on the server, such as /lists/list.js
 	Type      string        // media type
-	Body      []byte        // not to be changed
+	Body      []byte        // must not be changed
 	MaxAge    time.Duration // how long a cache may use a copy
-	Integrity string        // the value for the integrity attribute of a link to it
+	Integrity string        // the value for the integrity attribute of a link to the file
 }
 
-// Current returns a file by its name, such as list.js. It has its hashed path.
+// Current returns a file with its hashed path, by its name, such as list.js.
 func Current(name string) File { return current()[name] }
 
 var current = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
-	files, _ := embedded.ReadDir("assets") // it is there
+	files, _ := embedded.ReadDir("assets") // cannot fail: the folder is embedded
 	for _, file := range files {
 		body, _ := embedded.ReadFile("assets/" + file.Name())
 		all[file.Name()] = newFile(hashedName(file.Name(), body), body, hashedFor)
@@ -37,22 +37,22 @@ var current = sync.OnceValue(func() map[string]File {
 	return all
 })
 
-// Files returns every file that is served, by path. Callers must not change the map.
+// Files returns all served files by path. Callers must not change the map.
 var Files = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
 	for name, f := range current() {
 		all[f.Path] = f
-		if strings.HasPrefix(name, "list.") { // other sites may name it without its hash
+		if strings.HasPrefix(name, "list.") { // other sites may use the path without the hash
 			all["/lists/"+name] = newFile(name, f.Body, 10*time.Minute)
 		}
 	}
 	return all
 })
 
-// hashedFor is how long a cache may use a copy of a file that its path names by content.
+// hashedFor is how long a cache may use a copy of a file whose path contains its hash.
 const hashedFor = 365 * 24 * time.Hour
 
-// mediaTypes has the extensions of files that are served.
+// mediaTypes has the media types of served files, by extension.
 var mediaTypes = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8",
@@ -66,7 +66,7 @@ func newFile(name string, body []byte, maxAge time.Duration) File {
 	}
 }
 
-// hashedName returns list.{hash}.js for list.js. The hash has 12 digits of SHA-256.
+// hashedName returns list.{hash}.js for list.js. The hash is 12 digits of SHA-256.
 func hashedName(name string, body []byte) string {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)

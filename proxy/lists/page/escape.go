@@ -28,7 +28,7 @@ func writable(r rune) rune {
 	return r
 }
 
-// escaped returns a text in which each byte that keep refuses is written by a format.
+// escaped returns a text in which each byte that keep refuses is replaced by its format.
 func escaped(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -42,16 +42,16 @@ func escaped(s, format string, keep func(c byte) bool) string {
 	return b.String()
 }
 
-// address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
+// address returns a URL for a quoted attribute. It escapes bytes that URLs do not allow.
 func address(url string) string {
 	inURL := func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'<>\\^`{|}", c) < 0 }
 	return strings.ReplaceAll(escaped(url, "%%%02X", inURL), "&", "&amp;")
 }
 
-// langTag matches the names of languages that lang may have. Records have other texts there.
+// langTag matches valid values of the attribute lang. Records may store other texts.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// langOf returns the attribute lang for text in another language than the text around it.
+// langOf returns the attribute lang if a text is in another language than the text around it.
 func langOf(lang, around string) string {
 	if lang == around || !langTag.MatchString(lang) {
 		return ""
@@ -59,16 +59,16 @@ func langOf(lang, around string) string {
 	return lang
 }
 
-// idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte
-// becomes "_" and its two hexadecimal digits, so that different texts stay different.
+// idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte becomes "_" and its two
+// hexadecimal digits, so that different texts stay different.
 func idOf(s string) string {
 	return escaped(s, "_%02x", func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 	})
 }
 
-// listID returns the prefix of the ids of a list. A page can have lists of different URLs and
-// the same list with other parameters.
+// listID returns the prefix of the ids of a list. A page can contain lists with different URLs, and the same list with
+// other parameters.
 func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
 	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))

@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Fragment returns a list as a section to include in other pages. Its ids begin with the
-// list's, so that several fragments can be in one page.
+// Fragment returns a list as a section to include in other pages. Its ids begin with the list's id, so that a page can
+// include several fragments.
 func Fragment(l *List) []byte {
 	level := l.Heading
 	if level < 1 || level > 6 {
@@ -27,20 +27,20 @@ func SingleFragment(r *Record) []byte {
 	return f.Bytes()
 }
 
-// fragment writes HTML without templates: a list has hundreds of values and links, and templates
-// would take longer than all other work.
+// fragment writes HTML without templates, because a list has hundreds of values and links, and templates would take
+// longer than all other work.
 type fragment struct {
 	bytes.Buffer
 	t    texts.Language
-	id   string         // what its ids begin with
-	seen map[string]int // occurrences of a record: one under each person where persons are groups
+	id   string         // the prefix of its ids
+	seen map[string]int // number of times a record was written; it is in several groups if persons are groups
 }
 
-// titleID ends the id of a list's title.
+// titleID is the end of the id of a list's title.
 const titleID = "_title"
 
-// section returns the section of a list. It is labelled by the title of the list, which is in
-// it at a level of headings or, if titled is false, on the page around it.
+// section returns the section of a list. It is labelled by the title of the list, which is a heading in it or, if
+// titled is false, on the page around it.
 func section(l *List, level int, titled bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}}, max(l.Page-1, 0)*l.Limit+1
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
@@ -81,7 +81,7 @@ func (f *fragment) write(html ...string) {
 	}
 }
 
-// attribute returns an attribute, unless its value is empty.
+// attribute returns an attribute, or "" if its value is empty.
 func attribute(name, value string) string {
 	if value == "" {
 		return ""
@@ -172,12 +172,12 @@ func (f *fragment) data(json []byte) {
 	}
 }
 
-// A section of the index with more than mostOpen lists is folded, one of the start page with
-// more than mostAtStart leads to the index.
+// The index folds a section with more than mostOpen lists. The start page replaces a section with more than mostAtStart
+// lists by a link to the index.
 const mostOpen, mostAtStart = 50, 12
 
-// overview returns sections of lists. Those with more than most lists are folded by letters or,
-// if there is an index, lead there.
+// overview returns sections of lists. For a section with more than most lists it folds the lists by letters or, if
+// index is not empty, links to the index.
 func (d *pageData) overview(sections []Section, most int, index string) []byte {
 	f := fragment{t: d.Language}
 	for _, s := range sections {
@@ -209,7 +209,7 @@ func (d *pageData) overview(sections []Section, most int, index string) []byte {
 	return f.Bytes()
 }
 
-// anchor is the id of a section that has a kind.
+// anchor returns the id of a section that has a kind.
 func (s *Section) anchor() string {
 	if s.Kind == "" {
 		return ""
@@ -217,7 +217,7 @@ func (s *Section) anchor() string {
 	return "vl_" + idOf(s.Kind) + "s"
 }
 
-// open returns the attribute that opens folded lists in results of a search.
+// open returns the attribute that opens folded lists in the results of a search.
 func (d *pageData) open() string {
 	if d.Q == "" {
 		return ""

@@ -15,14 +15,14 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Policy is the Content-Security-Policy of all pages of this package. It does not restrict
-// who embeds them: they are made for iframes too.
+// Policy is the Content-Security-Policy of all pages of this package. It allows all sites to embed them, because they
+// are also made for iframes.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
 
 //go:embed templates
 var embedded embed.FS
 
-// templates are those of the pages.
+// templates are the templates of the pages.
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
@@ -33,14 +33,14 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
 
-// pageData is what the templates of a page read.
+// pageData is the data for the templates of a page.
 type pageData struct {
 	Head
 	texts.Language
-	Root string        // what paths on this server begin with
+	Root string        // the beginning of paths on this server
 	Body template.HTML // a fragment
 
-	// What only some pages have.
+	// Only some pages have these:
 	List       *List
 	TitleID    string
 	Action     string
@@ -56,15 +56,15 @@ type pageData struct {
 	Status     int
 }
 
-// newDocument returns what all pages have.
+// newDocument returns the data that all pages have.
 func newDocument(h Head) *pageData {
 	d := &pageData{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
 	return d
 }
 
-// pathOf returns the path of an address, empty if it has none. Files and forms have no host,
-// since the policy allows only the host that sent the page.
+// pathOf returns the path of an address, or "". Files and forms have no host, because the policy allows only the host
+// that sent the page.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -108,7 +108,7 @@ func Single(r *Record) []byte {
 	d := newDocument(r.Head)
 	d.Record = r
 	bare := *r
-	bare.Item.Href = "" // it is this page
+	bare.Item.Href = "" // it would link to this page
 	d.Body = template.HTML(SingleFragment(&bare))
 	for p := range strings.SplitSeq(strings.ReplaceAll(r.Abstract, "\r\n", "\n"), "\n\n") {
 		if p = strings.TrimSpace(p); p != "" {
@@ -118,7 +118,8 @@ func Single(r *Record) []byte {
 	return d.render("item")
 }
 
-// Index returns the index of lists, or those found by words. Of a head it needs no title.
+// Index returns the index of lists, or of the lists that a search for words found. It does not need the title of the
+// head.
 func Index(h Head, words string, sections []Section) []byte {
 	d := newDocument(h)
 	d.Title, d.Q = d.T("lists"), words
@@ -137,20 +138,19 @@ func Start(h Head, sections []Section) []byte {
 	return d.render("start")
 }
 
-// Failure returns the page of an error. Of a head it needs the title, Lang and Base; text is
-// plain text.
+// Failure returns the page for an error. Of the head it needs the title, Lang and Base; text is plain text.
 func Failure(status int, h Head, text string) []byte {
 	d := newDocument(h)
 	d.Text, d.Status = text, status
 	return d.render("failure")
 }
 
-// snippet is a text that puts a list on a page.
+// snippet is a text with which people put a list on a page.
 type snippet struct {
 	ID, Name string
-	Form     string // the text with placeholders such as {page}; {path} has no $, which includes read as a variable
-	Markup   bool   // it is HTML, in which values are escaped; only such a form has the title
-	Text     string // for the first list
+	Form     string // the text with placeholders such as {page}; {path} has no $, which server-side includes would read as a variable
+	Markup   bool   // the text is HTML, in which values are escaped; only such a form has the title
+	Text     string // the text for the first list
 }
 
 // forms has the forms of snippets, each under a line with its id and name.
@@ -158,8 +158,8 @@ type snippet struct {
 //go:embed snippets.txt
 var forms string
 
-// unknownBase stands for the address of this server if it is not configured. The builder's
-// script replaces it in the visitor's browser.
+// unknownBase replaces the address of this server if it is not configured. The builder's script inserts the real
+// address in the visitor's browser.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
 // snippets returns the snippets for a list.

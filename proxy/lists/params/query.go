@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/similar"
 )
 
-// Query holds the values of a request's parameters by name, in canonical spelling, without those
-// that have their usual value.
+// Query holds the values of a request's parameters by name, in canonical spelling, without default values.
 type Query map[string][]string
 
 // Parse reads the names and values of a query string.
@@ -42,8 +41,8 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	return q, nil
 }
 
-// DidYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
-// is near. A word without a character of the text is not near.
+// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none is near. A word that has no
+// character in common with text is not near.
 func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
@@ -86,7 +85,7 @@ func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 	return checked, nil
 }
 
-// split separates values at commas. A text of white space has none.
+// split splits a text at commas. It returns no values for a text of white space.
 func (p parameter) split(text string) (values []string, err *rules.Error) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -142,10 +141,10 @@ func (q Query) String() string {
 	return strings.Join(all, "&")
 }
 
-// separators undoes escapes that a query does not need (RFC 3986: 3.4).
+// separators reverses escapes that a query does not need (RFC 3986: 3.4).
 var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
 
-// Spelled returns the values of a parameter as a form sends them; empty if it is not given.
+// Spelled returns the values of a parameter as a form sends them. It is empty if the parameter is missing.
 func (q Query) Spelled(name string) string {
 	if p, _ := lookup(name); p.whole {
 		return q.Text(name)
@@ -157,7 +156,7 @@ func (q Query) Spelled(name string) string {
 	return strings.Join(escaped, ",")
 }
 
-// Text returns the value of a parameter that takes one: the usual one if it is not given.
+// Text returns the value of a parameter with a single value, or its default.
 func (q Query) Text(name string) string {
 	if values := q[name]; len(values) > 0 {
 		return values[0]
@@ -166,9 +165,9 @@ func (q Query) Text(name string) string {
 	return p.usual
 }
 
-// Number returns the value of a parameter that is a number, 0 if it is not given.
+// Number returns the value of a parameter that is a number, or 0 if it is missing.
 func (q Query) Number(name string) int {
-	n, _ := strconv.Atoi(q.Text(name)) // Parse has checked the value; the only error is an empty one
+	n, _ := strconv.Atoi(q.Text(name)) // Parse has checked the value; Atoi fails only for an empty one
 	return n
 }
 
@@ -184,8 +183,8 @@ func (q Query) With(name string, values ...string) Query {
 	return changed
 }
 
-// Toggle returns the query with a value of a parameter added, or taken away if it is there,
-// from the first page on.
+// Toggle returns the query with a value of a parameter added or, if it was present, removed. It returns to the first
+// page.
 func (q Query) Toggle(name, value string) Query {
 	values := slices.DeleteFunc(slices.Clone(q[name]), func(v string) bool { return v == value })
 	if len(values) == len(q[name]) {
@@ -201,7 +200,7 @@ func (q Query) Only(names ...string) Query {
 	return only
 }
 
-// Over returns the query with the parameters that it lacks from another query.
+// Over returns the query with its missing parameters added from another query.
 func (q Query) Over(usual Query) Query {
 	over := Query{}
 	maps.Copy(over, usual)
@@ -209,7 +208,7 @@ func (q Query) Over(usual Query) Query {
 	return over
 }
 
-// Beyond returns the query without the parameters that another query has with equal values.
+// Beyond returns the query without the parameters whose values another query has, too.
 func (q Query) Beyond(usual Query) Query {
 	beyond := maps.Clone(q)
 	maps.DeleteFunc(beyond, func(name string, values []string) bool { return slices.Equal(values, usual[name]) })

@@ -20,17 +20,17 @@ const (
 	Type    = "type"
 	Subtype = "subtype"
 	Unit    = "unit"
-	Deep    = "deep" // Unit means a unit with all below it
+	Deep    = "deep" // Unit also selects the units below it
 	Person  = "person"
 	Project = "project"
 	Topic   = "topic"
-	IDs     = "ids" // these records, in this order
+	IDs     = "ids" // select these records, in this order
 	Exclude = "exclude"
 	Sort    = "sort"
 	Group   = "group"
-	Page    = "page" // from 1
+	Page    = "page" // counts from 1
 	Limit   = "limit"
-	Facets  = "facets" // which are counted
+	Facets  = "facets" // the facets to count
 	Lang    = "lang"
 	Style   = "style"
 	Heading = "h"
@@ -38,32 +38,32 @@ const (
 	LaTeX   = "latex"
 )
 
-// Values with a meaning of their own.
+// Values with a special meaning.
 const (
-	Missing   = "missing"   // the year of records without one
-	Relevance = "relevance" // as Sort: the best hits of Words first
-	None      = "none"      // as Group and Facets: no group, no facet
+	Missing   = "missing"   // the year of records without a year
+	Relevance = "relevance" // of Sort: the best matches for Words first
+	None      = "none"      // of Group and Facets: no group, no facet
 )
 
 // Filters returns the parameters whose values facets count.
 func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
 
-// The limits of values.
+// Limits on values.
 const (
-	maxValues = 500 // of a parameter
-	maxBytes  = 200 // of a value, of all words of q
+	maxValues = 500 // values of a parameter
+	maxBytes  = 200 // bytes of a value, or of all words of q
 	maxWords  = 12
 )
 
 // parameter is a row of the table of parameters.
 type parameter struct {
 	name string
-	// check returns the canonical spelling of a value, or what is wrong with it.
+	// check returns the canonical spelling of a value, or an error.
 	check func(value string) (string, *rules.Error)
-	usual string // a value that is the same as none
-	many  bool   // takes several values
+	usual string // the default value
+	many  bool   // accepts several values
 	order bool   // the order of values matters
-	whole bool   // a value is text, not separated by commas
+	whole bool   // a value is a text and may contain commas
 }
 
 // table has the parameters in their canonical order.
@@ -91,7 +91,7 @@ var table = []parameter{
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0"},
 }
 
-// lookup returns the parameter of a name.
+// lookup returns the parameter with a name.
 func lookup(name string) (parameter, bool) {
 	i := slices.IndexFunc(table, func(p parameter) bool { return p.name == name })
 	if i < 0 {
@@ -100,10 +100,10 @@ func lookup(name string) (parameter, bool) {
 	return table[i], true
 }
 
-// Known reports whether lists have a parameter of a name.
+// Known reports whether lists have a parameter with a name.
 func Known(name string) bool { _, known := lookup(name); return known }
 
-// wrongf returns an error without its parameter; Parse adds it.
+// wrongf returns an error without the parameter's name, which Parse adds.
 func wrongf(format string, args ...any) *rules.Error { return rules.Wrongf("", "", format, args...) }
 
 // text accepts any value that a record may hold.
@@ -121,7 +121,7 @@ func text(value string) (string, *rules.Error) {
 
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// words accepts words that white space of any kind separates.
+// words accepts words separated by any white space.
 func words(value string) (string, *rules.Error) {
 	all := strings.Fields(value)
 	if len(all) > maxWords {
@@ -130,7 +130,7 @@ func words(value string) (string, *rules.Error) {
 	return text(strings.Join(all, " "))
 }
 
-// oneOf accepts some words.
+// oneOf returns a check that accepts only the given words.
 func oneOf(words ...string) func(string) (string, *rules.Error) {
 	return func(value string) (string, *rules.Error) {
 		if !slices.Contains(words, value) {
@@ -140,7 +140,7 @@ func oneOf(words ...string) func(string) (string, *rules.Error) {
 	}
 }
 
-// number accepts the integers of a range, without sign and leading zeros in its spelling.
+// number returns a check that accepts the integers of a range, without sign and leading zeros.
 func number(from, to int) func(string) (string, *rules.Error) {
 	return func(value string) (string, *rules.Error) {
 		n, ok := digits(value)
@@ -179,7 +179,7 @@ func year(value string) (string, *rules.Error) {
 	return first + ".." + last, nil
 }
 
-// lastYear is the end of a range without one; a range without a start begins with the year 0.
+// lastYear ends a range without an end; a range without a start begins with the year 0.
 const lastYear = 9999
 
 // Years returns the first and the last year of a value of Year other than Missing.

@@ -20,11 +20,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// mostValues is the limit of a facet's values, not counting active ones. Values with more rows
-// go first.
+// mostValues is the limit on a facet's values, not counting active ones. Values with more rows come first.
 const mostValues = 100
 
-// Facet has the values by which a list can be narrowed.
+// Facet has the values by which readers can narrow a list.
 type Facet struct {
 	Name   string // the parameter
 	Values []Choice
@@ -37,11 +36,11 @@ type Choice struct {
 	Count  int    `json:"count"`
 	Active bool   `json:"-"`
 
-	SortKey string `json:"-"` // of the label, see fold.Key
+	SortKey string `json:"-"` // sort key of the label, see fold.Key
 }
 
-// Facets counts what the query asks for, each facet under all filters but its own. With chosen
-// they have the active values of other filters as well.
+// Facets counts the facets that the query asks for, each under all filters but its own. If chosen is true, it adds the
+// active values of other filters.
 func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
 	names := m.Query[params.Facets]
 	for i, name := range slices.Concat(names, params.Filters()) {
@@ -61,8 +60,8 @@ func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err err
 	return all, nil
 }
 
-// Values counts the rows by the values of a filter in their natural order: years from the
-// last on, all others by count and then by label.
+// Values counts the rows by the values of a filter in their natural order: years descending, all others by count and
+// then by label.
 func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	selected, err := m.Selected(ctx, name)
 	if err != nil {
@@ -95,12 +94,12 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
 		all = append(all, Choice{Value: params.Missing, Label: m.missing(name), Count: rest, Active: missing})
 	}
-	for _, value := range chosen { // ranges of years, and values that no row has
+	for _, value := range chosen { // add ranges of years, and values that no row has
 		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
 			continue
 		}
 		one := Choice{Value: value, Label: m.Label(name, value, nil), Active: true}
-		if from, to, _ := params.Years(value); isYear { // Parse has checked it
+		if from, to, _ := params.Years(value); isYear { // Parse has checked the value
 			one.Label = strings.ReplaceAll(value, "..", "–")
 			for _, p := range counted {
 				if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
@@ -120,13 +119,13 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 		return nil, err
 	}
 	parts, err := m.parts(ctx, selected, level{name: name, ascending: true})
-	for _, p := range parts[:max(len(parts)-1, 0)] { // the last is without a value
+	for _, p := range parts[:max(len(parts)-1, 0)] { // the last part has the rows without a value
 		all = append(all, p.Choice)
 	}
 	return all, err
 }
 
-// missing is the label of the rows without a value.
+// missing returns the label for rows without a value.
 func (m *Matches) missing(name string) string {
 	title := "other"
 	if name == params.Year {
@@ -135,8 +134,8 @@ func (m *Matches) missing(name string) string {
 	return texts.In(m.Query.Text(params.Lang)).T(title)
 }
 
-// frequent returns the values that a facet can show: those with the most rows, including ties,
-// and the chosen ones. Labels of the others would take most of the time of a facet.
+// frequent returns the values that a facet can show: those with the most rows, including ties, and the chosen ones.
+// Labelling the others would take most of a facet's time.
 func frequent(found []index.Group, chosen []string) []index.Group {
 	if len(found) <= mostValues {
 		return found
@@ -166,11 +165,11 @@ func (m *Matches) labelled(ctx context.Context, found []index.Group, name string
 	return all, nil
 }
 
-// labelSets are the labels of types, by view.
+// labelSets has the label set for types in each view.
 var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rules.ViewProjects: label.ProjectType}
 
-// Label returns the name of a filter's value in the language of the answer. The names of units,
-// persons, projects and topics are in the mark of a row with the value.
+// Label returns the name of a filter's value in the language of the answer. The names of units, persons, projects and
+// topics come from the mark of a row with the value.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {
@@ -188,9 +187,9 @@ func (m *Matches) Label(name, value string, row bson.Raw) string {
 	return value
 }
 
-// Known returns the entry of a unit, person, project or topic in a mark, empty if it has none.
+// Known returns the entry of a unit, person, project or topic in a mark, or nil.
 func Known(about bson.Raw, kind, id string) bson.Raw {
-	for _, list := range []string{kind + "s", "above"} { // the units above are in the second
+	for _, list := range []string{kind + "s", "above"} { // the second list has the units above
 		for one := range mark.Entries(about, list) {
 			if raw.StringField(one, "id") == id || raw.StringField(one, "orcid") == id {
 				return one
@@ -200,7 +199,7 @@ func Known(about bson.Raw, kind, id string) bson.Raw {
 	return nil
 }
 
-// NameOf returns the name in an entry that Known found, in a language; empty if it has none.
+// NameOf returns the name in an entry from Known, in a language, or "".
 func NameOf(one bson.Raw, lang string) string {
 	for _, field := range []string{"name_" + lang, "name", "title", "name_de"} {
 		if text := raw.StringField(one, field); text != "" {

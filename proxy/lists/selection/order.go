@@ -16,21 +16,21 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Entry is an item's place in a list: an item with several persons has one under each where
-// the list is grouped by them.
+// Entry is an item's place in a list. If a list is grouped by persons, an item with several persons has an entry under
+// each.
 type Entry struct {
 	index.Row
-	Group    string // the title of its group; empty: the list has no groups
-	Position int    // in the list, from 1 on
+	Group    string // the title of its group; empty if the list has no groups
+	Position int    // position in the list, from 1
 }
 
-// part is the rows with one value at a path of marks.
+// part has the rows with one value at a path of marks.
 type part struct {
 	Choice
-	where func() *filter.Filter // selects the rows
+	where func() *filter.Filter // returns the filter that selects the rows
 }
 
-// parts divide a selection, in the order of their labels. The rows without a value are the last.
+// parts divides a selection, in the order of the labels. The rows without a value come last.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
 	missing := part{Choice{Label: m.missing(by.name)}, func() *filter.Filter { return without(by.name) }}
 	rest, err := selected.Narrow(ctx, missing.where())
@@ -38,7 +38,7 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 		return nil, err
 	}
 	missing.Count = rest.Count()
-	if by.name == byTitle || by.name == byAuthor { // rows with a text to sort by and those without
+	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
 		there := part{Choice: Choice{Count: selected.Count() - missing.Count}, where: func() *filter.Filter { return filter.Not(missing.where()) }}
 		return []part{there, missing}, nil
 	}
@@ -63,24 +63,24 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 	return append(all, missing), nil
 }
 
-// level is how a list, or each part of it, is divided.
+// level is one way to divide a list, or each part of it.
 type level struct {
-	name      string // of a filter, or of a text that rows are sorted by
+	name      string // name of a filter, or of a text by which rows are sorted
 	ascending bool
 	titled    bool // the parts are groups with titles
 }
 
-// Entered is a value of params.Sort for feeds alone: the time when records were entered.
+// Entered is a value of params.Sort that only feeds use: the time when records were entered.
 const Entered = "entered"
 
-// order returns what the listing is sorted by.
+// order returns the field by which the listing is sorted.
 func (m *Matches) order() (field string, down bool) {
 	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
 }
 
-// levels returns how the listing is divided. Rows of a view are in the order of its stored
-// years, which the records may have in any type, so that lists by year are divided by those
-// of the marks. Rows without a text to sort by come last in both directions.
+// levels returns how to divide the listing. A view's rows are in the order of the stored years, which may have any
+// type, so lists by year are divided by the years in the marks. Rows without a text to sort by come last in both
+// directions.
 func (m *Matches) levels() (all []level) {
 	group := m.Query.Text(params.Group)
 	field, down := m.order()
@@ -99,8 +99,8 @@ func (m *Matches) levels() (all []level) {
 	return all
 }
 
-// rows yields up to limit rows of a part, all if it is 0, from an offset on: in the order of
-// the listing. Rows with equal texts stay in the order of the view.
+// rows yields the rows of a part in the order of the listing: up to limit rows from an offset on, or all if limit is 0.
+// Rows with equal texts stay in the order of the view.
 func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
 	field, down := m.order()
 	order := raw.Sort{}
@@ -112,7 +112,7 @@ func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit i
 		if v, _ := rules.ViewNamed(m.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
-	case Entered: // records entered at the same time are in the order of their own dates
+	case Entered: // records entered at the same time are sorted by their own dates
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:
@@ -123,20 +123,20 @@ func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit i
 	return part.By(order).Rows(ctx, offset, limit)
 }
 
-// dayPaths are the paths by which rows of one year are ordered, by view.
+// dayPaths has the paths by which rows of one year are sorted, by view.
 var dayPaths = map[string][]string{
 	rules.ViewActivities: {"month", "day"}, rules.ViewProjects: {"start_date"}, rules.ViewEvents: {"start"},
 }
 
-// walk yields entries. It does not read those that it skips.
+// walk yields entries. It does not read the entries that it skips.
 type walk struct {
 	*Matches
-	skip, left int // left is negative without a limit
-	position   int // of the last entry
+	skip, left int // left is negative if there is no limit
+	position   int // position of the last entry
 	yield      func(Entry, error) bool
 }
 
-// Entries yields the entries of the requested page. Without a limit the first page has all.
+// Entries yields the entries of the requested page. Without a limit the first page has all entries.
 func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
@@ -159,14 +159,14 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// entry yields a row, and reports whether more are wanted.
+// entry yields a row, and reports whether to go on.
 func (w *walk) entry(row index.Row, group string) bool {
 	w.position++
 	w.left--
 	return w.yield(Entry{row, group, w.position}, nil) && w.left != 0
 }
 
-// below yields the entries of selected rows, and reports whether more are wanted.
+// below yields the entries of selected rows, and reports whether to go on.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, group string) (more bool, err error) {
 	if len(levels) == 0 {
 		for row, err := range w.rows(ctx, selected, w.skip, max(w.left, 0)) {
@@ -174,7 +174,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 				return false, err
 			}
 		}
-		w.skip = 0 // rows has skipped them
+		w.skip = 0 // rows has skipped the entries
 		return true, nil
 	}
 	parts, err := w.parts(ctx, selected, levels[0])
@@ -222,7 +222,7 @@ func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 	return nil
 }
 
-// Size returns how many records and how many pages the listing has.
+// Size returns the number of records and of pages in the listing.
 func (m *Matches) Size(ctx context.Context) (records, pages int, err error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {

@@ -16,19 +16,19 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Question is what a request asks of a list.
+// Question describes the rows that a request selects from a list.
 type Question struct {
 	Labels label.Sets
-	Public *filter.Filter // the rows that lists show
+	Public *filter.Filter // selects the rows that lists show
 
 	View     string
-	Where    *filter.Filter // the rows of the list
-	Kind, ID string         // a parameter and its value that all rows have; empty: none
-	Query    params.Query   // all parameters in force
-	Sorted   bool           // the request has an order
+	Where    *filter.Filter // selects the rows of the list
+	Kind, ID string         // a parameter and its value that all rows have; empty if there is none
+	Query    params.Query   // all effective parameters
+	Sorted   bool           // the request specifies an order
 }
 
-// Matches are the rows of a snapshot that a question selects. They are for one goroutine.
+// Matches are the rows of a snapshot that a Question selects. Only one goroutine may use them.
 type Matches struct {
 	Question
 	snap   *view.Snapshot
@@ -37,7 +37,7 @@ type Matches struct {
 	whole  view.Selection            // all selected rows, once Selected has found them
 }
 
-// On returns the rows of a snapshot.
+// On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
 	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
@@ -51,7 +51,7 @@ func (q Question) On(snap *view.Snapshot) *Matches {
 	return m
 }
 
-// pathOf is where marks have what a filter compares.
+// pathOf returns the path in marks that a filter compares.
 func (m *Matches) pathOf(name string) string {
 	if name == params.Unit && m.Query.Flag(params.Deep) {
 		return mark.In
@@ -59,7 +59,7 @@ func (m *Matches) pathOf(name string) string {
 	return paths[name]
 }
 
-// among selects the rows with one of some values of a filter.
+// among returns a filter for the rows with one of the given values.
 func (m *Matches) among(name string, values []string) *filter.Filter {
 	switch name {
 	case params.Year:
@@ -76,7 +76,7 @@ func (m *Matches) among(name string, values []string) *filter.Filter {
 	return filter.Or(one, oneOf(mark.ORCID, values))
 }
 
-// oneOf selects the rows with one of some texts at a path.
+// oneOf returns a filter for the rows with one of the texts at a path.
 func oneOf(path string, texts []string) *filter.Filter {
 	values := make([]any, len(texts))
 	for i, text := range texts {
@@ -85,7 +85,7 @@ func oneOf(path string, texts []string) *filter.Filter {
 	return filter.OneOf(path, values...)
 }
 
-// years selects the rows of years and ranges of them.
+// years returns a filter for the rows of years and ranges of years.
 func years(values []string) *filter.Filter {
 	var ranges []*filter.Filter
 	for _, value := range values {
@@ -93,20 +93,20 @@ func years(values []string) *filter.Filter {
 			ranges = append(ranges, without(params.Year))
 			continue
 		}
-		from, to, _ := params.Years(value) // Parse has checked it
+		from, to, _ := params.Years(value) // Parse has checked the value
 		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)), filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
 	return filter.Or(ranges...)
 }
 
-// without selects the rows without a value.
+// without returns a filter for the rows without a value.
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
-// Selected selects the rows of the listing without the filter of one parameter; "": with all.
+// Selected selects the rows of the listing, ignoring the filter of one parameter unless except is "".
 func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, error) {
 	whole := m.chosen[except] == nil
 	if whole && m.whole != nil {
-		return m.whole, nil // for another facet
+		return m.whole, nil // except is a parameter without a filter
 	}
 	filters := []*filter.Filter{m.always}
 	for name, chosen := range m.chosen {
@@ -124,8 +124,8 @@ func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, 
 	return selected, err
 }
 
-// Held estimates the bytes that the rows hold while their entries are read: the sets of the
-// selection, and of a part on each level; 0 for views in the store.
+// Held estimates how many bytes the rows take while their entries are read: the sets of the selection, and of a part on
+// each level. It returns 0 for views in the store.
 func (m *Matches) Held() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
@@ -135,10 +135,10 @@ func (m *Matches) Held() int64 {
 	return int64(sets*rows.Len()/8) + 4*int64(min(m.whole.Count(), index.SortAlone))
 }
 
-// IDText is the _id of a row as URLs have it.
+// IDText returns the _id of a row in the form that URLs have.
 func IDText(row bson.Raw) string { return ejson.IDText(row.Lookup("_id")) }
 
-// IDs selects records by their _id, which URLs have as text for every type.
+// IDs returns a filter for records by their _id, which URLs have as text for every type.
 func IDs(texts ...string) *filter.Filter {
 	var all []any
 	for _, text := range texts {
@@ -157,7 +157,7 @@ func IDs(texts ...string) *filter.Filter {
 // Values of params.Sort that name a text of the rows.
 const byTitle, byAuthor = "title", "author"
 
-// paths are where marks have what facets count, filters compare and rows are sorted by.
+// paths are the paths in marks by which facets count, filters compare and rows are sorted.
 var paths = map[string]string{
 	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
 	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,

@@ -1,5 +1,4 @@
-// Package texts has our texts in lists in each language, and writes numbers and dates. It is
-// safe for concurrent use.
+// Package texts has the texts of lists in each language, and writes numbers and dates. It is safe for concurrent use.
 package texts
 
 import (
@@ -14,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Language is a language of our texts: a column of their table.
+// Language is a language of the texts: a column in their table.
 type Language int
 
-// In returns the language for a code such as "de" or "de-AT": German or else English.
+// In returns the language for a code such as "de" or "de-AT": German, or else English.
 func In(code string) Language {
 	if code == "de" || strings.HasPrefix(code, "de-") {
 		return 1
@@ -25,16 +24,16 @@ func In(code string) Language {
 	return 0
 }
 
-// Code returns the value for the attribute lang.
+// Code returns the language's value for the attribute lang.
 func (l Language) Code() string { return l.T("code") }
 
-// T returns a text by its name, or the name if there is no such text.
+// T returns a text by its name. An unknown name is returned unchanged.
 func (l Language) T(name string) string { return cmp.Or(table()[name][l], name) }
 
 //go:embed texts.yaml
 var source []byte
 
-// table has our texts, by name.
+// table has the texts by name.
 var table = sync.OnceValue(func() (all map[string][2]string) {
 	if err := yaml.Unmarshal(source, &all); err != nil {
 		panic("texts: " + err.Error())
@@ -42,12 +41,12 @@ var table = sync.OnceValue(func() (all map[string][2]string) {
 	return all
 })
 
-// Number writes a count with its digits in groups of three.
+// Number returns a count with its digits in groups of three.
 func (l Language) Number(n int) string {
 	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", l.T("thousands"))
 }
 
-// Entries writes a number of entries.
+// Entries returns a text with the number of entries.
 func (l Language) Entries(n int) string {
 	if n == 1 {
 		return l.Number(n) + l.T("entry")
@@ -55,12 +54,12 @@ func (l Language) Entries(n int) string {
 	return l.Number(n) + l.T("entries")
 }
 
-// Page writes the number of a page and the number of pages.
+// Page returns a text with the number of a page and the number of pages.
 func (l Language) Page(n, of int) string {
 	return fmt.Sprintf(l.T("page-of"), l.Number(n), l.Number(of))
 }
 
-// Date writes a day.
+// Date returns a day as text.
 func (l Language) Date(t time.Time) string {
 	return fmt.Sprintf(l.T("day"), t.Day(), strings.Fields(l.T("months"))[t.Month()-1], t.Year())
 }
