@@ -18,24 +18,22 @@ import (
 const (
 	// recovery is how long used time counts against a client, as a multiple of that time.
 	recovery = 10
-	// maxClients bounds how many clients are remembered. With more, the queue forgets the
-	// time of the client that it has heard of least lately.
+	// maxClients bounds how many clients are remembered. With more, the queue forgets the least recently seen client.
 	maxClients = 1 << 14
 )
 
-// errOverloaded is returned when the waiting list is full. To wait as well would only
-// delay all others.
+// errOverloaded is returned when the waiting list is full. Another waiting request would only delay all others.
 var errOverloaded = fmt.Errorf("%w: too many requests are waiting", rules.ErrUnavailable)
 
 // Queue gives turns to work. It is safe for concurrent use.
 type Queue struct {
-	maxWaiting int           // for turns of one kind
-	arrivals   atomic.Uint64 // requests so far
+	maxWaiting int           // for turns of each kind
+	arrivals   atomic.Uint64 // number of requests so far
 
 	mu       sync.Mutex
 	ordinary pool                                // guarded by mu
 	costly   pool                                // guarded by mu
-	debts    *lru.Cache[netip.Prefix, time.Time] // guarded by mu: when a client's used time stops to count
+	debts    *lru.Cache[netip.Prefix, time.Time] // when each client's used time stops counting; guarded by mu
 }
 
 // pool holds the turns of one kind.
@@ -50,8 +48,8 @@ type waiter struct {
 	granted chan struct{} // closed when the turn is granted
 }
 
-// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for
-// a turn of one kind; one more fails at once with rules.ErrUnavailable.
+// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for a turn of each kind; one more
+// fails at once with rules.ErrUnavailable.
 func New(parallel, waiting int) *Queue {
 	return &Queue{
 		maxWaiting: waiting, ordinary: pool{free: parallel}, costly: pool{free: max(runtime.GOMAXPROCS(0)-1, 1)},
@@ -59,8 +57,8 @@ func New(parallel, waiting int) *Queue {
 	}
 }
 
-// Arrive records that a request has arrived, whatever answers it. Costly work yields to
-// requests that arrive after it began.
+// Arrive records that a request has arrived, even one that needs no turn. Costly work yields to requests that arrive
+// after it began.
 func (q *Queue) Arrive() { q.arrivals.Add(1) }
 
 // acquire waits for a turn of a pool. Work that resumes is never refused.
@@ -88,7 +86,7 @@ func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn, resumes bool) err
 	if i := slices.Index(d.waiting, w); i >= 0 {
 		d.waiting = slices.Delete(d.waiting, i, i+1)
 	} else {
-		q.handOverLocked(d) // granted while ctx ended
+		q.handOverLocked(d) // the turn was granted while ctx ended
 	}
 	return context.Cause(ctx)
 }

@@ -10,9 +10,9 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Share calls work for 0, 1, … n-1, of which each takes microseconds, on several processors,
-// in no particular order, and waits for it. While other requests arrive, the items run one at
-// a time. Share ends at the first error of work or Turn.Check.
+// Share calls work for 0, 1, … n-1, on several processors, in no particular order, and waits for it. Each call should
+// take microseconds. While other requests arrive, the calls run one at a time. Share ends at the first error of work or
+// Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const batch, least = 16, 512 // fewer items are not worth a goroutine
 	return share(ctx, n, batch, n/least+1, work)
@@ -42,13 +42,13 @@ func share(ctx context.Context, n, batch, most int, work func(i int) error) erro
 	return cmp.Or(errs...)
 }
 
-// shared is work that several goroutines do in batches: that of the caller, and helpers.
+// shared is work that several goroutines, the caller's and helpers, do in batches.
 type shared struct {
 	turn     *Turn
 	n, batch int
 	work     func(i int) error
-	begun    atomic.Int64  // items that belong to a batch
-	alone    chan struct{} // holds an item of limited work
+	begun    atomic.Int64  // items in batches that have begun
+	alone    chan struct{} // holds an item while the work is limited to one processor
 	done     chan struct{} // closed when the caller finds no more items
 	rested   chan struct{} // receives while a helper rests
 }
@@ -61,17 +61,17 @@ func (s *shared) wake() {
 	}
 }
 
-// next does a batch, and calls done after each item. It reports whether there may be more.
+// next does a batch, and calls done after each item. It reports whether more items may remain.
 func (s *shared) next(ctx context.Context, done func()) (more bool, err error) {
 	from := int(s.begun.Add(int64(s.batch))) - s.batch
 	for i := from; i < min(from+s.batch, s.n) && err == nil; i++ {
-		if err = s.do(i); err == nil { // some items take much longer than most
+		if err = s.do(i); err == nil { // checked after each item, because some items take much longer than most
 			err = s.turn.Check(ctx)
 		}
 		done()
 	}
 	if err != nil {
-		s.begun.Store(int64(s.n)) // no goroutine begins another batch
+		s.begun.Store(int64(s.n)) // so that no goroutine begins another batch
 	}
 	return from < s.n, err
 }
@@ -84,11 +84,10 @@ func (s *shared) do(i int) error {
 	return s.work(i)
 }
 
-// help does batches until none are left, but not while the turn is limited. Where all
-// processors work, none of them looks for requests that have arrived: Go does so when a
-// processor has nothing to run, and otherwise only every ten milliseconds. So one helper rests
-// every millisecond until the caller has done another item. Its processor then takes up
-// requests that wait, and the caller sees that they have arrived.
+// help does batches until none are left, but not while the turn is limited. If all processors work, none of them looks
+// for new requests: Go does so when a processor has nothing to run, and otherwise only every ten milliseconds. So one
+// helper rests every millisecond until the caller has done another item. Its processor then takes up waiting requests,
+// and the caller sees that they have arrived.
 func (s *shared) help(ctx context.Context, rests bool) (err error) {
 	working := time.Now()
 	for more := true; more && err == nil; {
@@ -96,7 +95,7 @@ func (s *shared) help(ctx context.Context, rests bool) (err error) {
 		if limited || rests && time.Since(working) > checkInterval {
 			rested := s.rested
 			if limited {
-				rested = nil // until requests stop arriving
+				rested = nil // nil until requests stop arriving
 			}
 			select {
 			case <-s.done:

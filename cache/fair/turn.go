@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// ordinaryTurn is the longest ordinary turn, briefTurn the longest one of a client
-	// that has used more than heavyUse lately.
+	// ordinaryTurn is the longest ordinary turn; briefTurn is the longest for a client that has used more than heavyUse
+	// lately.
 	ordinaryTurn, briefTurn = 20 * time.Millisecond, 2 * time.Millisecond
 	heavyUse                = 100 * time.Millisecond
 	// quantum is how long work keeps a costly turn that others wait for.
@@ -24,14 +24,13 @@ const (
 	// work sleeps for costlyPause each time: work that never sleeps keeps its processor
 	// until the system preempts it.
 	checkInterval, costlyPause = time.Millisecond, 100 * time.Microsecond
-	// quiet is how long no request must arrive before costly work uses all processors.
+	// quiet is how long requests must stop arriving before costly work uses all processors.
 	quiet = 10 * time.Millisecond
 )
 
-// Account is what work is charged to.
+// Account says what to charge for work.
 type Account struct {
-	// Client is charged for the time of processors. The zero Client is the program itself, which
-	// always goes first.
+	// Client is charged for processor time. The zero Client is the program itself, which always goes first.
 	Client netip.Prefix
 	// Backtracking is the budget of the request's filters for backtracking
 	// expressions. If nil, each match has its own limit.
@@ -41,20 +40,20 @@ type Account struct {
 type accountKey struct{}
 type turnKey struct{}
 
-// With returns a context for work that is charged to an account.
+// With returns a context whose work is charged to an account.
 func With(ctx context.Context, a Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// AccountOf returns the account that a context carries, the zero Account if it carries none.
+// AccountOf returns the account in a context, or the zero Account.
 func AccountOf(ctx context.Context) Account {
 	a, _ := ctx.Value(accountKey{}).(Account)
 	return a
 }
 
-// Backtracking returns the budget of the context's account for backtracking expressions, nil if
-// there is none, and what to call between two attempts at a match that takes long: such work is
-// costly. The turn's other work is limited from then on.
+// Backtracking returns the budget of the context's account for backtracking expressions, or nil, and the function to
+// call between two attempts at a match that takes long: such work is costly. From then on the turn's other work is
+// limited to one processor.
 func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
 	budget, turn := AccountOf(ctx).Backtracking, TurnOf(ctx)
 	if budget != nil && turn != nil {
@@ -71,24 +70,24 @@ type Turn struct {
 	start  time.Time
 	due    atomic.Int64 // time after start at which Check next yields
 	costly atomic.Bool
-	// backtracks is set if a match of the filter may take long and cannot be interrupted.
+	// backtracks says that a match of the filter may take long and cannot be interrupted.
 	backtracks atomic.Bool
-	limit      time.Duration // of all ordinary time together
-	seen       atomic.Uint64 // requests that had arrived when the turn last looked
-	crowded    atomic.Bool   // a request arrived less than quiet before that
-	shared     atomic.Int32  // pieces of work under way that others wait for
+	limit      time.Duration // total of ordinary time
+	seen       atomic.Uint64 // number of requests that had arrived at the last look
+	crowded    atomic.Bool   // a request arrived less than quiet before the last look
+	shared     atomic.Int32  // number of running parts that other work waits for
 
 	mu        sync.Mutex    // guards the rest; no goroutine holds it while it waits
 	pool      *pool         // owner of the turn; nil while waiting and after End
-	acquiring chan struct{} // closed when the goroutine that waits for the turn goes on; nil: none waits
+	acquiring chan struct{} // closed when the goroutine that waits for the turn goes on; nil if none waits
 	since     time.Time     // start of the time not charged yet
-	used      time.Duration // time charged so far; does not change while waiting, when the queue reads it
-	last      time.Time     // when a request was last seen to have arrived
+	used      time.Duration // time charged so far; it does not change while the turn waits, when the queue reads it
+	last      time.Time     // when the turn last saw that a request had arrived
 	ended     bool
 }
 
-// Begin waits for a turn for the work of a context. The context returned carries it;
-// End gives it back. Errors are the context's cause and rules.ErrUnavailable.
+// Begin waits for a turn for the work of a context. It returns a context with the turn; End returns the turn. Errors
+// are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	t := &Turn{queue: q, client: AccountOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
 	if err := q.acquire(ctx, t.pool, t, false); err != nil {
@@ -104,7 +103,7 @@ func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	return context.WithValue(ctx, turnKey{}, t), t, nil
 }
 
-// TurnOf returns the turn that a context carries; nil if it carries none.
+// TurnOf returns the turn in a context, or nil.
 func TurnOf(ctx context.Context) *Turn {
 	t, _ := ctx.Value(turnKey{}).(*Turn)
 	return t
@@ -118,9 +117,8 @@ func (t *Turn) End() {
 	t.ended = true
 }
 
-// Shared has the work go before all other of its kind while it does what concurrent work waits
-// for, until the function returned is called. The work that waits has used less and would go
-// before it for ever.
+// Shared gives the work precedence over all other work of its kind while other work waits for it, until the returned
+// function is called. Otherwise the waiting work, which has used less time, would go before it for ever.
 func (t *Turn) Shared() (done func()) {
 	if t == nil {
 		return func() {}
@@ -160,8 +158,8 @@ func (t *Turn) Held() bool {
 	return t.pool != nil
 }
 
-// Resume waits for a turn after Pause: a costly one if the work has used up its ordinary time.
-// It does nothing while the turn is held, and after End. The error is the context's cause.
+// Resume waits for a turn after Pause. The turn is costly if the work has used up its ordinary time. Resume does
+// nothing while the turn is held, and after End. The error is the context's cause.
 func (t *Turn) Resume(ctx context.Context) error {
 	if t == nil {
 		return context.Cause(ctx)
@@ -169,8 +167,8 @@ func (t *Turn) Resume(ctx context.Context) error {
 	return t.acquire(ctx, true)
 }
 
-// acquire waits for a turn of the kind that the work needs by now, unless it has one. Of several
-// goroutines of the work one waits in the queue, and the others for that one.
+// acquire waits for a turn of the kind that the work now needs, unless it has one. If several goroutines of the work
+// call it, one waits in the queue, and the others wait for that one.
 func (t *Turn) acquire(ctx context.Context, resumes bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,14 +203,14 @@ func (t *Turn) acquire(ctx context.Context, resumes bool) error {
 		return err
 	}
 	t.pool, t.since = pool, time.Now()
-	if t.ended { // meanwhile
+	if t.ended { // End was called meanwhile
 		t.pauseLocked()
 	}
 	return nil
 }
 
-// Wait waits without the turn until done is closed, such as for what another caller makes.
-// The error is the context's cause.
+// Wait waits without the turn until done is closed, for example until another caller has computed something. The error
+// is the context's cause.
 func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
 	t.Pause()
 	select {
@@ -226,7 +224,7 @@ func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
 // EndedError is returned when the context of work ends while it has its turn.
 type EndedError struct {
 	Used  time.Duration // how long the work has had the turn
-	Cause error         // of the context
+	Cause error         // cause of the context's end
 }
 
 // Error implements error.
@@ -244,9 +242,8 @@ func (t *Turn) endedLocked(ctx context.Context) error {
 	return &EndedError{used, context.Cause(ctx)}
 }
 
-// Check is to be called about every millisecond of work. It waits while other work goes
-// first, and fails when no caller waits for the work any more: with the context's cause, as an
-// EndedError unless there is no turn.
+// Check must be called about every millisecond of work. It waits while other work goes first, and fails when no caller
+// waits for the work any more: with the context's cause, as an EndedError unless there is no turn.
 func (t *Turn) Check(ctx context.Context) error {
 	switch {
 	case ctx.Err() == nil:
@@ -263,7 +260,7 @@ func (t *Turn) Check(ctx context.Context) error {
 	return t.yield(ctx, false)
 }
 
-// Costly makes the turn costly before work that is known to take long.
+// Costly makes the turn costly, before work that will take long.
 func (t *Turn) Costly(ctx context.Context) error {
 	if t == nil || t.isCostly() {
 		return nil
@@ -271,8 +268,8 @@ func (t *Turn) Costly(ctx context.Context) error {
 	return t.yield(ctx, true)
 }
 
-// yield lets other work run. It makes an ordinary turn costly when its time is over, or
-// now. It passes a costly turn on if other work waits for one.
+// yield lets other work run. It makes an ordinary turn costly when its time is over, or at once if now is true. It
+// passes on a costly turn if other work waits for one.
 func (t *Turn) yield(ctx context.Context, now bool) error {
 	if t.isCostly() && t.limited() {
 		time.Sleep(costlyPause)
@@ -285,8 +282,8 @@ func (t *Turn) yield(ctx context.Context, now bool) error {
 	return t.acquire(ctx, false)
 }
 
-// passOn returns the turn if its time is over, or if the work is costly from now on. It reports
-// whether the work has to wait for another.
+// passOn returns the turn if its time is over, or if the work becomes costly. It reports whether the work must wait for
+// another turn.
 func (t *Turn) passOn(now bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -304,7 +301,7 @@ func (t *Turn) passOn(now bool) bool {
 	return true
 }
 
-// lookLocked looks whether other requests arrive, or other work waits to begin.
+// lookLocked checks whether other requests arrive, or other work waits to begin.
 func (t *Turn) lookLocked() {
 	if n := t.queue.arrivals.Load(); n != t.seen.Load() || t.queue.hasWaiters(&t.queue.ordinary) {
 		t.seen.Store(n)
@@ -313,17 +310,16 @@ func (t *Turn) lookLocked() {
 	t.crowded.Store(time.Since(t.last) < quiet)
 }
 
-// isCostly reports whether the turn is costly; a nil one never is.
+// isCostly reports whether the turn is costly. A nil turn is not.
 func (t *Turn) isCostly() bool { return t != nil && t.costly.Load() }
 
-// limited reports whether the work must do with one processor, as other requests arrive.
+// limited reports whether the work may use only one processor, because other requests arrive.
 func (t *Turn) limited() bool {
 	return t != nil && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
 }
 
-// Workers returns how many goroutines may do work that cannot be checked meanwhile: one for
-// each processor, or only one if the turn is costly or likely to become so, because its
-// filter backtracks or its client has used much time lately.
+// Workers returns how many goroutines may do work that cannot call Check: one for each processor, or only one if the
+// turn is costly or likely to become so, because its filter backtracks or its client has used much time lately.
 func Workers(ctx context.Context) int {
 	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1

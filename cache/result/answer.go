@@ -13,19 +13,19 @@ const overhead = 512
 // Answer is a computed response. It is immutable and shared.
 type Answer struct {
 	Body        []byte
-	ETag        string // strong, quoted, of the body in its coding; empty if there is no body
+	ETag        string // strong, quoted tag of the body in its coding; empty if there is no body
 	ContentType string
-	Coding      Coding // of Body
-	Links       string // the value of its Link header, empty for none
+	Coding      Coding // coding of Body
+	Links       string // the value of its Link header, or empty
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
-	// TooLarge says that the plain body is too large to keep. Body is the compressed one, or
-	// nil: then the caller makes it while sending. Remembering this saves the next attempt.
+	// TooLarge says that the plain body is too large to keep. Body is then the compressed one, or nil, and the caller
+	// makes the plain one while sending. Remembering this avoids another attempt.
 	TooLarge bool
 	// Incompressible says that the body is too large even when compressed.
 	Incompressible bool
 
-	holders  int       // guarded by inFlight
-	inFlight *InFlight // where it counts, set by the first Hold
+	holders  int       // number of holders; guarded by inFlight
+	inFlight *InFlight // the budget that counts it, set by the first Hold
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.
@@ -41,8 +41,8 @@ func NewAnswer(body []byte, contentType string) *Answer {
 // packet anyway.
 const minCompressed = 1024
 
-// in returns the plain answer in a coding, or a itself if it has the coding, is small or would not
-// become smaller.
+// in returns the plain answer in a coding. It returns a itself if a has the coding, is small, or would not become
+// smaller.
 func (a *Answer) in(c Coding) (*Answer, error) {
 	if c == a.Coding || a.TooLarge || len(a.Body) < minCompressed {
 		return a, nil
@@ -60,8 +60,8 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 // cost returns the answer's share of the budget, in bytes.
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
 
-// Tag returns a strong entity tag for content that is never in memory as a whole, from
-// a text that determines every byte of the content.
+// Tag returns a strong entity tag for content that is never in memory as a whole. The text determinedBy must determine
+// every byte of the content.
 func Tag(determinedBy string, c Coding) string {
 	return tag(xxhash.Sum64String(determinedBy), c)
 }

@@ -15,13 +15,12 @@ import (
 	"vitrine/rules/lru"
 )
 
-// Options configures a Cache. The zero value keeps nothing and still computes
-// each key once at a time.
+// Options configures a Cache. The zero value keeps nothing, but still computes each key only once at a time.
 type Options struct {
 	// Budget bounds the answers kept, in bytes. If it is 0, none are kept.
 	Budget int64
-	// LargeBudget bounds the answers kept that have more than LargeBytes, beside Budget. If it
-	// is 0, they are part of Budget.
+	// LargeBudget bounds the kept answers of more than LargeBytes, in addition to Budget. If it is 0, Budget includes
+	// them.
 	LargeBudget int64
 	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
 	// bound.
@@ -34,8 +33,8 @@ type Options struct {
 // rules.ErrUnavailable.
 const maxWaiting = 1000
 
-// maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
-// which are few, stay until others take their room.
+// maxAge bounds how long an answer stays in memory. Large answers of a Cache with LargeBudget, which are few, stay
+// until others need their room.
 const maxAge = 30 * time.Minute
 
 // Key names an answer by everything it depends on.
@@ -43,7 +42,7 @@ type Key struct {
 	View       string
 	Epoch      string
 	Generation uint64
-	Published  int64  // when Generation was, in Unix milliseconds: a store restored from a backup has it twice
+	Published  int64  // publication time of Generation, in Unix milliseconds: a store restored from a backup can have a generation twice
 	Query      string // canonical: equivalent queries have the same text
 	Coding     Coding
 }
@@ -54,9 +53,8 @@ func (k Key) plain() Key {
 	return k
 }
 
-// appendPlace appends the text under which the answer is kept. It is the same for every
-// generation: a newer answer replaces the older one and inherits its popularity. NUL cannot
-// occur in the parts before Query.
+// appendPlace appends the text under which the cache keeps the answer. It is the same for every generation: a newer
+// answer replaces the older one and inherits its popularity. NUL cannot occur in the parts before Query.
 func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Coding...), 0)
@@ -71,12 +69,12 @@ type entry struct {
 	answer     *Answer
 }
 
-// of reports whether the entry is the answer for a key that has its place.
+// of reports whether the entry is the answer for a key with the same place.
 func (e entry) of(key Key) bool {
 	return e.answer != nil && e.generation == key.Generation && e.epoch == key.Epoch && e.published == key.Published
 }
 
-// newer reports whether the entry is of a newer generation than another.
+// newer reports whether the entry has a newer generation than another.
 func (e entry) newer(other entry) bool {
 	return e.epoch == other.epoch && e.generation > other.generation && e.published >= other.published
 }
@@ -91,16 +89,16 @@ type Cache struct {
 	stats    counters
 	inFlight InFlight
 
-	root   context.Context // ends with Close; the parent of every load
+	root   context.Context // canceled by Close; the parent context of every load
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool            // guarded by mu
-	loads   sync.WaitGroup  // Add guarded by mu, against Close
+	loads   sync.WaitGroup  // mu guards Add against a concurrent Close
 	flights map[Key]*flight // guarded by mu
 }
 
-// entryBytes is the size of a small entry, in bytes: most are larger.
+// entryBytes is the size of a small entry, in bytes. Most entries are larger.
 const entryBytes = 4 << 10
 
 // New returns an empty cache.
@@ -140,8 +138,7 @@ func (c *Cache) Close() {
 	c.kept.Close()
 }
 
-// Lookup returns the answer for key if it is in memory, else nil. It does not count a miss: the
-// caller then calls Load.
+// Lookup returns the answer for key if it is in memory, or nil. It does not count a miss: the caller then calls Load.
 func (c *Cache) Lookup(key Key) *Answer {
 	a := c.lookup(key)
 	if a != nil {
@@ -157,7 +154,7 @@ func (c *Cache) lookup(key Key) *Answer {
 	return nil
 }
 
-// at returns the entry in the place of a key, the zero entry if there is none.
+// at returns the entry in the place of a key, or the zero entry.
 func (c *Cache) at(key Key) entry {
 	place := c.places.Get().(*[]byte)
 	*place = key.appendPlace((*place)[:0])
@@ -165,14 +162,13 @@ func (c *Cache) at(key Key) entry {
 	if !ok {
 		found = c.large.get(string(*place))
 	}
-	c.places.Put(place) // ristretto keeps its hashes only
+	c.places.Put(place) // safe to reuse: ristretto keeps only the hash of a place
 	return found
 }
 
-// store keeps an answer, unless the cache has one of a newer generation: then the request
-// still uses the previous snapshot. Ristretto writes through a buffer. Waiting for it
-// costs a microsecond; without, a request that does not see the answer yet would compute
-// it again.
+// store keeps an answer, unless the cache has one of a newer generation, because the request still uses the previous
+// snapshot. Ristretto writes through a buffer. Waiting for it costs a microsecond; otherwise a request that does not
+// see the answer yet would compute it again.
 func (c *Cache) store(key Key, a *Answer) {
 	e := entry{key.Epoch, key.Generation, key.Published, a}
 	if c.at(key).newer(e) {
@@ -195,15 +191,15 @@ func (c *Cache) store(key Key, a *Answer) {
 	c.kept.Wait()
 }
 
-// Stats counts the outcomes of Get since New, and the memory in use now.
+// Stats counts the outcomes of Get since New, and the memory now in use.
 type Stats struct {
 	Hits     uint64 // answered from memory
-	Loads    uint64 // computations begun, compressions included
+	Loads    uint64 // computations begun, including compressions
 	Shared   uint64 // answered by another caller's computation
 	Errors   uint64 // calls that ended with an error
 	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
 	Evicted  uint64 // answers that made room for others
-	Bytes    int64  // kept now, large answers included
+	Bytes    int64  // bytes kept now, including large answers
 	Budget   int64  // bound of Bytes
 	InFlight int64  // bytes of answers being made or sent
 }
@@ -212,8 +208,7 @@ type counters struct {
 	hits, loads, shared, errors, rejected, evicted atomic.Uint64
 }
 
-// Stats returns the counters. It reads them one by one: under load their sums may be
-// off by the calls in between.
+// Stats returns the counters. It reads them one by one, so under load their sums may be off by the calls in between.
 func (c *Cache) Stats() Stats {
 	s := Stats{
 		Hits:     c.stats.hits.Load(),

@@ -23,20 +23,20 @@ const (
 	Zstd     Coding = "zstd"
 )
 
-// The levels of brotli. A kept answer is compressed once and sent many times; a stream is
-// compressed while its client waits.
+// The levels of brotli. A kept answer is compressed once and sent many times; a stream is compressed while its client
+// waits.
 const brotliKept, brotliStreamed = 5, 3
 
-// windowLimit bounds the memory of a zstd stream in bytes, on both sides.
+// windowLimit bounds the memory of a zstd stream on either side, in bytes.
 const windowLimit = 1 << 20
 
-// StreamBytes returns roughly how much memory a compressor of NewStream takes.
+// StreamBytes estimates how much memory a compressor of NewStream takes.
 func StreamBytes(c Coding) int64 {
 	return map[Coding]int64{Gzip: 5 << 18, Brotli: 9 << 20, Zstd: 3 << 20}[c]
 }
 
-// NewStream returns a compressor for bodies that are made while they are sent. Identity
-// and unknown codings are an error.
+// NewStream returns a compressor for bodies that are made while they are sent. It returns an error for Identity and
+// unknown codings.
 func NewStream(w io.Writer, c Coding) (io.WriteCloser, error) {
 	return newWriter(w, c, brotliStreamed, zstd.SpeedFastest)
 }
@@ -48,7 +48,7 @@ func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLev
 	case Brotli:
 		return brotli.NewWriterLevel(w, brotliLevel), nil
 	case Zstd:
-		// No concurrency: the encoder's goroutines would outlive an abandoned stream.
+		// No concurrency, because the encoder's goroutines would outlive an abandoned stream.
 		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel),
 			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowLimit))
 	default:

@@ -2,10 +2,10 @@
 //
 // The path of one request:
 //
-//  1. Lookup looks the key up and returns a hit as it is.
+//  1. Lookup looks up the key and returns a hit unchanged.
 //  2. On a miss Load joins the flight for the key, or starts it. Concurrent
 //     callers share one computation.
-//  3. The flight looks the key up once more: another flight for the same key may
+//  3. The flight looks up the key once more: another flight for the same key may
 //     have ended between this caller's look-up and the start of the flight.
 //  4. The loader runs under the cache's own deadline, not the first caller's: if a
 //     client hangs up, the others still get their answer. When the last caller
@@ -13,22 +13,19 @@
 //     those that take long.
 //  5. The cache stores the answer and returns it to every caller of the flight.
 //
-// A key names everything an answer depends on, including the view's generation. An
-// entry is therefore never wrong, only unused, and nothing is ever invalidated. An
-// answer of a new generation replaces that of the previous one and inherits its
-// popularity. Other entries are evicted to make room or expire.
+// A key names everything that an answer depends on, including the view's generation. An entry is therefore never wrong,
+// only unused, and nothing is ever invalidated. An answer of a new generation replaces the answer of the previous one
+// and inherits its popularity. Other entries are evicted to make room or expire.
 //
-// Before a new generation is published, Prepare computes the popular answers, so that
-// no caller waits for them.
+// Before a new generation is published, Prepare computes the popular answers, so that no caller waits for them.
 //
-// Ristretto may drop an entry by design. This costs one computation: the cache never
-// holds the only copy of anything.
+// Ristretto may drop an entry by design. This costs one computation: the cache never holds the only copy of anything.
 //
-// Large answers have a budget of their own and leave it least recently used first: each is
-// expensive to make and would have to outweigh thousands of small ones.
+// Large answers have a budget of their own, which evicts the least recently used first: each is expensive to make, and
+// to be kept in the other budget it would have to be more popular than thousands of small ones.
 //
-// A key with a coding names the compressed form of an answer. The cache loads it by
-// getting the plain answer, through the cache, and compressing it once.
+// A key with a coding names the compressed form of an answer. The cache loads it by getting the plain answer, through
+// the cache, and compressing it once.
 //
 // A *Cache is safe for concurrent use. Answers are shared and must not be changed.
 package result

@@ -11,8 +11,8 @@ import (
 	"vitrine/rules"
 )
 
-// Loader computes the plain answer of a key. It must give the same bytes for
-// the same key, and end soon after its context does.
+// Loader computes the plain answer of a key. It must return the same bytes for the same key, and end soon after its
+// context does.
 type Loader func(context.Context) (*Answer, error)
 
 // Outcome is the origin of an answer.
@@ -20,12 +20,12 @@ type Outcome string
 
 // The outcomes of Get and Load.
 const (
-	Hit    Outcome = "hit"    // from memory
-	Loaded Outcome = "loaded" // from this caller's loader
-	Shared Outcome = "shared" // from the loader of a concurrent caller
+	Hit    Outcome = "hit"    // the answer was in memory
+	Loaded Outcome = "loaded" // this caller's loader computed the answer
+	Shared Outcome = "shared" // the loader of a concurrent caller computed the answer
 )
 
-// flight is a load that callers wait for. It is cancelled when the last of them leaves.
+// flight is a load that callers wait for. It is cancelled when the last caller leaves.
 type flight struct {
 	callers int // guarded by the cache's mu
 	cancel  context.CancelFunc
@@ -42,11 +42,10 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 	return c.Load(ctx, key, load)
 }
 
-// Load returns the answer for a key that the caller has not found in memory. The answer is in
-// memory when Load returns, unless there is no room for it. When ctx ends, Load returns; the
-// load continues while other callers wait for it. The load's time is charged to the caller
-// whose ctx began it (see fair.With). Load returns the loader's error, or rules.ErrUnavailable
-// with the cause if the deadline passed or ctx ended. Errors are never kept.
+// Load returns the answer for a key that the caller has not found in memory. The answer is in memory when Load returns,
+// unless there is no room for it. When ctx ends, Load returns; the load continues while other callers wait for it. Its
+// time is charged to the caller whose ctx began it (see fair.With). Load returns the loader's error, or
+// rules.ErrUnavailable with the cause if the deadline passed or ctx ended. Errors are never kept.
 func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.share(ctx, key, load)
 	switch {
@@ -107,8 +106,8 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 	return nil, Shared, unavailable(context.Cause(ctx))
 }
 
-// lastWord is how long callers whose time is over wait for a load to say why it failed. Loads
-// look at their deadline every millisecond.
+// lastWord is how long callers whose deadline has passed wait for a load to return its error. Loads check their
+// deadline every millisecond.
 const lastWord = time.Second
 
 // endLocked lets later callers begin a new flight.
@@ -118,9 +117,9 @@ func (c *Cache) endLocked(key Key, f *flight) {
 	}
 }
 
-// fly is the flight's body. It looks the key up again: caller A may miss, be delayed and
-// begin its flight only after B has missed, computed and stored. Without the second
-// look-up A would compute what B has just stored.
+// fly is the body of the flight. It looks up the key again: caller A may miss, be delayed and begin its flight only
+// after B has missed, computed and stored. Without the second look-up A would compute the answer that B has just
+// stored.
 func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	if a := c.lookup(key); a != nil {
 		return a, nil
@@ -138,13 +137,13 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 	return a, err
 }
 
-// compressed compresses the plain answer of a key, which it gets as other callers do.
+// compressed compresses the plain answer of a key, which it gets like any other caller.
 func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	plain, _, err := c.share(ctx, key.plain(), load)
 	if err != nil || plain.TooLarge {
 		return plain, err
 	}
-	if !c.inFlight.Hold(plain) { // plain answers that wait for a turn would otherwise fill the memory
+	if !c.inFlight.Hold(plain) { // otherwise plain answers that wait for a turn could fill the memory
 		return nil, ErrInFlight
 	}
 	defer plain.Drop()
@@ -158,14 +157,13 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 	})
 }
 
-// LargeBytes is the size in bytes of a body beyond which it is large: to compress it needs a
-// costly turn, and it may have a budget of its own.
+// LargeBytes is the size in bytes above which a body is large: compressing it needs a costly turn, and it may have a
+// budget of its own.
 const LargeBytes = 512 << 10
 
-// Prepare computes the answer for a key that is to be kept later, such as one of a generation
-// that is about to be published. The returned function stores the answer and its plain form,
-// unless the cache is closed by then; until then the answers of the previous generation stay.
-// Errors are those of Load.
+// Prepare computes the answer for a key to be kept later, such as one of a generation that is about to be published.
+// The returned function stores the answer and its plain form, unless the cache is closed; until then the answers of the
+// previous generation stay. Errors are those of Load.
 func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
 	if !c.beginLoad() {
 		return nil, unavailable(context.Canceled)
@@ -194,7 +192,7 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 	}, nil
 }
 
-// beginLoad registers a load; false if the cache is closed.
+// beginLoad registers a load. It returns false if the cache is closed.
 func (c *Cache) beginLoad() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,8 +202,8 @@ func (c *Cache) beginLoad() bool {
 	return !c.closed
 }
 
-// run calls load when it gets a turn. A panic becomes an error: the flight has a
-// goroutine of its own, where no caller's recover could catch it.
+// run calls load when it gets a turn. It turns a panic into an error, because the flight has a goroutine of its own,
+// where no caller's recover could catch the panic.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	ctx, turn, err := c.Begin(ctx)
 	if err != nil {
@@ -228,9 +226,8 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	return nil, unavailable(ctx.Err())
 }
 
-// Begin waits for a turn for work that is no load, such as making an answer too large to keep.
-// It counts as one of the parallel loads until its End or Pause. The context returned
-// carries it. The error is rules.ErrUnavailable.
+// Begin waits for a turn for work other than a load, such as making an answer too large to keep. The work counts as one
+// of the parallel loads until End or Pause. The returned context has the turn. The error is rules.ErrUnavailable.
 func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) {
 	ctx, turn, err := c.turns.Begin(ctx)
 	if err != nil {
@@ -239,7 +236,7 @@ func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) 
 	return ctx, turn, nil
 }
 
-// Arrive records a request: work that takes long yields to the requests that arrive.
+// Arrive records a request. Work that takes long yields to arriving requests.
 func (c *Cache) Arrive() { c.turns.Arrive() }
 
 func unavailable(cause error) error {

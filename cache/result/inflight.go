@@ -11,22 +11,21 @@ import (
 // rules.ErrUnavailable.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
-// Uncounted is the size in bytes up to which an answer does not count as in flight: its
-// connection takes as much beside it.
+// Uncounted is the size in bytes up to which an answer does not count as in flight, because its connection takes as
+// much memory anyway.
 const Uncounted = 32 << 10
 
-// InFlight is the memory budget of answers in flight: being made, waiting to be
-// compressed or being sent, whether the cache keeps them or not. A slow client holds its
-// answer in memory, hence the budget: one third for making, one third for answers sent
-// as a whole, and one third for answers sent in pieces, which need little each. No method
-// waits for memory: a waiting caller would hold the memory it has already acquired, and a
-// turn that the owners of the memory may need. The methods are safe for concurrent use.
+// InFlight is the memory budget of answers in flight: being made, waiting to be compressed or being sent, whether or
+// not the cache keeps them. It exists because a slow client holds its answer in memory. One third is for making, one
+// third for answers sent as a whole, and one third for answers sent in pieces, which need little each. No method waits
+// for memory: a waiting caller would hold the memory that it has already acquired, and a turn that the owners of the
+// memory may need. The methods are safe for concurrent use.
 type InFlight struct {
-	third int64 // of the budget in bytes; 0: no bound
+	third int64 // a third of the budget in bytes; 0 means no bound
 
 	mu     sync.Mutex // guards the rest, Answer.holders, and Answer.inFlight until it is set
-	making int64      // acquired for making
-	used   int64      // all others
+	making int64      // bytes acquired for making
+	used   int64      // all other acquired bytes
 }
 
 // AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is
@@ -46,23 +45,21 @@ func (f *InFlight) AcquireToMake(n int64) (release func(), err error) {
 	}, nil
 }
 
-// TryAcquire acquires n bytes for an answer sent as a whole, until Release; false if too
-// little is free.
+// TryAcquire acquires n bytes for an answer sent as a whole, until Release. It returns false if too little is free.
 func (f *InFlight) TryAcquire(n int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.acquireLocked(n, f.third)
 }
 
-// TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release; false if
-// too little is free.
+// TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release. It returns false if too little is free.
 func (f *InFlight) TryAcquirePiece(n int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.acquireLocked(n, 2*f.third)
 }
 
-// acquireLocked acquires n bytes if no more than most are used then.
+// acquireLocked acquires n bytes unless more than most would then be used.
 func (f *InFlight) acquireLocked(n, most int64) bool {
 	free := f.third <= 0 || f.used+n <= most
 	if free {
@@ -74,15 +71,15 @@ func (f *InFlight) acquireLocked(n, most int64) bool {
 // Release returns acquired bytes.
 func (f *InFlight) Release(n int64) { f.Acquire(-n) }
 
-// Acquire acquires bytes regardless of the budget, so that less is left for others.
+// Acquire acquires bytes even beyond the budget, so that less is left for others.
 func (f *InFlight) Acquire(n int64) {
 	f.mu.Lock()
 	f.used += n
 	f.mu.Unlock()
 }
 
-// Hold acquires the memory of an answer once for all its holders, until each has called
-// Drop; false if too little is free.
+// Hold acquires the memory of an answer once for all its holders, until each has called Drop. It returns false if too
+// little is free.
 func (f *InFlight) Hold(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true
@@ -112,12 +109,12 @@ func (a *Answer) Drop() {
 	}
 }
 
-// Bytes returns the acquired bytes without those of AcquireToMake.
+// Bytes returns the acquired bytes, except those of AcquireToMake.
 func (f *InFlight) Bytes() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.used
 }
 
-// Short reports whether too little is free for an answer of any size sent as a whole.
+// Short reports whether too little is free for any answer sent as a whole.
 func (f *InFlight) Short() bool { return f.third > 0 && f.Bytes() > f.third }

@@ -6,19 +6,19 @@ import (
 	"vitrine/rules/lru"
 )
 
-// large keeps the answers of more than LargeBytes bytes that were used last, in a budget of
-// their own. Ristretto would compare such an answer with each of the thousands of small ones
-// whose room it takes, and reject it until it was requested, and made, more often than any of
-// them. Here it is kept from the first request on, and large answers never evict small ones.
+// large keeps the most recently used answers of more than LargeBytes bytes, in a budget of their own. Ristretto would
+// compare such an answer with each of the thousands of small ones whose room it takes, and reject it until it was
+// requested, and made, more often than any of them. Here it is kept from the first request on, and large answers never
+// evict small ones.
 type large struct {
-	budget int64 // in bytes; 0: it keeps nothing
+	budget int64 // in bytes; 0 keeps nothing
 
 	mu    sync.Mutex                // guards the rest
-	bytes int64                     // of the answers kept
-	kept  *lru.Cache[string, entry] // by place
+	bytes int64                     // bytes of the kept answers
+	kept  *lru.Cache[string, entry] // entries by place
 }
 
-// get returns the entry in a place, the zero entry if there is none.
+// get returns the entry in a place, or the zero entry.
 func (l *large) get(place string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,8 +28,8 @@ func (l *large) get(place string) entry {
 	return entry{}
 }
 
-// set puts an entry in a place; false if it is larger than the budget. It returns how many others
-// made room for it.
+// set puts an entry in a place. It returns false if the entry is larger than the budget, and the number of entries that
+// it evicted.
 func (l *large) set(place string, e entry) (evicted int, ok bool) {
 	if e.answer.cost() > l.budget {
 		return 0, false
@@ -46,7 +46,7 @@ func (l *large) set(place string, e entry) (evicted int, ok bool) {
 	return evicted, true
 }
 
-// drop makes a place empty.
+// drop removes the entry in a place.
 func (l *large) drop(place string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (l *large) dropLocked(place string) {
 	}
 }
 
-// used returns the bytes of the answers kept, and their budget.
+// used returns the bytes of the kept answers, and their budget.
 func (l *large) used() (bytes, budget int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

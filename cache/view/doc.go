@@ -1,13 +1,10 @@
 // Package view shows the current generation of each view.
 //
-// The data's way: a Set loads each view's rows from the store and keeps them fresh by
-// deltas. What a reader gets is a Snapshot: the rows of one generation, immutable, read
-// without locks, replaced as a whole by an atomic swap. A request takes the snapshot
-// once, selects rows by a filter, and counts, pages, groups and joins prepared fragments
-// on that one value.
+// Data flow: a Set loads each view's rows from the store and keeps them fresh by deltas. A reader gets a Snapshot: the
+// rows of one generation, immutable, read without locks, replaced as a whole by an atomic swap. A request takes the
+// snapshot once, selects rows by a filter, and counts, pages, groups and joins prepared fragments on that one value.
 //
-// The rows are in memory, where package index answers any filter from them, or stay in
-// the store, which is then queried at the snapshot's generation: Selection is the same
-// for both. Files keep the snapshots in memory on disk, so that a front end can start
-// while the store is away.
+// The rows are in memory, where package index answers any filter from them, or stay in the store, which is then queried
+// at the snapshot's generation. Selection is the same for both. Files keeps the snapshots in memory also on disk, so
+// that a front end can start while the store is unavailable.
 package view

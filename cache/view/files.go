@@ -14,31 +14,31 @@ import (
 	"vitrine/cache/view/snapfile"
 )
 
-// Files says where snapshots are kept on disk. From its file a view can be shown while
-// the store is away, and it need not be read whole when the store is there.
+// Files says where to keep snapshots on disk. With its file, a view can be shown while the store is unavailable, and
+// need not be read as a whole when the store is available.
 type Files struct {
-	Dir   string        // the folder; empty: nothing is kept
+	Dir   string        // the folder; if empty, no files are kept
 	Store string        // the store's name; files of another store are not used
-	Every time.Duration // least time between two writings of one view; 0 means 1 minute
+	Every time.Duration // least time between two writes of one view's file; 0 means 1 minute
 	// Stripped names the fields that Options.Strip removes from rows. A file whose rows lack
 	// other fields is not used.
 	Stripped string
 }
 
-// fileState is what the file of a view holds.
+// fileState describes the file of a view.
 type fileState struct {
 	meta      origin.Meta
-	confirmed time.Time // when the store had confirmed it
-	tried     time.Time // when it was last written, or should have been
-	err       error     // of the last try
+	confirmed time.Time // when the store had confirmed the snapshot in it
+	tried     time.Time // when the file was last written, or writing failed
+	err       error     // error of the last attempt to write it
 }
 
-// rewriteAfter is how old the confirmation in a file may become before the file is
-// written again with the same generation: Age counts from that time when it is used.
+// rewriteAfter is the age of the confirmation in a file at which the file is written again, even with the same
+// generation: a front end that starts from the file counts Age from that confirmation.
 const rewriteAfter = time.Hour
 
-// readFile reads a view's file before the view is first refreshed. A file that cannot be
-// used is logged and left alone: the next writing replaces it.
+// readFile reads a view's file before the view is first refreshed. It logs an unusable file and leaves it alone,
+// because the next write replaces it.
 func (s *Set) readFile(v *view) {
 	if s.o.Files.Dir == "" || s.o.Mode == Store {
 		return
@@ -49,9 +49,9 @@ func (s *Set) readFile(v *view) {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err == nil && h.View != v.def.Name:
-		err = fmt.Errorf("%s: %w: it is of view %s", path, snapfile.ErrRefused, h.View)
+		err = fmt.Errorf("%s: %w: it belongs to view %s", path, snapfile.ErrRefused, h.View)
 	case err == nil && h.Store != s.o.Files.Store:
-		err = fmt.Errorf("%s: %w: it is of the store %s", path, snapfile.ErrRefused, h.Store)
+		err = fmt.Errorf("%s: %w: it belongs to the store %s", path, snapfile.ErrRefused, h.Store)
 	case err == nil && h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
 		err = fmt.Errorf("%s: %w: its records lack other fields (%s)", path, snapfile.ErrRefused, h.Stripped)
 	}
@@ -77,9 +77,9 @@ func (s *Set) readFile(v *view) {
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// showFiled shows the snapshot from the file as it is. err says why it could not be refreshed.
+// showFiled shows the snapshot from the file. err says why it could not be refreshed.
 func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snapshot {
-	v.update(func(s *state) { // what another process had confirmed of the view, and when
+	v.update(func(s *state) { // the state of the view that another process had confirmed, and when
 		if err != nil && s.checked.IsZero() {
 			s.checked = s.file.confirmed
 		}
@@ -93,8 +93,8 @@ func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snaps
 // writePoll is how often the set checks which files are due.
 const writePoll = time.Second
 
-// writeFiles keeps every view's file up to date until ctx ends, and writes once more then. It
-// writes one view at a time, since no request waits for it.
+// writeFiles keeps every view's file up to date until ctx ends, and then writes once more. It writes one file at a
+// time, because no request waits for it.
 func (s *Set) writeFiles(ctx context.Context) {
 	for {
 		select {
@@ -107,16 +107,16 @@ func (s *Set) writeFiles(ctx context.Context) {
 	}
 }
 
-// writeDue writes the files that are due by a time.
+// writeDue writes the files that are due at a time.
 func (s *Set) writeDue(now time.Time) {
 	for _, v := range s.views {
 		known, snap := v.known(), v.current.Load()
-		if snap == nil || known.checked.IsZero() { // it is shown a moment before it is confirmed
+		if snap == nil || known.checked.IsZero() { // the snapshot is shown a moment before it is confirmed
 			continue
 		}
 		table, resident := snap.Resident()
 		same := snap.meta.Is(known.file.meta) == nil
-		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // a clock may have been set back since
+		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // Abs, because a clock may have been set back
 			continue
 		}
 		if resident && !known.file.tried.Add(s.o.Files.Every).After(now) {
@@ -129,7 +129,7 @@ func (s *Set) writeDue(now time.Time) {
 func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked}
-	h.Health = origin.Health{} // of a job that has run again by the time the file is read
+	h.Health = origin.Health{} // a job will have run again by the time the file is read
 	if snap.whole != nil {
 		h.Stripped = s.o.Files.Stripped
 	}

@@ -9,27 +9,27 @@ import (
 	"vitrine/cache/origin"
 )
 
-// HeldError says why a view does not show the store's generation: too many of the rows shown would
-// be gone, or rows that the store counts are missing. The view keeps its snapshot, if it has one.
+// HeldError says why a view does not show the store's generation: too many of its rows would disappear, or rows that
+// the store counts are missing. The view keeps its snapshot, if it has one.
 type HeldError struct {
-	Meta    origin.Meta // of the view in the store; Generation 0: the store does not have it
-	Missing int         // rows that Meta counts and the store does not have
+	Meta    origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
+	Missing int         // rows that Meta counts but the store lacks
 	reason  string
 }
 
-// Error says what is shown instead, and why.
+// Error returns why the view is held.
 func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
 
-// held returns the HeldError in an error, nil if there is none.
+// held returns the HeldError in an error, or nil.
 func held(err error) *HeldError {
 	e, _ := errors.AsType[*HeldError](err)
 	return e
 }
 
-// mayReplace returns nil if the store's generation may be shown in place of a snapshot, nil before
-// the first. A publication that follows the snapshot may remove any rows. One that does not
-// follow it means that the view was made anew or the store was restored from a backup: then
-// only a run that was forced after the snapshot was published may remove any number of rows.
+// mayReplace returns nil if the view may show the store's generation in place of a snapshot, which is nil at first. A
+// publication that follows the snapshot may remove any number of rows. One that does not follow it means that the view
+// was made anew or the store was restored from a backup: then only a forced run, published after the snapshot, may
+// remove any number of rows.
 func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
@@ -39,12 +39,12 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	}
 	before, rows, limit := shown.meta, shown.Len(), v.set.o.MaxShrink
 	follows, _ := meta.Follows(before)
-	h := v.held // forced while it was held, whatever the clocks of hosts show
+	h := v.held // forced while the view was held, whatever the clocks of hosts show
 	if follows || meta.Forced.After(before.Published) || h != nil && h.Meta.Epoch == meta.Epoch && meta.Forced.After(h.Meta.Forced) {
 		return nil
 	}
 	if meta.Epoch == before.Epoch && !meta.Published.After(before.Published) && !meta.Checked.After(before.Published) {
-		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has gone back from generation %d to %d: "+
+		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store went back from generation %d to %d:  "+
 			"it was restored from a backup, or lags; the next run decides", before.Generation, meta.Generation)}
 	}
 	if limit > 0 && float64(rows-meta.Rows) > limit*float64(rows) {
@@ -54,38 +54,36 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	return nil
 }
 
-// accepts reports whether Set.Force has let a generation through.
+// accepts reports whether Set.Force has accepted a generation.
 func (v *view) accepts(meta origin.Meta) bool {
 	accepted := v.known().accepted
 	return accepted.Generation > 0 && meta.Is(accepted) == nil
 }
 
-// A view with missing rows is read again after readShare times as long as reading it took.
+// The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
 const readShare = 20
 
-// complete returns nil if there are as many rows as a meta counts. began is when reading them
-// began.
+// complete returns nil if the number of rows is that in a meta. began is the time at which reading them began.
 func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 	if rows >= meta.Rows || v.accepts(meta) {
 		return nil
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
 	if table := v.table(); table != nil {
-		v.set.room.take(v.def.Name, table.RowBytes()) // as before reading
+		v.set.room.take(v.def.Name, table.RowBytes()) // as it was before reading
 	}
 	return &HeldError{Meta: meta, Missing: meta.Rows - rows, reason: fmt.Sprintf(
 		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}
 }
 
-// completeStored is complete for rows that stay in the store. It returns nil while they cannot be
-// counted.
+// completeStored is complete for rows that stay in the store. It returns nil if it cannot count them.
 func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	began, rows := time.Now(), 0
 	settled, err := v.set.queries.Settled(ctx, meta)
 	if err == nil && settled {
 		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
 	}
-	if err == nil && settled { // and still: the next generation may have been on its way
+	if err == nil && settled { // settled both before and after, so the next generation was not being written
 		settled, err = v.set.queries.Settled(ctx, meta)
 	}
 	if err != nil || !settled {
@@ -94,8 +92,8 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	return v.complete(meta, rows, began)
 }
 
-// Force lets the named views that are held show the store's generation, and reports whether one is
-// held. A view that the store does not have stays held.
+// Force makes the named views that are held show the store's generation, and reports whether one is held. A view that
+// the store lacks stays held.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).update(func(st *state) {

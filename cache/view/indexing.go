@@ -25,8 +25,8 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 	return errors.Join(errs...)
 }
 
-// indexKeys returns the indexes that a view in the store needs: for its default order, and
-// for the paths that nearly every caller filters on.
+// indexKeys returns the indexes that a view in the store needs: for its default order, and for the paths on which
+// nearly every caller filters.
 func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	if len(order) > 0 {
 		orders = append(orders, order.Total())
@@ -39,9 +39,8 @@ func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	return orders
 }
 
-// indexStored creates the indexes of a view that is shown from the store, once per epoch. It
-// does not hold up refreshing: indexing many rows takes long, and queries are answered without
-// indexes meanwhile.
+// indexStored creates the indexes of a view that is shown from the store, once per epoch. Refreshing does not wait for
+// it: indexing many rows takes long, and the store answers queries without indexes meanwhile.
 func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 	if _, resident := shown.Resident(); resident || !s.o.Index || !v.indexing.TryLock() {
 		return
@@ -58,7 +57,7 @@ func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 		switch err := Index(ctx, s.o.Store, []index.Definition{*v.def}); {
 		case err == nil:
 			v.indexed = shown.meta.Epoch
-			s.o.Logger.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
+			s.o.Logger.Debug("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
 		case ctx.Err() == nil && !s.unindexed: // the next snapshot tries again
 			s.unindexed = true
 			s.o.Logger.Warn("view not indexed in the store", "view", v.def.Name, "error", err)

@@ -17,31 +17,30 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Mode says where the rows of a view are when a request reads them.
+// Mode says where requests read the rows of a view.
 type Mode string
 
-// The modes. Auto is Memory for the views that fit Options.RowBudget, and Store for
-// the others.
+// The modes. Auto means Memory for the views that fit Options.RowBudget, and Store for the others.
 const (
 	Memory Mode = "memory"
 	Store  Mode = "store"
 	Auto   Mode = "auto"
 )
 
-// errTooLarge means that a view does not fit into memory.
+// errTooLarge reports a view that does not fit into memory.
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// room is the memory that the rows of all views may take. A view takes what its rows
-// need, or it takes nothing and stays in the store.
+// room is the memory for the rows of all views. A view either takes the memory that its rows need, or takes nothing and
+// stays in the store.
 type room struct {
-	limit int64 // 0: there is no limit
+	limit int64 // 0 means no limit
 
 	mu    sync.Mutex // guards taken
 	taken map[string]int64
 }
 
-// take reserves bytes for a view in place of those it had before. If there is no room,
-// it reserves nothing and returns false.
+// take reserves bytes for a view in place of those that it had. If there is no room, it reserves nothing and returns
+// false.
 func (r *room) take(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
@@ -60,10 +59,10 @@ func (r *room) take(view string, bytes int64) bool {
 	return true
 }
 
-// showStored shows the view where it is stored, at a generation, if all of it is there.
+// showStored shows the view from the store at a generation, if all its rows are there.
 func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	if err := v.completeStored(ctx, meta); errors.Is(err, origin.ErrStale) {
-		return nil, nil // the next poll finds more
+		return nil, nil // the next poll finds a newer generation
 	} else if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 	return v.swap(ctx, next), nil
 }
 
-// snapshotOf returns the snapshot of rows that are in memory.
+// snapshotOf returns the snapshot of rows in memory.
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	s := &Snapshot{meta: meta, rows: memory{table}}
 	if v.stripped {
@@ -84,7 +83,7 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	return s
 }
 
-// stripPart is the least number of rows worth a goroutine of its own.
+// stripPart is the fewest rows for which a goroutine is worthwhile.
 const stripPart = 1024
 
 // strip removes from n rows, each of which may be nil, the fields that only whole snapshots show.
@@ -109,12 +108,12 @@ func (v *view) strip(n int, row func(i int) *bson.Raw) {
 	v.stripped = v.stripped || stripped.Load()
 }
 
-// follow shows the next generation of a view in the store as soon as queries on it need
-// not wait. Until then, kept answers of the generation before are served.
+// follow shows the next generation of a view in the store as soon as queries on it need not wait. Until then, requests
+// get kept answers of the previous generation.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	settled, err := v.set.queries.Settled(ctx, meta)
 	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
-		return nil, nil // the next poll finds more
+		return nil, nil // the next poll finds the settled generation
 	}
 	if err != nil {
 		return nil, err
@@ -122,16 +121,14 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 	return v.showStored(ctx, meta)
 }
 
-// moveToStore drops the rows of a view that do not fit into memory, and shows it where
-// it is stored.
+// moveToStore drops the rows of a view that does not fit into memory, and shows the view from the store.
 func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	v.set.o.Logger.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
 		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.room.limit)
 	return v.showStored(ctx, meta)
 }
 
-// loadInTurn loads views one after the other, the smallest first, so that the
-// budget holds as many of them as it can.
+// loadInTurn loads views one after the other, the smallest first, so that the budget holds as many of them as possible.
 func (s *Set) loadInTurn(ctx context.Context) {
 	rows := map[*view]int{}
 	for _, v := range s.views {

@@ -12,14 +12,14 @@ import (
 	"vitrine/rules"
 )
 
-// ReadThrough lets a database evaluate filters that memory does not, such as $text, on
-// the records that a view is made from: the indexes for them are there.
+// ReadThrough returns a Foreign that evaluates filters on the records of a view's source collection, for which the
+// database has the indexes that, for example, $text needs.
 func ReadThrough(store origin.Source) index.Foreign {
 	return func(ctx context.Context, name string, query bson.Raw) iter.Seq2[bson.RawValue, error] {
 		return func(yield func(bson.RawValue, error) bool) {
 			v, ok := rules.ViewNamed(name)
 			if !ok || v.Derived {
-				yield(bson.RawValue{}, fmt.Errorf("view %s has no records of its own: %w", name, origin.ErrUnsupported))
+				yield(bson.RawValue{}, fmt.Errorf("view %s is not made from single records: %w", name, origin.ErrUnsupported))
 				return
 			}
 			for doc, err := range store.Find(ctx, v.Source, origin.Query{Filter: query, Projection: []string{"_id"}}) {

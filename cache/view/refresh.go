@@ -15,35 +15,35 @@ import (
 	"vitrine/rules/raw"
 )
 
-// view is one view of a Set: the current snapshot, and what its refreshing
-// goroutine needs to make the next one.
+// view is one view of a Set: the current snapshot, and the state that its refreshing goroutine needs to make the next
+// one.
 type view struct {
 	set     *Set
 	def     *index.Definition
-	builder *index.Builder // of the refreshing goroutine, but for Row
+	builder *index.Builder // used by the refreshing goroutine only, except Row
 	signal  chan struct{}  // of capacity one: signals are coalesced
 
 	current atomic.Pointer[Snapshot]
-	// Touched by the refreshing goroutine only:
-	fromFile *Snapshot  // from a file, not shown yet, until the first refresh; nil: none
-	tried    bool       // it was refreshed at least once
-	stripped bool       // some row in memory lacks fields, or has lacked some
-	held     *HeldError // why the store's generation is not shown; nil: it is, or the store never answered
-	retry    time.Time  // when to read a view again that had rows missing
+	// Only the refreshing goroutine uses these:
+	fromFile *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
+	tried    bool       // the view was refreshed at least once
+	stripped bool       // a row in memory lacks fields, or has lacked some
+	held     *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
+	retry    time.Time  // when to read a view with missing rows again
 
 	mu    sync.Mutex // guards state
 	state state
 
 	indexing sync.Mutex // held while the view is indexed in the store; guards indexed
-	indexed  string     // the epoch in which it was
+	indexed  string     // the epoch whose view was indexed
 }
 
-// state is the state of a view beside its snapshot.
+// state is the state of a view, apart from its snapshot.
 type state struct {
-	newest   origin.Meta // the newest that the store returned
+	newest   origin.Meta // the newest meta that the store returned
 	checked  time.Time   // when a refresh last succeeded
-	err      error       // of the last refresh
-	accepted origin.Meta // what Force lets through; Generation 0: nothing
+	err      error       // error of the last refresh
+	accepted origin.Meta // the generation that Force accepts; Generation is 0 if there is none
 	file     fileState
 }
 
@@ -58,9 +58,8 @@ func (v *view) update(change func(*state)) state {
 // known returns the state.
 func (v *view) known() state { return v.update(func(*state) {}) }
 
-// refresh brings the view to the store's generation and returns the new
-// snapshot, or nil if there was nothing new. If the store does not answer, or the view is
-// held, it may show a snapshot from a file: then it returns an error, too.
+// refresh brings the view to the store's generation and returns the new snapshot, or nil if there was nothing new. If
+// the store does not answer, or the view is held, it may show a snapshot from a file, and also returns an error.
 func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
 	if err != nil {
@@ -84,8 +83,8 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	return next, err
 }
 
-// advance makes the snapshot that follows one, nil before the first, and shows it. It returns
-// nil if there is nothing new.
+// advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if there is nothing
+// new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta) {
 		return nil, h
@@ -108,8 +107,8 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 	return v.load(ctx, shown, meta)
 }
 
-// load reads the whole view, or shows it where it is stored, in place of the snapshot that is
-// shown. What the store has by the time it is read is checked as what it had before.
+// load reads the whole view, or shows it from the store, in place of shown. The store may publish while load reads, so
+// it checks the newer meta, too.
 func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if err := v.mayReplace(shown, meta); err != nil {
 		return nil, err
@@ -146,8 +145,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs))), nil
 }
 
-// delta reads what changed since the snapshot that is shown and applies it, or reads the
-// whole view if the store no longer has that, or not all of it.
+// delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all changes.
 func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	changes, meta, err := v.read(ctx, shown.meta.Generation)
 	follows, _ := meta.Follows(shown.meta)
@@ -163,7 +161,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 		return v.load(ctx, shown, shown.meta)
 	}
 	fits := v.set.room.take(v.def.Name, next.RowBytes())
-	if !fits { // without the rows that were replaced it may
+	if !fits { // without the replaced rows it may fit
 		next = v.builder.Fold()
 		fits = v.set.room.take(v.def.Name, next.RowBytes())
 	}
@@ -173,11 +171,11 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	return v.swap(ctx, v.snapshotOf(meta, next)), nil
 }
 
-// read collects the rows after a generation, of each id the version that comes last, in
-// the store's order. A whole view takes its room as it is read.
+// read collects the rows after a generation, in the store's order. If an id comes several times, the last version
+// counts. For a whole view it reserves memory while reading.
 func (v *view) read(ctx context.Context, since uint64) ([]index.Change, origin.Meta, error) {
 	var rows []index.Change
-	at := make(map[string]int) // by id
+	at := make(map[string]int) // positions by id
 	bytes := int64(0)
 	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		key := raw.Key(r.ID)
@@ -200,8 +198,8 @@ func (v *view) read(ctx context.Context, since uint64) ([]index.Change, origin.M
 	return rows, meta, nil
 }
 
-// swap warms and prepares the next snapshot, then shows it. Requests are answered from
-// the one before until then; those that still hold it keep it.
+// swap warms and prepares the next snapshot, then shows it. Until then the previous snapshot answers requests; requests
+// that hold it keep it.
 func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
 	before := v.table()
@@ -223,8 +221,8 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	return next
 }
 
-// warmWords builds the words of the first snapshot, which is shown without them. It
-// returns false if there is no snapshot yet.
+// warmWords builds the words of the first snapshot, which is shown without them. It returns false if there is no
+// snapshot yet.
 func (v *view) warmWords() bool {
 	if table := v.table(); table != nil {
 		v.builder.WarmWords(table)
@@ -232,7 +230,7 @@ func (v *view) warmWords() bool {
 	return v.current.Load() != nil
 }
 
-// table returns the rows of the current snapshot in memory, nil if there are none.
+// table returns the rows of the current snapshot in memory, or nil.
 func (v *view) table() *index.Table {
 	if snap := v.current.Load(); snap != nil {
 		table, _ := snap.Resident()
@@ -257,8 +255,7 @@ func (v *view) status() Status {
 	if h := held(known.err); h != nil {
 		st.Held, st.Missing = h, h.Missing
 	}
-	// A run that changed nothing, or failed, makes no generation: the health of jobs comes
-	// from the newest meta, whatever is loaded.
+	// A run that changed nothing, or failed, makes no generation, so the health of jobs comes from the newest meta.
 	st.Meta.Checked, st.Meta.Health = known.newest.Checked, known.newest.Health
 	return st
 }

@@ -11,37 +11,37 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Selection is the rows of a snapshot that a filter selects. It is immutable.
+// Selection has the rows of a snapshot that a filter selects. It is immutable.
 type Selection interface {
 	// Count returns the number of rows.
 	Count() int
-	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means
-	// all. They come in the view's order, or in that of By. The error is that of the
-	// context or the store, MovedError among them, and ends the rows.
+	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
+	// order, or in the order of By. The error, which ends the rows, is that of the context or the store, for example a
+	// MovedError.
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Subset.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
-	// Search returns the rows that have all words, as index.Subset.Search does.
+	// Search returns the rows that have all terms, as index.Subset.Search does.
 	Search(ctx context.Context, terms []string) (Selection, error)
-	// Narrow returns the rows that a filter selects, too.
+	// Narrow returns the rows that also match another filter.
 	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
-	// Facet counts the rows by the values at a path, as index.Subset.Facet does. Of a view in
-	// the store a Sample may have the path's top-level field alone.
+	// Facet counts the rows by the values at a path, as index.Subset.Facet does. For a view in the store, a Sample may
+	// have only the path's top-level field.
 	Facet(ctx context.Context, path string) ([]index.Group, error)
-	// By returns the selection in an order, ties by _id; nil is the view's own order.
+	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
-	// ByRelevance returns the selection of Search with the rows first that have the most
-	// terms in their titles; ties are in the view's order.
+	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, descending; ties are
+	// in the view's order.
 	ByRelevance() Selection
-	// Only returns the selection for a caller who reads only a few top-level fields and
-	// _id of its rows: of a view in the store no others are read.
+	// Only returns the selection for a caller that reads only _id and a few top-level fields of its rows. For a view in
+	// the store, only those are read.
 	Only(fields ...string) Selection
-	// Prepared returns the fragments of that name as index.Subset.Runs does, after bulky ones
-	// are prepared; nil if the rows are in the store, or there is no room for them.
+	// Prepared returns the fragments with a name as index.Subset.Runs does, after preparing bulky ones. It returns nil
+	// if the rows are in the store, or there is no room for the fragments.
 	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
 }
 
-// memory is the rows of a snapshot in memory.
+// memory has the rows of a snapshot in memory.
 type memory struct{ *index.Table }
 
 // Select implements rows.
@@ -58,7 +58,7 @@ func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	return first(ctx, selected)
 }
 
-// first returns the first row of a selection, nil if there is none.
+// first returns the first row of a selection, or nil.
 func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	for row, err := range selected.Rows(ctx, 0, 1) {
 		if err != nil {

@@ -23,35 +23,34 @@ import (
 type Options struct {
 	Store origin.Views
 	Views []index.Definition
-	// Mode is where rows are when requests read them. If empty, Memory. The others need
-	// a Store that is an origin.Queries.
+	// Mode says where requests read rows. If empty, it is Memory. The other modes need a Store that is an
+	// origin.Queries.
 	Mode Mode
-	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 is no bound.
+	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 means no bound.
 	RowBudget int64
 	// Index creates the indexes that queries on views in the store need. The Store must
 	// be writable then.
 	Index bool
-	// MaxShrink is the share of a view's rows, 0 to 1, that may be gone when the view was made
-	// anew, or its store was restored. One that has lost more is held. If 0, any may.
+	// MaxShrink is the share of a view's rows, 0 to 1, that may disappear when the view was made anew or its store was
+	// restored. A view that would lose more is held. If 0, any number may disappear.
 	MaxShrink float64
 	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
-	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
+	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
 	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, and a
 	// negative value means none.
 	BulkBudget int64
-	// Strip removes from a row the fields that only Snapshot.Whole shows, and returns the row
-	// itself if it has none of them. It is called from several goroutines. If nil, all snapshots
-	// are whole.
+	// Strip removes from a row the fields that only Snapshot.Whole shows. It returns the row itself if it has none of
+	// them. Several goroutines call it. If nil, all snapshots are whole.
 	Strip func(row bson.Raw) bson.Raw
-	// Files is where snapshots are kept on disk.
+	// Files says where to keep snapshots on disk.
 	Files Files
-	// Foreign evaluates what memory does not. If nil, such filters are refused.
+	// Foreign evaluates filters that memory does not. If nil, they are refused.
 	Foreign index.Foreign
-	// Logger may be nil: then nothing is logged.
+	// Logger logs events. If nil, nothing is logged.
 	Logger *slog.Logger
-	// OnSwap, if set, is called after a snapshot became current.
+	// OnSwap, if set, is called after a snapshot has become current.
 	OnSwap func(*Snapshot)
 	// OnLoaded, if set, is called once, when every view is loaded and has its words.
 	OnLoaded func()
@@ -59,7 +58,7 @@ type Options struct {
 
 // Set holds all views. Its methods are safe for concurrent use.
 type Set struct {
-	o       Options // with its defaults
+	o       Options // with defaults filled in
 	queries origin.Queries
 	views   []*view // in the order of definition
 	budget  *index.Budget
@@ -67,23 +66,22 @@ type Set struct {
 
 	preparer atomic.Pointer[Preparer]
 	loaded   atomic.Int32  // views that have their first snapshot and its words
-	untried  atomic.Int32  // views that were never refreshed
+	untried  atomic.Int32  // views that have not been refreshed yet
 	tried    chan struct{} // closed when untried is 0
 
 	indexers  sync.WaitGroup
 	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
-	unindexed bool       // it has failed, and this was logged
+	unindexed bool       // indexing has failed, and this was logged
 }
 
-// Preparer is called with a snapshot that is about to be shown, by the goroutine that
-// refreshes its view. The function it returns, if not nil, is called as soon as the
-// snapshot is shown. The view waits for both.
+// Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. It may return
+// a function, which is called as soon as the snapshot is shown. The view waits for both.
 type Preparer func(ctx context.Context, next *Snapshot) (shown func())
 
-// Prepare sets the preparer of snapshots and replaces the one before.
+// Prepare sets the preparer of snapshots, which replaces the previous one.
 func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 
-// New makes a set whose views are all unloaded; Run loads them.
+// New makes a set whose views are not loaded. Run loads them.
 func New(o Options) (*Set, error) {
 	o.Poll = cmp.Or(o.Poll, 2*time.Second)
 	o.IndexBudget = cmp.Or(o.IndexBudget, 256<<20)
@@ -114,7 +112,7 @@ func New(o Options) (*Set, error) {
 	return s, nil
 }
 
-// view returns the view of that name, nil if there is none.
+// view returns the view with a name, or nil.
 func (s *Set) view(name string) *view {
 	for _, v := range s.views {
 		if v.def.Name == name {
@@ -124,13 +122,12 @@ func (s *Set) view(name string) *view {
 	return nil
 }
 
-// graceTime is how much longer than two polls a view counts as confirmed: a refresh with
-// many changes takes time.
+// graceTime is how much longer than two polls a view counts as confirmed, because a refresh with many changes takes
+// time.
 const graceTime = 5 * time.Second
 
-// Run loads every view and keeps it fresh until ctx ends, then waits for its
-// goroutines and returns nil. A view that cannot be read keeps its last snapshot
-// and is tried again at the next poll.
+// Run loads every view and keeps it fresh until ctx ends, then waits for its goroutines and returns nil. If a view
+// cannot be read, it keeps its last snapshot, and the next poll tries again.
 func (s *Set) Run(ctx context.Context) error {
 	if s.o.Mode == Auto {
 		s.loadInTurn(ctx)
@@ -151,7 +148,7 @@ func (s *Set) Run(ctx context.Context) error {
 func (s *Set) keep(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.o.Poll)
 	defer ticker.Stop()
-	if s.o.Mode != Auto { // loadInTurn did
+	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		s.readFile(v)
 	}
 	for searchable := false; ; {
@@ -190,7 +187,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 		s.o.Logger.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.Len(), "segments", v.status().Segments, "took", time.Since(began))
 		if n := swapped.missing(); n > 0 {
-			s.o.Logger.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
+			s.o.Logger.Warn("rows left out: they are damaged in the store, the next run renders them again",
 				"view", v.def.Name, "rows", n)
 		}
 		if s.o.OnSwap != nil {
@@ -205,7 +202,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	case err != nil && before == nil:
 		s.o.Logger.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
-		s.o.Logger.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first one was a warning
+		s.o.Logger.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first failure was logged as a warning
 	}
 }
 
@@ -220,8 +217,8 @@ func (s *Set) Notify(name string) {
 	}
 }
 
-// Snapshot returns the view's current snapshot, or an error of kind
-// rules.ErrUnavailable while it was never loaded. Take it once per request.
+// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it has not been loaded yet. Call it once per
+// request.
 func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	v := s.view(name)
 	if v == nil {
@@ -241,9 +238,8 @@ func (s *Set) Ready() bool {
 // loadPatience bounds WaitLoaded.
 const loadPatience = 5 * time.Minute
 
-// WaitLoaded returns when every view that the store holds has loaded, or failed to, and
-// after loadPatience at the latest. Jobs that read all records would only delay the
-// first answers.
+// WaitLoaded waits until every view in the store has loaded, or has failed to, but at most for loadPatience. Jobs that
+// read all records would only delay the first answers.
 func (s *Set) WaitLoaded(ctx context.Context) {
 	select {
 	case <-s.tried:
@@ -255,17 +251,17 @@ func (s *Set) WaitLoaded(ctx context.Context) {
 // Status is the state of a view.
 type Status struct {
 	View       string
-	Mode       Mode        // where its rows are: Memory or Store; empty before it is loaded
-	Meta       origin.Meta // of the snapshot, but for Checked and Health: those are the newest
+	Mode       Mode        // where its rows are: Memory or Store; empty before the view is loaded
+	Meta       origin.Meta // meta of the snapshot, but Checked and Health are the newest
 	Loaded     time.Time   // when the snapshot was made
 	Checked    time.Time   // when the store last answered
-	Err        error       // of the last refresh
-	Stale      bool        // it is served though the store did not confirm it in time
+	Err        error       // error of the last refresh
+	Stale      bool        // the view is served although the store did not confirm it in time
 	Rows       int
-	Held       error     // why it does not show what the store has; nil: it does, as far as the store answers
-	Missing    int       // rows that the store counts and could not give as they were written
-	Filed      time.Time // when the store confirmed what the view's file holds; zero: there is no file
-	FileErr    error     // why the last writing failed; nil: it did not
+	Held       error     // why the view does not show the store's generation; nil if it does, or the store does not answer
+	Missing    int       // rows that the store counts but cannot return undamaged
+	Filed      time.Time // when the store confirmed the snapshot in the view's file; zero if there is no file
+	FileErr    error     // why the last write of the file failed, or nil
 	Segments   int
 	IndexPaths int
 	IndexBytes int64

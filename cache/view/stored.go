@@ -18,29 +18,29 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hiddenField is what a store may keep beside the fields of a row.
+// hiddenField is a field that a store may keep beside the fields of a row.
 const hiddenField = "_view"
 
-// MovedError means that a view in the store was published anew since the snapshot was
-// taken. The caller should query again, on the snapshot that Set.Newer waits for.
+// MovedError means that a view in the store was published again since the snapshot was taken. The caller should query
+// again, on the snapshot that Set.Newer waits for.
 type MovedError struct {
 	View string
-	From origin.Meta // of the snapshot that was queried
+	From origin.Meta // the snapshot that was queried
 }
 
 // Error implements error.
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("view %s has gone on from generation %d", e.View, e.From.Generation)
+	return fmt.Sprintf("view %s has moved on from generation %d", e.View, e.From.Generation)
 }
 
-// Unwrap says that it is an origin.ErrStale.
+// Unwrap returns origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
-// storedRows is a view's rows where they are stored, at a generation.
+// storedRows has a view's rows in the store, at a generation.
 type storedRows struct {
 	view  *view
 	meta  origin.Meta
-	strip func(bson.Raw) bson.Raw // Options.Strip; nil: rows have all fields
+	strip func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
 }
 
 // Len implements rows.
@@ -58,8 +58,8 @@ func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, err
 	return first(ctx, selected)
 }
 
-// storedSelection reads a selection's rows from the store. What the query does not
-// decide, the filter does while rows are streamed.
+// storedSelection reads a selection's rows from the store. It applies the conditions that the query cannot express
+// while it streams rows.
 type storedSelection struct {
 	rows       *storedRows
 	size       int // counted by storedRows.Select
@@ -70,10 +70,10 @@ type storedSelection struct {
 	order      raw.Sort
 	fields     []string // the only fields to read; nil: all there are
 
-	searches [][]string // terms, of one Search after the other
-	levels   []int      // rows by how many terms of the last search are in their title
+	searches [][]string // the terms of each Search
+	levels   []int      // number of rows by how many terms of the last search are in their title
 	relevant bool       // rows come by relevance
-	level    *int       // of the only rows to yield; nil: of all
+	level    *int       // yield only rows of this level; nil yields all
 }
 
 // Select implements rows.
@@ -85,7 +85,7 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 	return sel.counted(ctx)
 }
 
-// selection writes a filter for the store.
+// selection translates a filter for the store.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
 	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	return sel, nil
 }
 
-// by makes the selection that of a filter.
+// by sets the filter of the selection.
 func (s *storedSelection) by(node filter.Node) {
 	s.filter = node
 	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= raw.MinDocument {
@@ -104,7 +104,7 @@ func (s *storedSelection) by(node filter.Node) {
 	}
 }
 
-// resolve replaces what only the database evaluates by the ids of the records that match.
+// resolve replaces the conditions that only the database evaluates by the ids of the matching records.
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
@@ -119,7 +119,7 @@ func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, e
 		}
 		return &filter.AndNode{Nodes: nodes}, nil
 	}
-	return n, nil // a foreign node is a whole filter: it stands alone, or among those joined to it
+	return n, nil // a foreign node is a whole filter: it stands alone, or among the filters joined to it
 }
 
 // Count implements Selection.
@@ -147,12 +147,12 @@ func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[[]byte], e
 	return nil, nil
 }
 
-// reading returns the query for some top-level fields of the rows, and for those that the
-// filter needs. Nil means all fields.
+// reading returns the query for some top-level fields of the rows, and for the fields that the filter needs. nil means
+// all fields.
 func (s *storedSelection) reading(fields []string) origin.Query {
 	q := origin.Query{Filter: s.query}
 	if fields == nil || len(s.searches) > 0 {
-		return q // the rules that find the words may look anywhere
+		return q // all fields, because the rules that find the words may read any
 	}
 	paths, all := filter.Paths(s.filter)
 	switch {
@@ -169,8 +169,8 @@ func (s *storedSelection) reading(fields []string) origin.Query {
 	return q
 }
 
-// page yields the documents of a page. If the query does not decide, it reads and counts
-// all rows before the page.
+// page yields the documents of a page. If the query does not decide alone, it reads and counts all rows before the
+// page.
 func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	if s.relevant {
 		return s.ranked(ctx, offset, limit)
@@ -205,7 +205,7 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
-// Group implements Selection: rows are read as far as the fields need.
+// Group implements Selection. It reads only the fields that it needs.
 func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]index.Group, error) {
 	first, _, _ := strings.Cut(field, ".")
 	fields := []string{first}
@@ -215,7 +215,7 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 	return index.GroupDocs(s.documents(ctx, s.reading(fields), nil), field, unwind)
 }
 
-// moved makes an error of the store say which view was published anew.
+// moved adds to an error of the store which view was published again.
 func (s *storedSelection) moved(err error) error {
 	if errors.Is(err, origin.ErrStale) {
 		return &MovedError{View: s.rows.view.def.Name, From: s.rows.meta}
@@ -223,8 +223,7 @@ func (s *storedSelection) moved(err error) error {
 	return err
 }
 
-// Newer waits for a newer snapshot of a view. The error is the context's, or of kind
-// rules.ErrUnavailable if the view is held.
+// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		s.Notify(moved.View)

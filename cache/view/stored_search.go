@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Search implements Selection. It reads all rows to count those that have the words.
+// Search implements Selection. It reads all rows to count those that have all terms.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
 	if err := s.rows.view.def.Searchable(); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selecti
 	return narrow.counted(ctx)
 }
 
-// counted counts the rows of a new selection, those that have the words by level. If the
-// query does not decide, it reads the fields that the filter looks at.
+// counted counts the rows of a new selection, by level if there are terms. If the query does not decide alone, it reads
+// the fields that the filter needs.
 func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
 	switch {
 	case s.decided() && s.query == nil:
@@ -66,9 +66,9 @@ func (s *storedSelection) ByRelevance() Selection {
 // decided reports whether the query alone decides which rows are selected.
 func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 0 }
 
-// documents yields the documents that answer a query, match the filter and have the words;
-// with a level, only those that have as many terms of the last search in their title. It
-// counts all of them by level in tally, unless that is nil.
+// documents yields the documents that match the query and the filter and have the terms. With a level, it yields only
+// those with that many terms of the last search in their title. It counts all of them by level in tally, unless that is
+// nil.
 func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
@@ -102,8 +102,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 	}
 }
 
-// ranked is page by relevance. It reads the rows again for each number of terms in the
-// title that rows of the page have.
+// ranked is page by relevance. It reads the rows once for each level on the page.
 func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := max(offset, 0), cmp.Or(max(limit, 0), s.size)
@@ -127,7 +126,7 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-// Facet implements Selection: rows are read as far as the path needs.
+// Facet implements Selection. It reads only the fields that the path needs.
 func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.Group, error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {

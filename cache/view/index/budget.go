@@ -7,12 +7,12 @@ import (
 	"vitrine/rules/lru"
 )
 
-// derivedKey names something built on first use from a segment's rows.
+// derivedKey names something that is built on first use from a segment's rows.
 type derivedKey struct {
 	segment *segment // set by derive and has
 	kind    derivedKind
 	path    string // of verdicts: the condition
-	arg     string // columns: the array unwound first
+	arg     string // of columns: the array to unwind first
 }
 
 type derivedKind uint8
@@ -29,42 +29,41 @@ const (
 	kindOrder
 )
 
-// isIndex reports whether the key is that of an index of rows: not of names, verdicts or an order.
+// isIndex reports whether the key names an index of rows, not names, verdicts or an order.
 func (k derivedKey) isIndex() bool { return k.kind < kindNames }
 
 // derived is a path index, its joined texts, a column, names, words, verdicts or an order.
 type derived interface{ Memory() int64 }
 
-// derivedOf is one derived thing.
+// derivedOf is one derived value in the budget.
 type derivedOf struct {
 	key   derivedKey
 	value func() derived // builds it once; concurrent callers wait for it
-	built chan struct{}  // closed when it is
-	bytes int64          // that it holds, with its key and its entry in the budget; 0 until it is built
+	built chan struct{}  // closed once the value is built
+	bytes int64          // bytes of the value, its key and its entry in the budget; 0 until it is built
 }
 
-// Budget keeps the things derived from the segments of all views, and bounds their memory:
-// past the limit it drops the least recently used, which are built again on their next use.
-// A running request keeps those that it uses.
+// Budget keeps the values derived from the segments of all views, and bounds their memory: above the limit it drops the
+// least recently used, which are built again on their next use. A running request keeps the values that it uses.
 type Budget struct {
 	limit int64
 
-	bulkLimit int64 // of bulky fragments, which are not dropped to make room for others
+	bulkLimit int64 // limit of bulky fragments, which are never dropped to make room for others
 
 	mu      sync.Mutex                   // guards the rest
 	bulk    int64                        // bytes of bulky fragments kept
-	sorting map[derivedKey]chan struct{} // orders being built; closed when one is
+	sorting map[derivedKey]chan struct{} // orders that are being built; each channel is closed when its order is built
 	used    int64
 	held    *lru.Cache[derivedKey, derivedOf]
 }
 
-// NewBudget makes a budget of bytes, and one apart for bulky fragments.
+// NewBudget returns a budget with a limit in bytes, and another limit for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
 }
 
-// keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read
-// a list of everything as a whole, again and again: a part of it would save little.
+// keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read a list of everything as a
+// whole, again and again, so keeping a part of it would save little.
 func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +75,7 @@ func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	return true
 }
 
-// derive returns the segment's derived thing of that key, building it if needed.
+// derive returns the segment's derived value with a key. It builds the value if needed.
 func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	key.segment = s
 	b := s.budget
@@ -98,7 +97,7 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	return value.(T)
 }
 
-// count adds what was just built to the memory used, and drops what no longer fits.
+// count adds a new value to the memory used, and drops values that no longer fit.
 func (b *Budget) count(d *derivedOf, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +112,7 @@ func (b *Budget) count(d *derivedOf, bytes int64) {
 	}
 }
 
-// has reports whether the segment has something of that key, or it is being built.
+// has reports whether the segment has a value with a key, or is building it.
 func (s *segment) has(key derivedKey) bool {
 	key.segment = s
 	s.budget.mu.Lock()
@@ -126,8 +125,8 @@ func (b *Budget) dropLocked(d *derivedOf) {
 	b.used -= d.bytes
 }
 
-// inUse lists the keys of what segments hold and other segments can build, the last used
-// first. What several of them hold is listed once.
+// inUse lists the keys of values that segments hold and other segments can build, the most recently used first, without
+// duplicates.
 func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

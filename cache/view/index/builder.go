@@ -13,8 +13,8 @@ import (
 const (
 	// maxSegments bounds how many segments a query reads.
 	maxSegments = 8
-	// minWaste and wasteShare say when a table is folded into one segment: when
-	// rows outside the first segment, dead or alive, are more than both.
+	// minWaste and wasteShare say when a table is folded into one segment: when the rows outside the first segment,
+	// live or dead, exceed both.
 	minWaste   = 1024
 	wasteShare = 8 // one in eight
 )
@@ -22,23 +22,23 @@ const (
 // Change is the newest version of a row.
 type Change struct {
 	ID  bson.RawValue
-	Doc bson.Raw // nil: the row is gone
+	Doc bson.Raw // nil if the row is deleted
 }
 
-// Builder makes the tables of one view, each from the one before. Its methods are
-// for one goroutine at a time, but for Row.
+// Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may call its methods,
+// except Row.
 type Builder struct {
 	def     *Definition
 	foreign Foreign
 	budget  *Budget
-	none    *Table // without rows
+	none    *Table // a table without rows
 
-	last  *Table          // nil: there is none to go on from
+	last  *Table          // nil if there is no table to continue from
 	slots map[string]Slot // live rows of last by id
 }
 
-// NewBuilder returns a builder for a view. If foreign is nil, filters that memory does not
-// evaluate are refused.
+// NewBuilder returns a builder for a view. If foreign is nil, the builder's tables refuse filters that memory does not
+// evaluate.
 func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 	def.places = places(def.Fragments)
 	return &Builder{def: &def, foreign: foreign, budget: b, none: &Table{def: &def}}
@@ -54,8 +54,7 @@ func (b *Builder) Load(rows []bson.Raw) *Table {
 	return b.last
 }
 
-// Apply makes the table that follows the last one. It shares that one's segments,
-// unless it is time to fold some.
+// Apply makes the table that follows the last one. It shares the last one's segments, unless it is time to fold some.
 func (b *Builder) Apply(changes []Change) *Table {
 	live := b.last.live.Clone()
 	var docs []bson.Raw
@@ -81,7 +80,7 @@ func (b *Builder) Apply(changes []Change) *Table {
 	return b.last
 }
 
-// Fold makes the last table again without the rows that were replaced.
+// Fold rebuilds the last table without the replaced rows.
 func (b *Builder) Fold() *Table {
 	if b.last.size == b.last.count {
 		return b.last
@@ -92,10 +91,10 @@ func (b *Builder) Fold() *Table {
 // Drop forgets the last table.
 func (b *Builder) Drop() { b.last, b.slots = nil, nil }
 
-// Row returns a document that is not in memory as a row.
+// Row returns a Row for a document that is not in memory.
 func (b *Builder) Row(doc bson.Raw) Row { return Row{Table: b.none, doc: &doc} }
 
-// tableOf lines segments up; the caller fills live, count and order.
+// tableOf returns a table of segments. The caller sets live, count and order.
 func (b *Builder) tableOf(segments []*segment) *Table {
 	s := &Table{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
 	for i, seg := range segments {
@@ -113,7 +112,7 @@ func (b *Builder) newSegment(rows []bson.Raw) *segment {
 	return &segment{budget: b.budget, def: b.def, rows: rows, frags: make([]fragments, len(b.def.Fragments))}
 }
 
-// compact makes a table of one segment from rows in any order.
+// compact makes a table with one segment from rows in any order.
 func (b *Builder) compact(rows []bson.Raw) *Table {
 	sorted := make([]bson.Raw, len(rows))
 	for i, from := range rank(b.def.Order, rows).read().sorted(0, len(rows)) {
@@ -125,8 +124,7 @@ func (b *Builder) compact(rows []bson.Raw) *Table {
 	return s
 }
 
-// extend adds one segment with the changed rows and merges them into the order of those that
-// are still live.
+// extend adds a segment with the changed rows and merges them into the order of the rows that are still live.
 func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 	cur := b.last
 	segments := cur.segments
@@ -145,8 +143,8 @@ func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 	b.last = next
 }
 
-// mergeOrder merges the slots that next added, which are sorted among themselves,
-// into cur's order of those that are still live. Only log(n) rows are compared per added row.
+// mergeOrder merges the slots that next added, which are sorted among themselves, into the order of cur's slots that
+// are still live. For each added row it compares only log(n) rows.
 func mergeOrder(cur, next *Table) []Slot {
 	kept := make([]Slot, 0, next.count)
 	for slot := range cur.inOrder() {
@@ -167,13 +165,12 @@ func mergeOrder(cur, next *Table) []Slot {
 	return append(merged, kept[from:]...)
 }
 
-// fold makes one segment of all segments of the last table but the first keep:
-// their live rows, in the view's order. Nothing is sorted again, and what is derived from
-// the kept segments stays.
+// fold combines all segments of the last table except the first keep into one segment with their live rows, in the
+// view's order. It sorts nothing again, and keeps the values derived from the kept segments.
 func (b *Builder) fold(keep int) *Table {
 	s := b.last
 	from := s.bases[keep]
-	var moved []Slot // the slots whose rows move, in their new order
+	var moved []Slot // the slots of the rows that move, in their new order
 	order := make([]Slot, 0, s.count)
 	for slot := range s.inOrder() {
 		if slot >= from {

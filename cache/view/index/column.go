@@ -10,12 +10,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// column is the values of every row of a segment, for counting.
+// column has the values of every row of a segment, for counting.
 type column struct {
 	values []bson.RawValue  // distinct by type and bytes
 	starts []uint32         // row i has cells[starts[i]:starts[i+1]]
-	cells  []uint32         // numbers of values
-	sets   []*bitset.BitSet // of rows, where all values have one in the path's index: those; otherwise nil
+	cells  []uint32         // positions in values
+	sets   []*bitset.BitSet // the rows of each value, if the path's index has a set for every value; otherwise nil
 }
 
 // Memory implements derived.
@@ -27,10 +27,9 @@ func (c *column) Memory() int64 {
 	return int64(bytes)
 }
 
-// column returns the segment's column of what a field evaluates to after unwinding an array;
-// an empty unwind means none. Unlike a path index it follows MongoDB's aggregation: a path
-// through an array is the array of the values found there, a row counts once for each element
-// that unwinding makes a row of, and a missing field groups as null.
+// column returns the segment's column of a field's values after unwinding an array; an empty unwind means no array.
+// Unlike a path index it follows MongoDB's aggregation: a path through an array is the array of the values found there,
+// a row counts once for each element that unwinding makes a row of, and a missing field groups as null.
 func (s *segment) column(field, unwind string) *column {
 	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
 		field = s.existing(path, true).String()
@@ -59,8 +58,8 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 	return c
 }
 
-// unwound calls note with the field's value for each row that unwinding makes of
-// one: no row for a missing, null or empty array, one for a value other than an array.
+// unwound calls note with the field's value for each row that unwinding makes of one row: none for a missing, null or
+// empty array, and one for a value other than an array.
 func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValue)) {
 	doc := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}
 	if unwind == "" {

@@ -18,8 +18,8 @@ type evaluation struct {
 	bounds *filter.Bounds
 }
 
-// eval returns the slots of within whose row matches a filter. The error is the context's, or
-// that of an expression that ran out of time (kind rules.ErrWrongCall).
+// eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for an
+// expression that ran out of time.
 func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
 	var bounds *filter.Bounds
 	if f.Backtracks() {
@@ -32,9 +32,8 @@ func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSe
 	return rows, err
 }
 
-// node returns the slots whose row matches the node, as set algebra. Only slots
-// of within matter to the caller: others may be in the answer or not, whichever
-// is cheaper. Sets returned are fresh and may be changed.
+// node returns the slots whose row matches the node. The caller needs only slots of within; the result may include
+// others or not, whichever is cheaper. The returned set is a copy that may be changed.
 func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 	}
 }
 
-// leaf asks the path index of every segment.
+// leaf queries the path index of every segment.
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
 	for i, seg := range e.segments {
@@ -81,8 +80,8 @@ func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet
 	return set, nil
 }
 
-// all intersects. The nodes stand in their order, cheap ones first: what has to be
-// confirmed row by row then sees few rows, and an empty set ends the work.
+// all intersects the sets of the nodes. Cheap nodes come first, so that confirming row by row sees few rows, and an
+// empty set ends the work.
 func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
 	for _, n := range nodes {
@@ -98,7 +97,8 @@ func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset
 	return set, nil
 }
 
-// any unites. What is found already is not asked again: an expression may fail on it.
+// any unites the sets of the nodes. It does not test rows again that it has found, because an expression may fail on
+// them.
 func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
 	for _, n := range nodes {
@@ -115,9 +115,8 @@ func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset
 	return set, nil
 }
 
-// elem narrows $elemMatch by the indexes of what one element must hold, and
-// confirms the rows that are left: sets know that some element has each of the
-// values, not that it is the same one.
+// elem narrows $elemMatch by the indexes of the values that one element must have, and confirms the remaining rows: the
+// sets only say that some element has each of the values, not that the same element has all.
 func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	candidates, err := e.all(ctx, filter.Necessary(elem), within)
 	if err != nil {
@@ -126,8 +125,8 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	return e.confirmElem(ctx, elem, candidates)
 }
 
-// confirm calls the reference matcher for every row of within. Of several rows that it
-// fails on, the error is that of the first.
+// confirm calls the reference matcher for every row of within. If it fails for several rows, it returns the error of
+// the first.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
 	hit := make([]bool, len(slots))
@@ -138,7 +137,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.bounds); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			if i < failedAt { // rows before it are matched to the end
+			if i < failedAt { // still match the rows before the failed one
 				failed, failedAt = fmt.Errorf("match row: %w", err), i
 			}
 		}

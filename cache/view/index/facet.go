@@ -10,10 +10,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Facet counts the selected rows by the values at a path, in MongoDB's order. Arrays are
-// opened as in matching, a row counts once for each of its values, and numbers that are
-// equal are one value whatever their type. Rows with nothing, null or an empty array at
-// the path are not counted.
+// Facet counts the selected rows by the values at a path, in MongoDB's order. It opens arrays as matching does, counts
+// a row once for each of its values, and treats numbers that are equal as one value, whatever their type. It does not
+// count rows with nothing, null or an empty array at the path.
 func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
@@ -28,20 +27,20 @@ func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error
 			return nil, err
 		}
 	}
-	if len(s.table.segments) > 1 { // the values of one are sorted, and none of them are equal
+	if len(s.table.segments) > 1 { // a single segment's values are sorted and distinct already
 		all = joinGroups(all)
 	}
 	return all, nil
 }
 
-// facet returns the segment's column of what a facet counts at a path, which x indexes. To
-// count a few rows by it takes less than to find them among the rows of all values.
+// facet returns the segment's column of the values that a facet counts at a path, which x indexes. Counting a few rows
+// by the column takes less time than finding them among the rows of all values.
 func (s *segment) facet(path raw.Path, x *pathIndex) *column {
 	return derive(s, derivedKey{kind: kindFacet, path: path.String()}, func() *column { return x.column(len(s.rows)) })
 }
 
-// column inverts the index: it returns the values that a facet counts, sorted and each once,
-// and which of them each row has.
+// column inverts the index. It returns the values that a facet counts, sorted and without duplicates, and for each row
+// its values.
 func (x *pathIndex) column(rows int) *column {
 	c := &column{starts: make([]uint32, rows+1)}
 	found, dense := make([]posting, 0, len(x.rows)), true
@@ -54,7 +53,7 @@ func (x *pathIndex) column(rows int) *column {
 		}
 		dense = dense && to == from+1 && first.dense != nil
 		same := x.rows[first.from:x.values[to-1].to]
-		if to > from+1 { // a row may have several of them
+		if to > from+1 { // a row may have several values
 			same = slices.Compact(slices.Sorted(slices.Values(same)))
 		}
 		for _, row := range same {
@@ -78,9 +77,9 @@ func (x *pathIndex) column(rows int) *column {
 	return c
 }
 
-// FacetDocs is Facet of documents that are not in memory.
+// FacetDocs is Facet for documents that are not in memory.
 func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]Group, error) {
-	var values []bson.RawValue // of a row
+	var values []bson.RawValue // values of one row
 	return countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
 		values = values[:0]
 		raw.Walk(doc, path, func(v raw.Value) bool {

@@ -12,13 +12,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Foreign asks a database which records of a view match a filter that is not
-// evaluated in memory, and yields their ids.
+// Foreign asks a database which records of a view match a filter that memory does not evaluate, and yields their ids.
 type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bson.RawValue, error]
 
-// Leaf returns the condition that replaces a filter on a view: to have one of the ids that
-// the database finds. Ids of records without a row match nothing. If the database refuses the
-// filter, the error names the filter's parameter. A nil Foreign refuses every filter.
+// Leaf returns the condition that replaces a filter on a view: an _id that the database has found. Ids of records
+// without a row match nothing. If the database refuses the filter, the error names the filter's parameter. A nil
+// Foreign refuses every filter.
 func (f Foreign) Leaf(ctx context.Context, view string, n *filter.ForeignNode) (*filter.Leaf, error) {
 	if f == nil {
 		return nil, n.Refusal

@@ -7,21 +7,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Fragment is a prepared piece of text, mostly JSON, that responses are joined from.
+// Fragment is a prepared piece of text, mostly JSON, from which responses are joined.
 type Fragment struct {
 	Name string
 	// Encode appends the row's piece to dst and returns it. It must be pure: it is
 	// called once per row version, from several goroutines.
 	Encode func(dst []byte, row bson.Raw) []byte
-	// Parts, if set, make up the fragment, one after the other, and Encode is nil. A part with
-	// a name is a fragment as well, and takes no memory of its own. Parts have no parts.
+	// Parts, if set, make up the fragment, one after the other, and Encode is nil. A part with a name is a fragment,
+	// too, and takes no memory of its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments are about as large as their rows. Table.Prepare encodes them if the
-	// budget has room for those of all rows. They have no parts.
+	// Bulky fragments are about as large as their rows. Table.Prepare encodes them if the budget has room for all rows.
+	// They have no parts.
 	Bulky bool
 }
 
-// parts returns the parts that are encoded for a row, one after the other.
+// parts returns the encoded parts of a fragment in order; a fragment without parts is its own part.
 func (f *Fragment) parts() []Fragment {
 	if f.Parts == nil {
 		return []Fragment{*f}
@@ -29,7 +29,7 @@ func (f *Fragment) parts() []Fragment {
 	return f.Parts
 }
 
-// place is a fragment's number among those of the definition, and the range of its parts.
+// place is a fragment's position in the definition, and the range of its parts.
 type place struct{ number, from, to int }
 
 // places lists every fragment of a definition, parts included, by name.
@@ -47,31 +47,30 @@ func places(fragments []Fragment) map[string]place {
 	return at
 }
 
-// blockRows is how many rows share a block of fragments: enough that a whole view
-// is sent in a few large writes, few enough that no block is a burden to the allocator.
+// blockRows is how many rows share a block of fragments: enough that a whole view is sent in a few large writes, but
+// few enough that blocks do not burden the allocator.
 const blockRows = 128
 
-// fragments holds one fragment of each row of a segment. They lie one after the
-// other, so that those of consecutive rows are one piece of memory, in blocks of a
-// fixed number of rows.
+// fragments holds one fragment for each row of a segment, in blocks of a fixed number of rows. In a block they lie one
+// after the other, so that those of consecutive rows are one piece of memory.
 type fragments struct {
 	once   sync.Once
 	ready  atomic.Bool
 	parts  int
 	blocks [][]byte
-	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
+	ends   []uint32 // ends[i*parts+p] is the end of part p of row i in its block
 
-	filling *filling // of bulky ones; nil: there is no room for them
+	filling *filling // of bulky fragments; nil if there is no room for them
 }
 
 // filling is the progress of concurrent callers that encode bulky fragments.
 type filling struct {
-	begun  atomic.Int64  // blocks that a goroutine encodes or has encoded
+	begun  atomic.Int64  // blocks that goroutines have begun to encode
 	left   atomic.Int64  // blocks that are not encoded yet
-	filled chan struct{} // closed when there are none
+	filled chan struct{} // closed when all blocks are encoded
 }
 
-// begin makes room for the parts of so many rows.
+// begin allocates room for the parts of so many rows.
 func (f *fragments) begin(rows, parts int) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
@@ -103,7 +102,7 @@ func (f *fragments) run(from, to int) []byte {
 	return f.blocks[from/blockRows][f.start(from, 0):end:end]
 }
 
-// start is where in its block a part of a row begins.
+// start returns where a part of a row begins in its block.
 func (f *fragments) start(row, part int) uint32 {
 	if part == 0 && row%blockRows == 0 {
 		return 0

@@ -18,13 +18,12 @@ import (
 type Group struct {
 	Value  bson.RawValue
 	Count  int
-	Sample bson.Raw // of a facet, one of the rows
+	Sample bson.Raw // in a facet: one of the rows
 }
 
-// Group counts the selected rows by a field's value, as MongoDB's $group with
-// {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
-// that are equal group together whatever their type; a missing field groups as
-// null. Groups come by count descending, ties by value.
+// Group counts the selected rows by a field's value, as MongoDB's $group with {$sum: 1} does, after unwinding a
+// top-level array if unwind names one. Equal numbers are one group whatever their type; a missing field groups as null.
+// Groups come by count descending, ties by value.
 func (s *Subset) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.table.segments {
@@ -39,8 +38,8 @@ func (s *Subset) Group(ctx context.Context, field, unwind string) ([]Group, erro
 	return byCount(joinGroups(all)), nil
 }
 
-// tally counts the selected rows of the i-th segment by the values of its column, and appends
-// the values that there are to groups. With samples each has its first row.
+// tally counts the selected rows of the i-th segment by the values of its column, and appends the values with rows to
+// groups. With samples each group has its first row.
 func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, samples bool) ([]Group, error) {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
@@ -63,8 +62,8 @@ func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, 
 	return groups, nil
 }
 
-// countRows counts the values of the selected rows of a segment, which begins at a base, and
-// finds the first row of each.
+// countRows counts the values of the selected rows of a segment, whose first slot is base, and finds the first row of
+// each value.
 func (s *Subset) countRows(col *column, base Slot, counts []int, first []Slot) {
 	end := base + Slot(len(col.starts)-1)
 	var some [256]uint
@@ -96,7 +95,7 @@ func (s *Subset) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
 	}
 }
 
-// GroupDocs is Group of documents that are not in memory.
+// GroupDocs is Group for documents that are not in memory.
 func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, error) {
 	parts := strings.Split(field, ".")
 	groups, err := countDocs(docs, false, func(doc bson.Raw, note func(bson.RawValue)) {
@@ -105,7 +104,7 @@ func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, 
 	return byCount(groups), err
 }
 
-// countDocs counts the values that documents have. It keeps none of the documents but samples.
+// countDocs counts the values in documents. It keeps no documents except samples.
 func countDocs(docs iter.Seq2[bson.Raw, error], samples bool, values func(doc bson.Raw, note func(bson.RawValue))) ([]Group, error) {
 	var groups raw.Groups[Group]
 	for doc, err := range docs {
@@ -126,12 +125,12 @@ func countDocs(docs iter.Seq2[bson.Raw, error], samples bool, values func(doc bs
 	return joinGroups(groups.All), nil
 }
 
-// joinGroups sorts groups by value and joins those of equal values.
+// joinGroups sorts groups by value and joins groups with equal values.
 func joinGroups(groups []Group) []Group {
 	return raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
 }
 
-// byCount puts groups, which are sorted by value, in the order of their counts.
+// byCount sorts groups, which are sorted by value, by count.
 func byCount(groups []Group) []Group {
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
 	return groups

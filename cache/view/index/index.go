@@ -13,46 +13,42 @@ import (
 	"vitrine/rules/raw"
 )
 
-// pathIndex is the inverted index of a path of a segment: the distinct values that
-// matching sees there, each with the rows that hold it. A condition on the path
-// is decided once per distinct value instead of once per row.
+// pathIndex is the inverted index of a path of a segment: the distinct values that matching sees there, each with the
+// rows that have it. A condition on the path is decided once per distinct value instead of once per row.
 //
-// Values are distinct by type and bytes, so that a condition may tell 1 from 1.0,
-// and sorted by MongoDB's order, so that equality and ranges are binary searches.
-// What traversal reached by stepping into an array is kept apart from the same
-// value standing alone, because some conditions ($size, $elemMatch) see only the latter.
+// Values are distinct by type and bytes, so that a condition can tell 1 from 1.0. They are sorted by MongoDB's order,
+// so that equality and ranges are binary searches. An element of an array and the same value outside an array are two
+// entries, because some conditions ($size, $elemMatch) see only the latter.
 type pathIndex struct {
 	values []distinct // sorted
-	rows   []uint32   // values[i] is held by rows[values[i].from:values[i].to]
+	rows   []uint32   // rows[values[i].from:values[i].to] have values[i]
 	texts  stretch    // the values that are strings
 	bytes  int64
 }
 
-// stretch is a range of an index's values, from included, to not.
+// stretch is a range of an index's values, from from up to but excluding to.
 type stretch struct{ from, to int }
 
-// distinct is one value of an index with its stretch of rows. A value that many
-// rows hold has them as a set too, which is united faster than they are added.
+// distinct is one value of an index with its stretch of rows. A value in many rows also has them as a set, which can be
+// united faster than a list.
 type distinct struct {
 	raw.Value
 	from, to uint32
-	dense    *bitset.BitSet // nil if few rows hold it
+	dense    *bitset.BitSet // nil if few rows have the value
 }
 
-// A value is dense if more than one in denseShare of a segment's rows hold it: then the set
-// takes at most twice the memory of the list.
+// A value is dense if more than one in denseShare of a segment's rows have it: then the set takes at most twice the
+// memory of the list.
 const denseShare = 64
 
 func (x *pathIndex) Memory() int64 { return x.bytes }
 
-// pathIndex returns the segment's index of a path that rows have. Up to workers
-// goroutines build it.
+// pathIndex returns the segment's index of a path. Up to workers goroutines build it.
 func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
 	return derive(s, indexKey(path), func() *pathIndex { return buildIndexes(s.rows, []raw.Path{path}, workers)[0] })
 }
 
-// pathIndexes is pathIndex for several paths. It builds what is missing in one pass over
-// the rows.
+// pathIndexes is pathIndex for several paths. It builds the missing indexes in one pass over the rows.
 func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
 	if len(missing) > 0 {
@@ -61,18 +57,18 @@ func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 		}
 	}
 	for _, path := range paths {
-		s.pathIndex(path, workers) // counts as used
+		s.pathIndex(path, workers) // marks the index as used
 	}
 }
 
-// indexKey is what a segment keeps the index of a path under.
+// indexKey returns the key of a path's index in a segment.
 func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, path: path.String()} }
 
-// indexPart is the least number of rows worth a goroutine of its own.
+// indexPart is the fewest rows for which a goroutine is worthwhile.
 const indexPart = 4096
 
-// buildIndexes indexes rows by what Walk reaches at each path. At most
-// workers goroutines index a stretch of the rows each, and the parts are merged.
+// buildIndexes indexes rows by the values that Walk yields at each path. Each of at most workers goroutines indexes a
+// part of the rows; then it merges the parts.
 func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([][]*pathIndex, workers)
@@ -91,8 +87,7 @@ func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	return all
 }
 
-// finish completes the index of n rows: it finds the texts, and gives the values that many
-// rows hold their sets.
+// finish completes the index of n rows: it finds the texts, and makes sets for the values in many rows.
 func (x *pathIndex) finish(n int) {
 	x.findTexts()
 	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
@@ -109,17 +104,17 @@ func (x *pathIndex) finish(n int) {
 	}
 }
 
-// posting notes that a row holds the value with that number.
+// posting says that a row has the value with that number.
 type posting struct{ value, row uint32 }
 
 // postings are the postings of one path.
 type postings struct {
 	known *numbering
-	last  []uint32 // per value, one more than the last row noted
+	last  []uint32 // by value: one more than the last row with it
 	all   []posting
 }
 
-// add notes that a row holds a value.
+// add records that a row has a value.
 func (p *postings) add(v raw.Value, row uint32) {
 	n, fresh := p.known.of(v)
 	if fresh {
@@ -148,12 +143,12 @@ func indexStretch(rows []bson.Raw, paths []raw.Path, from, to int) []*pathIndex 
 	indexes := make([]*pathIndex, len(paths))
 	for i := range found {
 		indexes[i] = arrange(found[i].known.values, found[i].all)
-		found[i] = postings{} // not needed while the next is arranged
+		found[i] = postings{} // free it while the next is arranged
 	}
 	return indexes
 }
 
-// arrange sorts values and lays their rows out behind each other.
+// arrange sorts values and lays out their rows one after the other.
 func arrange(values []raw.Value, postings []posting) *pathIndex {
 	counts := make([]uint32, len(values))
 	for _, p := range postings {
@@ -179,7 +174,7 @@ func arrange(values []raw.Value, postings []posting) *pathIndex {
 	return x
 }
 
-// merge joins the indexes of two stretches, the rows of a before those of b.
+// merge joins the indexes of two parts. The rows of a come before those of b.
 func merge(a, b *pathIndex) *pathIndex {
 	x := &pathIndex{
 		values: make([]distinct, 0, len(a.values)+len(b.values)),
@@ -212,13 +207,13 @@ func merge(a, b *pathIndex) *pathIndex {
 	return x
 }
 
-// rowsOf returns the rows that hold a value.
+// rowsOf returns the rows that have a value.
 func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }
 
-// compareDistinct orders an index: the missing value first, then by MongoDB's order,
-// then by type and bytes so that the order is total.
+// compareDistinct orders an index: the missing value first, then by MongoDB's order, then by type and bytes, so that
+// the order is total.
 func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))

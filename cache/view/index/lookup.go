@@ -12,12 +12,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// checkEvery is how many values or rows are decided between two checks of the context.
-// A check costs next to nothing, and an expression may take long over each value.
+// checkEvery is how many values or rows are tested between two checks of the context. A check costs next to nothing,
+// and an expression may take long for each value.
 const checkEvery = 16
 
-// query is one lookup in an index: the slots (base + row) whose row holds a value
-// that passes the test are added to the set.
+// query is one lookup in an index. It adds to the set the slots (base + row) of the rows with a value that passes the
+// test.
 type query struct {
 	seg   *segment
 	path  raw.Path
@@ -28,7 +28,7 @@ type query struct {
 	bounds *filter.Bounds
 }
 
-// lookup narrows the values by the kind of test, and tests those that are left.
+// lookup narrows the values by the kind of test, and tests the remaining ones.
 func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	switch t := test.(type) {
 	case *filter.Compare:
 		s, texts := q.index.stretch(t), q.index.texts
-		if raw.IsText(t.Value.Type) && texts.from < texts.to { // true of all texts in it
+		if raw.IsText(t.Value.Type) && texts.from < texts.to { // true for all texts in the stretch
 			s.from, s.to, test = max(s.from, texts.from), min(s.to, texts.to), nil
 		}
 		return q.decide(ctx, test, s)
@@ -58,8 +58,8 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	return q.decide(ctx, test, stretch{0, len(q.index.values)})
 }
 
-// decide tests each value of a stretch. A nil test is true of all: to read them from their
-// rows, which lie anywhere in memory, takes longer than all else.
+// decide tests each value of a stretch. A nil test is true for all values: it saves reading them from their rows, which
+// are scattered in memory and take the most time.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	for i := s.from; i < s.to; i++ {
 		if (i-s.from)%checkEvery == checkEvery-1 {
@@ -84,7 +84,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 // add adds the rows of a value to the set.
 func (q *query) add(value int) {
 	d := &q.index.values[value]
-	if d.dense != nil && q.base == 0 { // elsewhere the sets' words would have to be shifted
+	if d.dense != nil && q.base == 0 { // with another base the set's words would have to be shifted
 		q.into.InPlaceUnion(d.dense)
 		return
 	}
@@ -93,10 +93,9 @@ func (q *query) add(value int) {
 	}
 }
 
-// stretch returns the values that a comparison can be true of. It may include values of other
-// types, which the test rejects. It does not narrow bounds that compare across types
-// (null also means missing and undefined; MinKey and MaxKey compare with all),
-// except for null: the values that it matches sort to the front.
+// stretch returns the range of values for which a comparison can be true. The range may include values of other types,
+// which the test rejects. It is not narrowed for operands that compare across types (null also means missing and
+// undefined; MinKey and MaxKey compare with all types), except for null, whose matches sort to the front.
 func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
@@ -117,13 +116,13 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	return stretch{0, x.after(c.Value)} // $lte
 }
 
-// before is the number of values that sort before v.
+// before returns the number of values that sort before v.
 func (x *pathIndex) before(v bson.RawValue) int { return x.first(v, 0) }
 
-// after is the number of values that sort before v or equal to it.
+// after returns the number of values that sort before v or equal it.
 func (x *pathIndex) after(v bson.RawValue) int { return x.first(v, 1) }
 
-// first is the number of values before the first one that compares with v as order or more.
+// first returns the number of values before the first one that compares with v as order or more.
 func (x *pathIndex) first(v bson.RawValue, order int) int {
 	return sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
@@ -131,12 +130,11 @@ func (x *pathIndex) first(v bson.RawValue, order int) int {
 	})
 }
 
-// names are the steps that lead further from a path of a segment: fields of documents and
-// positions in arrays.
+// names are the steps that lead further from a path in a segment: fields of documents and positions in arrays.
 type names struct {
 	fields  map[string]struct{}
-	longest int  // of the arrays
-	nested  bool // an array stands in another, which grouping opens and matching does not
+	longest int  // length of the longest array
+	nested  bool // an array contains another, which grouping opens and matching does not
 	bytes   int64
 }
 
@@ -160,9 +158,8 @@ func (s *segment) names(path raw.Path) *names {
 	})
 }
 
-// existing returns a path as it is if a row has it, or else one path for all that no row has
-// from the same step on: paths that clients make up take no memory.
-// open says that nested arrays are opened.
+// existing returns the path itself if a row has it. Otherwise it returns one path for all paths that no row has from
+// the same step on, so that paths that clients make up take no memory. open says that nested arrays are opened.
 func (s *segment) existing(path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
 		below := s.names(path.First(i))
@@ -176,8 +173,7 @@ func (s *segment) existing(path raw.Path, open bool) raw.Path {
 	return path
 }
 
-// requestedIndex is pathIndex for the path of a request. Indexing many rows takes long,
-// so it needs a costly turn.
+// requestedIndex is pathIndex for the path of a request. Indexing many rows takes long, so it needs a costly turn.
 func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
 	if err := s.mayDerive(ctx, indexKey(path)); err != nil {
 		return nil, err
@@ -188,8 +184,8 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 	return s.pathIndex(path, fair.Workers(ctx)), nil
 }
 
-// mayDerive waits for the turn that a request needs to derive something from all rows,
-// unless it is built. While another caller derives it, the request waits without its turn.
+// mayDerive waits for the turn that a request needs to derive a value from all rows, unless it is built. While another
+// caller derives it, the request waits without its turn.
 func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	if len(s.rows) < 2*indexPart {
 		return nil
@@ -209,15 +205,14 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	}
 }
 
-// Has reports whether a row has something at a path, or once had it. Without rows the
-// answer is yes.
+// Has reports whether a row has something at a path, or had it once. For a table without rows it returns true.
 func (t *Table) Has(ctx context.Context, path raw.Path) (bool, error) {
 	if t.count == 0 {
 		return true, nil
 	}
 	for _, seg := range t.segments {
 		if seg.has(indexKey(path)) {
-			return true, nil // paths that no row has are not indexed, but for those that are warmed
+			return true, nil // only warmed paths are indexed without a row that has them
 		}
 		if err := seg.mayDerive(ctx, derivedKey{kind: kindNames}); err != nil {
 			return false, err

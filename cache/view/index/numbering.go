@@ -7,14 +7,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// numbering numbers distinct values in the order in which it first meets them. Two values are
-// the same if their types and bytes are, and both or neither are elements of arrays. It copies
-// no values: it finds numbers by hash, and compares values whose hashes are equal.
+// numbering numbers distinct values in the order in which it first sees them. Two values are the same if they have the
+// same type and bytes, and both or neither are elements of arrays. It copies no values: it finds numbers by hash, and
+// compares values with equal hashes.
 type numbering struct {
 	seed   maphash.Seed
-	heads  map[uint64]uint32 // hash to the newest value with it, plus one
+	heads  map[uint64]uint32 // by hash: the newest value with it, plus one
 	values []raw.Value
-	chain  []uint32 // the next older value of the same hash, plus one; 0 ends
+	chain  []uint32 // the next older value with the same hash, plus one; 0 if there is none
 }
 
 func newNumbering() *numbering {

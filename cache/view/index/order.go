@@ -14,13 +14,13 @@ import (
 
 // ranking sorts rows by a view's order, ties by _id.
 type ranking struct {
-	order raw.Sort // the view's, then _id
+	order raw.Sort // the view's order, then _id
 	rows  []bson.Raw
-	keys  []bson.RawValue // of each row, one for each field of the order; the zero value: not read
+	keys  []bson.RawValue // keys of each row, one for each field of the order; a zero value is not read yet
 	at    []int32         // positions of the rows
 }
 
-// rank returns the ranking of rows. It reads their keys when it compares them first.
+// rank returns the ranking of rows. It reads keys at the first comparison.
 func rank(order raw.Sort, rows []bson.Raw) *ranking {
 	r := &ranking{order: append(slices.Clip(order), raw.ByID), rows: rows, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*len(r.order))
@@ -63,18 +63,18 @@ func (r *ranking) compare(a, b int32) int {
 	return cmp.Compare(a, b)
 }
 
-// sorted returns the positions of the rows from one place of the order up to another.
+// sorted returns the positions of the rows in the range [from, to) of the order.
 func (r *ranking) sorted(from, to int) []int32 {
 	r.sort(r.at, 0, from, to)
 	return r.at[from:to]
 }
 
-// sort sorts rows that are equal in the fields before a given one. It may leave rows outside of
-// the places from first up to last in any order.
+// sort sorts rows that are equal in all fields before the given one. Rows outside of the range from first up to last
+// may end up in any order.
 //
-// Most orders begin with numbers (a year, a month), and stores return rows by _id, which
-// breaks ties. So it sorts rows by one number after the other, in a stable way, and compares
-// row by row only the stretches of equal numbers that are not in order.
+// Most orders begin with numbers (a year, a month), and stores return rows by _id, which breaks ties. So sort applies a
+// stable sort by one number after the other, and compares row by row only the stretches of equal numbers that are not
+// in order.
 func (r *ranking) sort(at []int32, field, first, last int) {
 	lead, ok := r.leads(at, field)
 	if !ok {
@@ -91,7 +91,7 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 		for to = from + 1; to < len(lead) && lead[to].number == lead[from].number; to++ {
 		}
 		switch same := at[from:to]; {
-		case to <= first: // outside
+		case to <= first: // outside of the range
 		case field+2 < len(r.order) && r.equal(same, field):
 			r.sort(same, field+1, first-from, last-from)
 		case !slices.IsSortedFunc(same, r.compare):
@@ -103,8 +103,8 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 // sortPart is how many rows are sorted between two checks of a turn.
 const sortPart = 2048
 
-// inTurn returns the positions of all rows in the order. It sorts parts of them on several processors
-// and merges these, in the context's turn.
+// inTurn returns the positions of all rows in the order. In the context's turn it sorts parts of them on several
+// processors and merges the parts.
 func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
 	n, turn := len(r.at), fair.TurnOf(ctx)
 	err := fair.Each(ctx, (n+sortPart-1)/sortPart, func(i int) error {
@@ -140,15 +140,13 @@ func (r *ranking) equal(at []int32, field int) bool {
 	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0 })
 }
 
-// leading is a row with a number for a field of the order. Different numbers decide the order of
-// their rows.
+// leading is a row with a number for a field of the order. Different numbers determine the order of their rows.
 type leading struct {
 	number float64
 	at     int32
 }
 
-// leads returns the numbers of rows for a field, or false if the field's values do not all
-// have one.
+// leads returns the numbers of rows for a field. It returns false if one of the field's values has none.
 func (r *ranking) leads(at []int32, field int) (lead []leading, ok bool) {
 	lead = make([]leading, len(at))
 	for i, row := range at {
@@ -164,9 +162,8 @@ func (r *ranking) leads(at []int32, field int) (lead []leading, ok bool) {
 	return lead, true
 }
 
-// approximate returns a number that is never greater for a smaller value: a number's
-// nearest float64, and an infinity for what sorts below or above all numbers. It fails
-// for Decimal128.
+// approximate returns a number that is never greater for a smaller value: the nearest float64 of a number, and an
+// infinity for values that sort below or above all numbers. It returns false for Decimal128.
 func approximate(v bson.RawValue) (float64, bool) {
 	switch v.Type {
 	case bson.TypeDecimal128:
@@ -184,5 +181,5 @@ func approximate(v bson.RawValue) (float64, bool) {
 	return math.Inf(raw.Compare(v, zero)), true
 }
 
-// zero is a number.
+// zero is the number 0.
 var zero = bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}

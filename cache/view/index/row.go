@@ -2,14 +2,14 @@ package index
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// Row is a row of a table, or a document that has the pieces of the table's rows.
+// Row is a row of a table, or a document with the fragments of the table's rows.
 type Row struct {
 	Table *Table
 	Slot  Slot
-	doc   *bson.Raw // in place of the one at Slot, unless it is nil
+	doc   *bson.Raw // replaces the document at Slot unless it is nil
 }
 
-// With returns the row with another document. Its pieces are made of that.
+// With returns the row with another document, from which its fragments are made.
 func (r Row) With(doc bson.Raw) Row { return Row{r.Table, r.Slot, &doc} }
 
 // Doc returns the row's document.
@@ -20,7 +20,7 @@ func (r Row) Doc() bson.Raw {
 	return r.Table.Doc(r.Slot)
 }
 
-// Fragment returns the row's prepared piece of that name.
+// Fragment returns the row's fragment with a name.
 func (r Row) Fragment(name string) []byte {
 	if r.doc == nil {
 		return r.Table.Fragment(r.Slot, name)

@@ -5,10 +5,9 @@ import (
 	"iter"
 )
 
-// Runs yields the fragments of that name of the selected rows, in the view's order
-// and in as few pieces as may be, as they lie in memory: shared, and not to be changed. The
-// name is that of a whole fragment, not of a part; another is a programming mistake and
-// panics. Bulky fragments must be prepared.
+// Runs yields the fragments with a name for the selected rows, in the view's order and in as few pieces as possible.
+// The pieces are shared memory and must not be changed. The name must be that of a whole fragment, not of a part, or
+// Runs panics. Bulky fragments must be prepared.
 func (s *Subset) Runs(name string) iter.Seq[[]byte] {
 	number := s.table.whole(name)
 	return func(yield func([]byte) bool) {
@@ -25,7 +24,7 @@ func (s *Subset) Runs(name string) iter.Seq[[]byte] {
 	}
 }
 
-// whole returns the number of a fragment, and panics if it is a part of another.
+// whole returns the position of a fragment, and panics if it is a part of another.
 func (t *Table) whole(name string) int {
 	at := t.place(name)
 	if t.def.Fragments[at.number].Name != name {
@@ -34,8 +33,8 @@ func (t *Table) whole(name string) int {
 	return at.number
 }
 
-// Prepare encodes the fragments of that name if they are bulky, in the context's turn. It
-// reports false if there is no room for them. Its error is the context's cause.
+// Prepare encodes the fragments with a name if they are bulky, in the context's turn. It returns false if there is no
+// room for them. The error is the context's cause.
 func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
 	number := t.whole(fragment)
 	for _, seg := range t.segments {
@@ -49,8 +48,7 @@ func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
 	return true, nil
 }
 
-// stretches yields the selected rows in the view's order as ranges of consecutive
-// slots, each from a slot up to another.
+// stretches yields the selected rows in the view's order as ranges of consecutive slots.
 func (s *Subset) stretches() iter.Seq2[Slot, Slot] {
 	return func(yield func(from, to Slot) bool) {
 		if s.table.order == nil {

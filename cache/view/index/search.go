@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/view/index/words"
 )
 
-// wordsKey is what a segment keeps its words under.
+// wordsKey is the key of a segment's words.
 var wordsKey = derivedKey{kind: kindWords}
 
 // words returns the index of the segment's words.
@@ -30,8 +30,8 @@ func (d *Definition) Searchable() error {
 	return nil
 }
 
-// Search returns the rows that have all words, which fold.Terms made, the last one as the
-// beginning of a word; an empty word counts as found. The view's Definition must have Words.
+// Search returns the rows that have all terms. fold.Terms makes the terms; the last one stands for all words that begin
+// with it. An empty term matches all rows. The view's Definition must have Words.
 func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 	if err := s.table.def.Searchable(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 	return &found, nil
 }
 
-// having returns the slots whose rows have a term, and those that have it in their title.
+// having returns the slots whose rows have a term, and the slots whose rows have it in the title.
 func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titles *bitset.BitSet, err error) {
 	turn := fair.TurnOf(ctx)
 	all, titles = bitset.New(uint(t.size)), bitset.New(uint(t.size))
@@ -75,8 +75,8 @@ func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titl
 	return all, titles, nil
 }
 
-// Match decides for one row what Search decides for all: whether it has all terms, and how
-// many of them are in its title.
+// Match is Search for a single row: it reports whether the row has all terms, and returns how many of them are in its
+// title.
 func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	x := words.Build(1, 1, func(_ int, add func(text string, title bool)) { d.Words(row, add) })
 	for i, term := range terms {
@@ -96,10 +96,10 @@ func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	return titles, true
 }
 
-// ByRelevance returns the rows of Search with those first that have the most terms in their
-// titles; ties are in the view's order.
+// ByRelevance sorts the rows of Search by how many terms they have in their titles, descending; ties are in the view's
+// order.
 func (s *Subset) ByRelevance() *Subset {
-	levels := []*bitset.BitSet{s.rows.Clone()} // the rows with no term in their title, with one and so on
+	levels := []*bitset.BitSet{s.rows.Clone()} // sets of the rows with no term in their title, with one and so on
 	for _, titles := range s.titles {
 		levels = append(levels, bitset.New(uint(s.table.size)))
 		for n := len(levels) - 2; n >= 0; n-- {
@@ -113,7 +113,7 @@ func (s *Subset) ByRelevance() *Subset {
 	return &by
 }
 
-// byLevel yields the rows from one place in the order of ByRelevance up to another.
+// byLevel yields the rows in the range [from, to) of the order of ByRelevance.
 func (s *Subset) byLevel(from, to int, yield func(Slot) bool) {
 	more := true
 	for _, rows := range s.levels {

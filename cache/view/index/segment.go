@@ -10,17 +10,16 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// segment is an immutable batch of rows. The budget keeps what is derived from them.
+// segment is an immutable batch of rows. The budget keeps the values derived from them.
 type segment struct {
 	budget *Budget
 	def    *Definition
 	rows   []bson.Raw
-	frags  []fragments // one per Definition.Fragments
-	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
+	frags  []fragments // one for each of Definition.Fragments
+	bulk   int64       // bytes of bulky fragments kept, or -1 once the segment is replaced; guarded by the budget
 }
 
-// prepared returns the fragments with a number. It encodes them on first use, unless they are
-// bulky.
+// prepared returns the fragments at a position in the definition. It encodes them on first use, unless they are bulky.
 func (s *segment) prepared(number int) *fragments {
 	f, def := &s.frags[number], &s.def.Fragments[number]
 	if !f.ready.Load() && !def.Bulky {
@@ -39,9 +38,8 @@ func (s *segment) prepared(number int) *fragments {
 	return f
 }
 
-// prepare encodes bulky fragments in the context's turn, unless they are encoded, and reports
-// false if there is no room for them. Concurrent callers divide the blocks among them; each ends
-// with its own context.
+// prepare encodes bulky fragments in the context's turn, unless they are encoded. It returns false if there is no room
+// for them. Concurrent callers share the blocks; each stops when its own context ends.
 func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 	f, parts := &s.frags[number], s.def.Fragments[number].parts()
 	if f.ready.Load() || len(s.rows) == 0 {
@@ -74,7 +72,7 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 		return false, err
 	}
 	select {
-	case <-f.filling.filled: // other callers encode the last blocks at this moment
+	case <-f.filling.filled: // other callers are still encoding the last blocks
 		return true, nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
@@ -84,7 +82,7 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 // estimated is the number of rows whose fragments estimate encodes.
 const estimated = 64
 
-// estimate returns about how many bytes the fragments of all rows take.
+// estimate estimates how many bytes the fragments of all rows take.
 func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
 	step := max(len(s.rows)/estimated, 1)
 	var sample []byte
@@ -94,8 +92,8 @@ func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
 	return int64(len(sample)) * int64(step)
 }
 
-// inParallel splits [0, n) into one stretch per processor, runs work on all of
-// them and waits. Stretches shorter than least are not worth a goroutine.
+// inParallel splits [0, n) into one range per processor, runs work on each and waits. Ranges shorter than least are not
+// worth a goroutine.
 func inParallel(n, least int, work func(from, to int)) {
 	parallel.Split(n, min(runtime.GOMAXPROCS(0), n/least+1), func(_, from, to int) { work(from, to) })
 }

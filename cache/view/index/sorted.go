@@ -11,19 +11,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// SortAlone is up to how many selected rows are sorted for one request: that takes a few
-// milliseconds and little memory. For more, all rows of a segment are sorted once, and every
-// request reads that order, however long its client takes.
+// SortAlone is the most selected rows that are sorted for one request only: that takes a few milliseconds and little
+// memory. For more, all rows of a segment are sorted once, and every request reads that order, however long its client
+// takes.
 const SortAlone = 4096
 
-// permutation is the rows of a segment in an order.
+// permutation has the rows of a segment in an order.
 type permutation []uint32
 
 // Memory implements derived.
 func (p permutation) Memory() int64 { return 4*int64(len(p)) + 128 }
 
-// inOrder yields the selected rows from one place in the order of By up to another, in the
-// context's turn.
+// inOrder yields the selected rows in the range [from, to) of the order of By, in the context's turn.
 func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) bool) error {
 	if s.count > SortAlone {
 		return s.merged(ctx, from, to, yield)
@@ -39,7 +38,7 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 	}
 	sorted := rank(s.order, docs).sorted(from, to)
 	for i, at := range sorted {
-		sorted[i] = int32(slots[at]) // what was sorted by is not needed any more
+		sorted[i] = int32(slots[at]) // the keys are not needed any more
 	}
 	for _, slot := range sorted {
 		if !yield(Slot(slot)) {
@@ -52,12 +51,12 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 // head is the next selected row of a segment in an order.
 type head struct {
 	base Slot
-	rest permutation // behind the row
+	rest permutation // the rows after it
 	slot Slot
-	keys []bson.RawValue // nil: not read
+	keys []bson.RawValue // nil if not read yet
 }
 
-// advance moves on to the next selected row, and reports whether there is one.
+// advance moves to the next selected row, and reports whether there is one.
 func (h *head) advance(s *Subset) bool {
 	h.keys = nil
 	for i, row := range h.rest {
@@ -69,7 +68,7 @@ func (h *head) advance(s *Subset) bool {
 	return false
 }
 
-// merged is inOrder by the orders of the segments.
+// merged is inOrder with the segments' own orders.
 func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool) error {
 	order, turn := s.order.Total(), fair.TurnOf(ctx)
 	var heads []*head
@@ -111,8 +110,8 @@ func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool
 	return nil
 }
 
-// sortedBy returns the rows of the segment in an order, which it keeps. One caller sorts them in
-// its turn; concurrent ones wait for it without theirs.
+// sortedBy returns the rows of the segment in an order, which it keeps. One caller sorts them in its turn; concurrent
+// callers wait without theirs.
 func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, error) {
 	var name strings.Builder
 	for _, field := range order {
@@ -144,8 +143,7 @@ func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, er
 	}
 }
 
-// sortBy sorts the rows, unless the context ends, and keeps their order under a key that is
-// being sorted.
+// sortBy sorts the rows, unless the context ends, and keeps their order under a key that is in Budget.sorting.
 func (s *segment) sortBy(ctx context.Context, key derivedKey, order raw.Sort) (permutation, error) {
 	b := s.budget
 	defer fair.TurnOf(ctx).Shared()()

@@ -11,20 +11,19 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Subset is the rows of a table that a filter selects. It is immutable.
+// Subset has the rows of a table that a filter selects. It is immutable.
 type Subset struct {
 	table *Table
 	rows  *bitset.BitSet // live slots only
 	count int
 
-	order  raw.Sort         // that of By, which holds before that of levels; nil: none
-	levels []*bitset.BitSet // the rows by relevance, the most relevant first; nil: in the view's order
+	order  raw.Sort         // the order of By, which overrides levels; nil if there is none
+	levels []*bitset.BitSet // the rows by relevance, the most relevant first; nil means the view's order
 
-	titles []*bitset.BitSet // per term searched, the rows with the term in their title
+	titles []*bitset.BitSet // for each search term: the rows with the term in their title
 }
 
-// Select evaluates a filter. The error is the context's, or that of an expression
-// that ran out of time (kind rules.ErrWrongCall).
+// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression that ran out of time.
 func (t *Table) Select(ctx context.Context, f *filter.Filter) (*Subset, error) {
 	rows, err := t.eval(ctx, f, t.live)
 	if err != nil {
@@ -33,7 +32,7 @@ func (t *Table) Select(ctx context.Context, f *filter.Filter) (*Subset, error) {
 	return &Subset{table: t, rows: rows, count: int(rows.Count())}, nil
 }
 
-// Narrow returns the rows that a filter selects, too.
+// Narrow returns the rows that also match another filter.
 func (s *Subset) Narrow(ctx context.Context, f *filter.Filter) (*Subset, error) {
 	rows, err := s.table.eval(ctx, f, s.rows)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *Subset) Narrow(ctx context.Context, f *filter.Filter) (*Subset, error) 
 	return &narrow, nil
 }
 
-// retain brings the count and the levels up to date with rows, of which some were removed.
+// retain updates the count and the levels after rows were removed.
 func (s *Subset) retain() {
 	s.count = int(s.rows.Count())
 	s.levels = slices.Clone(s.levels)
@@ -60,7 +59,7 @@ func (s *Subset) Table() *Table { return s.table }
 // Count returns the number of rows.
 func (s *Subset) Count() int { return s.count }
 
-// By returns the rows in an order, ties by _id; nil is the order that they have.
+// By returns the rows in an order, ties by _id; nil keeps their order.
 func (s *Subset) By(order raw.Sort) *Subset {
 	if order == nil {
 		return s
@@ -70,8 +69,8 @@ func (s *Subset) By(order raw.Sort) *Subset {
 	return &by
 }
 
-// Rows yields up to limit rows after skipping offset, in the view's order or in that of By or
-// ByRelevance. A limit of 0 or less means all. The error is the context's.
+// Rows yields up to limit rows after skipping offset, in the view's order or the order of By or ByRelevance. A limit of
+// 0 or less means all. The error is the context's.
 func (s *Subset) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		from, to := min(max(offset, 0), s.count), s.count
@@ -97,11 +96,11 @@ func (s *Subset) All() iter.Seq[Slot] {
 	return func(yield func(Slot) bool) { s.between(0, s.count, yield) }
 }
 
-// between yields the rows of All from one up to another.
+// between yields the rows of All in the range [from, to).
 func (s *Subset) between(from, to int, yield func(Slot) bool) {
 	switch {
 	case from >= to:
-	case s.table.order == nil: // slots are in order: the first is found by counting bits
+	case s.table.order == nil: // slots are in the view's order: find the first by counting bits
 		slot, ok := s.rows.Select(uint(from)), true
 		for at := from; at < to && ok && yield(Slot(slot)); at++ {
 			slot, ok = s.rows.NextSet(slot + 1)

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Slot is a row's place in one table. It means nothing in another.
+// Slot is a row's position in one table. It is meaningless in another.
 type Slot uint32
 
 // Table is the rows of a view at one generation. It is immutable and shared:
@@ -16,21 +16,21 @@ type Slot uint32
 type Table struct {
 	def     *Definition
 	budget  *Budget
-	foreign Foreign // nil: filters that memory does not evaluate are refused
+	foreign Foreign // if nil, filters that memory does not evaluate are refused
 
 	segments []*segment
 	bases    []Slot         // bases[i] is the first slot of segments[i]
-	size     int            // slots, dead ones included
+	size     int            // number of slots, including dead ones
 	live     *bitset.BitSet // slots whose row is current
 	count    int            // live slots
-	rowBytes int64          // BSON held, dead rows included
-	order    []Slot         // live slots in the view's order; nil when that is 0, 1, 2 …
+	rowBytes int64          // bytes of BSON, including dead rows
+	order    []Slot         // live slots in the view's order; nil if that is 0, 1, 2 …
 }
 
 // Len returns the number of rows.
 func (t *Table) Len() int { return t.count }
 
-// RowBytes returns the bytes of BSON held, those of replaced rows included.
+// RowBytes returns the bytes of BSON, including replaced rows.
 func (t *Table) RowBytes() int64 { return t.rowBytes }
 
 // Segments returns the number of segments.
@@ -53,8 +53,8 @@ func (t *Table) Doc(slot Slot) bson.Raw {
 	return seg.rows[local]
 }
 
-// Fragment returns the row's prepared piece of that name, encoded once per row
-// version. A name the view's Definition lacks is a programming mistake and panics.
+// Fragment returns the row's fragment with a name, which is encoded once per row version. It panics if the view's
+// Definition lacks the name.
 func (t *Table) Fragment(slot Slot, name string) []byte {
 	seg, local := t.locate(slot)
 	at := t.place(name)
@@ -88,8 +88,7 @@ func (t *Table) inOrder() iter.Seq[Slot] {
 	}
 }
 
-// ReplacedBy drops what is derived from the segments that another table, which may be nil, does
-// not have.
+// ReplacedBy drops the values derived from segments that the next table, which may be nil, does not share.
 func (t *Table) ReplacedBy(next *Table) {
 	var kept []*segment
 	if next != nil {
@@ -106,13 +105,12 @@ func (t *Table) ReplacedBy(next *Table) {
 	for _, seg := range t.segments {
 		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
 			b.bulk -= seg.bulk
-			seg.bulk = -1 // requests that still read it keep no more blocks
+			seg.bulk = -1 // so that requests that still read it keep no more blocks
 		}
 	}
 }
 
-// Indexes returns how many paths are indexed, and the bytes that these indexes and
-// everything else derived from the rows hold.
+// Indexes returns the number of indexed paths, and the bytes of everything derived from the rows.
 func (t *Table) Indexes() (paths int, bytes int64) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()

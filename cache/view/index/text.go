@@ -15,10 +15,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// textSearch holds the texts of an index one after the other, so that one pass at the
-// speed of memory finds a literal in all of them. No
-// text and no literal has a zero byte that could make a match across two texts:
-// a literal comes from an expression, and expressions have none.
+// textSearch holds the texts of an index one after the other, so that one pass at the speed of memory finds a literal
+// in all of them. A zero byte separates the texts, so that no match spans two of them: literals come from expressions,
+// which have no zero byte.
 type textSearch struct {
 	joined []byte
 	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]
@@ -26,8 +25,8 @@ type textSearch struct {
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
-// texts returns the joined texts of a path's index, folded if the literals will be. The
-// segment keeps them beside the index.
+// texts returns the joined texts of a path's index, folded if the literals will be folded. The segment keeps them
+// beside the index.
 func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
@@ -51,8 +50,8 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 // searchPart is about how many bytes are searched between two checks of a turn.
 const searchPart = 512 << 10
 
-// holding lists the texts that hold the literal, by their positions, in order. Several
-// processors each search parts of them.
+// holding returns the positions of the texts that contain the literal, in order. Several processors each search parts
+// of the texts.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
 	parts := len(t.joined)/searchPart + 1
 	found, n := make([][]int, parts), len(t.starts)
@@ -63,7 +62,7 @@ func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error)
 	return slices.Concat(found...), err
 }
 
-// holdingIn is holding for the texts from one position to another.
+// holdingIn is holding for the texts in the range [from, to).
 func (t *textSearch) holdingIn(literal []byte, from, to int) (texts []int) {
 	end := len(t.joined)
 	if to < len(t.starts) {
@@ -82,8 +81,8 @@ func (t *textSearch) holdingIn(literal []byte, from, to int) (texts []int) {
 	return texts
 }
 
-// findTexts notes where the strings of the index are. Symbols sort among them and would
-// have to be skipped: an index with symbols does without.
+// findTexts sets the range of strings in the index. Symbols sort among strings and would have to be skipped, so an
+// index with symbols has no such range.
 func (x *pathIndex) findTexts() {
 	from := x.before(emptyText)
 	to := from
@@ -101,8 +100,8 @@ func (x *pathIndex) findTexts() {
 // emptyText is the string that sorts before all others.
 var emptyText = bson.RawValue{Type: bson.TypeString, Value: []byte{1, 0, 0, 0, 0}}
 
-// lookupRegex tests as few texts as the expression allows: those that begin with its
-// prefix, else those that hold its literal, else all of them.
+// lookupRegex tests as few texts as the expression allows: those that begin with its prefix, or else those that contain
+// its literal, or else all.
 func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	x, texts := q.index, q.index.texts
 	if err := q.decide(ctx, re, stretch{0, texts.from}); err != nil {
@@ -135,7 +134,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	return q.decideAll(ctx, re.Holding(), len(holding), func(i int) int { return texts.from + holding[i] })
 }
 
-// withPrefix is the stretch of texts that begin with a prefix.
+// withPrefix returns the stretch of texts that begin with a prefix.
 func (x *pathIndex) withPrefix(prefix string) stretch {
 	from := x.before(raw.NewString(prefix))
 	texts := x.values[from:x.texts.to]
@@ -143,7 +142,7 @@ func (x *pathIndex) withPrefix(prefix string) stretch {
 	return stretch{from, from + n}
 }
 
-// decideAll runs a slow test on n values. value gives the number of the i-th.
+// decideAll runs a slow test on n values. value returns the number of the i-th value.
 func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
 	hit := make([]bool, n)
 	err := fair.Share(ctx, n, func(i int) (err error) {

@@ -10,20 +10,20 @@ import (
 	"vitrine/rules/filter"
 )
 
-// The verdicts on worthRemembering rows or more are remembered.
+// If a condition is confirmed on at least so many rows, the verdicts are kept.
 const worthRemembering = 1024
 
-// verdicts are the results of the reference matcher for a segment's rows and one condition. Rows
-// never change, so that the next table matches a popular $elemMatch only for its new rows.
+// verdicts are the results of the reference matcher for a segment's rows and one condition. Rows never change, so the
+// next table matches a popular $elemMatch only for its new rows.
 type verdicts struct {
-	mu          sync.Mutex // guards the sets, of rows
+	mu          sync.Mutex // guards the sets of rows
 	known, hits *bitset.BitSet
 }
 
 // Memory implements derived.
 func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
 
-// confirmElem is confirm that matches each row once for a condition.
+// confirmElem is confirm, but matches each row only once for a condition.
 func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	if within.Count() < worthRemembering {
 		return e.confirm(ctx, elem, within)
@@ -60,7 +60,7 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *
 	return set, nil
 }
 
-// of yields the slots of a set that are in segment i, each with its row there.
+// of yields the slots of a set that are in segment i, each with its row in the segment.
 func (t *Table) of(i int, set *bitset.BitSet) iter.Seq2[uint, uint] {
 	base := uint(t.bases[i])
 	end := base + uint(len(t.segments[i].rows))

@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// WarmPaths returns the paths that Warm lists beside fragments: those that an index in a store
-// helps with. No such index helps to search, so that Searched is apart.
+// WarmPaths returns the paths in Warm, without the names of fragments: an index in a store helps queries on them. No
+// such index helps to search texts, so it does not return Searched.
 func (d Definition) WarmPaths() (paths []raw.Path) {
 	fragments := places(d.Fragments)
 	for _, name := range d.Warm {
@@ -21,9 +21,8 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 	return paths
 }
 
-// Warm builds the fragments and indexes of a table that is about to be shown: those
-// of the definition, and those in use of the table before. If there is none, clients
-// wait for the table: its words are left to WarmWords.
+// Warm builds the fragments and indexes of a table that is about to be shown: those of the definition, and those in use
+// by the previous table. If there is none, clients wait for the table, so WarmWords builds its words later.
 func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	workers := runtime.GOMAXPROCS(0)
 	var searched []raw.Path
@@ -47,7 +46,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	}
 }
 
-// WarmWords builds the words of a table's rows. Searches wait for what it builds.
+// WarmWords builds the words of a table's rows. Searches wait for it.
 func (b *Builder) WarmWords(s *Table) {
 	if b.def.Words == nil {
 		return
@@ -57,12 +56,12 @@ func (b *Builder) WarmWords(s *Table) {
 	}
 }
 
-// inheritTime bounds how long building what was in use may delay a table. Requests do
-// not wait for it: they are answered from the table before.
+// inheritTime bounds how long a table may be delayed by building values in use. Requests do not wait for it, because
+// the previous table answers them.
 const inheritTime = 2 * time.Second
 
-// inherit builds for the segments that next adds what requests use of the segments before, the
-// last used first, so that the first query after a fold need not build it.
+// inherit builds for the segments that next adds the values that requests use in the previous segments, the most
+// recently used first, so that the first query after a fold need not build them.
 func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
@@ -82,12 +81,12 @@ func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	inUse := b.budget.inUse(before.segments)
 	for _, key := range inUse {
 		for _, seg := range fresh {
-			if ctx.Err() == nil && key.segment.has(key) { // else the budget has no room for what is used as rarely
+			if ctx.Err() == nil && key.segment.has(key) { // otherwise the budget has no room for values used as rarely
 				seg.build(key)
 			}
 		}
 	}
-	for _, key := range slices.Backward(inUse) { // what was used last counts as used last
+	for _, key := range slices.Backward(inUse) { // in reverse, so that the most recently used value stays the most recently used
 		for _, seg := range fresh {
 			if seg.has(key) {
 				seg.build(key)
@@ -96,7 +95,7 @@ func (b *Builder) inherit(ctx context.Context, before, next *Table) {
 	}
 }
 
-// build derives what another segment has under a key.
+// build derives the value under a key that another segment has.
 func (s *segment) build(key derivedKey) {
 	workers := runtime.GOMAXPROCS(0)
 	switch key.kind {

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// Path is where a view's file is in a folder.
+// Path returns the path of a view's file in a folder.
 func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot") }
 
-// abandoned is the age from which an unfinished file is that of a killed process.
+// abandoned is the age from which an unfinished file must come from a killed process.
 const abandoned = time.Hour
 
-// writable are the permissions with which other users could put files into a folder, and so
-// change what is served.
+// writable are the permissions with which other users could put files into a folder, and so change what Vitrine serves.
 const writable = 0o022
 
-// Prepare makes the folder, for its owner alone, if it does not exist, and removes unfinished
-// files of killed processes. It refuses a folder that others may write to.
+// Prepare makes the folder, with access for its owner only, if it does not exist, and removes unfinished files of
+// killed processes. It refuses a folder that others may write to.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)
@@ -28,9 +27,9 @@ func Prepare(dir string) error {
 	if err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)
 	}
-	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // where modes say nothing
-		return fmt.Errorf("folder of snapshot files: others than its owner may write to %s (%v): "+
-			"name a folder below it, which is then made, or take the permission away (chmod go-w)", dir, mode)
+	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // on Windows modes do not show permissions
+		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v):  "+
+			"configure a new folder below it, or remove the permission (chmod go-w)", dir, mode)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, tempPattern))
 	if err != nil {
@@ -38,7 +37,7 @@ func Prepare(dir string) error {
 	}
 	for _, name := range left {
 		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = os.Remove(name) // or another process has
+			_ = os.Remove(name) // ignore errors: another process may have removed it
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Read reads the file at path. The error wraps ErrRefused if the file is there and not
-// sound, fs.ErrNotExist if it is not there.
+// Read reads the file at path. The error wraps fs.ErrNotExist if the file does not exist, and ErrRefused if it is
+// damaged or of another version.
 func Read(path string) (Header, []bson.Raw, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe must not keep us waiting
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // non-blocking, because opening a named pipe would wait
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file: %w", err)
 	}
@@ -36,7 +36,7 @@ func Read(path string) (Header, []bson.Raw, error) {
 	return h, rows, nil
 }
 
-// refused is an error about what a file holds.
+// refused returns an error about the content of a file.
 func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
 }
@@ -51,7 +51,7 @@ func decode(from io.Reader) (h Header, rows []bson.Raw, err error) {
 	case string(got[:last]) != magic[:last]:
 		return h, nil, refused("not a snapshot file")
 	case got[last] != magic[last]:
-		return h, nil, refused("its layout has version %d, this program knows version %d", got[last], magic[last])
+		return h, nil, refused("its layout has version %d, this program reads version %d", got[last], magic[last])
 	}
 	unpacked, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 	if err != nil {
@@ -61,7 +61,7 @@ func decode(from io.Reader) (h Header, rows []bson.Raw, err error) {
 	return readDocuments(unpacked)
 }
 
-// unreadable returns the file's own error, or else a refusal of what the file holds.
+// unreadable returns the error of the file itself, or else a refusal of its content.
 func unreadable(err error) error {
 	var file *fs.PathError
 	switch {
@@ -101,8 +101,8 @@ func readDocuments(unpacked io.Reader) (h Header, rows []bson.Raw, err error) {
 	return h, rows, nil
 }
 
-// readDocument reads a document into memory of its own: a row that is replaced later must
-// not keep its neighbours'. It returns nil at the end.
+// readDocument reads a document into its own memory, because a row that is replaced later must not keep its neighbours
+// in memory. It returns nil at the end.
 func readDocument(from io.Reader) (bson.Raw, error) {
 	length := make([]byte, len(end))
 	if _, err := io.ReadFull(from, length); err != nil {

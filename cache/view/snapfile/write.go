@@ -12,13 +12,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// tempPattern names files that are being written.
+// tempPattern is the name pattern of files that are being written.
 const tempPattern = ".vitrine-*.tmp"
 
-// Write puts rows into the file at path, in place of what is there. The folder must
-// exist. Rows hold what the institute's records hold: no other user may read the file.
+// Write writes rows into the file at path, which it replaces. The folder must exist. Rows contain the institute's
+// records, so no other user may read the file.
 func Write(path string, h Header, rows iter.Seq[bson.Raw]) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), tempPattern) // for the owner alone
+	temp, err := os.CreateTemp(filepath.Dir(path), tempPattern) // only the owner can read it
 	if err != nil {
 		return fmt.Errorf("write snapshot file: %w", err)
 	}
@@ -41,8 +41,7 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) (err error) {
 	return nil
 }
 
-// syncFolder makes a renaming durable. File systems that cannot sync a folder need no
-// such thing, hence errors do not matter.
+// syncFolder makes a rename durable. It ignores errors, because file systems that cannot sync a folder do not need it.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -62,7 +61,7 @@ func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	return errors.Join(writeDocuments(packed, h, rows), packed.Close())
 }
 
-// writeDocuments writes the bytes of a file before they are packed.
+// writeDocuments writes the bytes of a file before packing.
 func writeDocuments(packed io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	header, err := bson.Marshal(h)
 	if err == nil {

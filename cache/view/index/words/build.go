@@ -9,11 +9,11 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// buildPart is the least number of rows worth a goroutine of its own.
+// buildPart is the fewest rows for which a goroutine is worthwhile.
 const buildPart = 1024
 
-// Build indexes the words of rows on up to workers goroutines. Read calls add with each text
-// of a row, and with whether the text belongs to the title.
+// Build indexes the words of rows on up to workers goroutines. read calls add with each text of a row, and with whether
+// the text belongs to the title.
 func Build(rows, workers int, read func(row int, add func(text string, title bool))) *Index {
 	workers = max(1, min(workers, rows/buildPart))
 	parts := make([]part, workers)
@@ -30,8 +30,8 @@ func Build(rows, workers int, read func(row int, add func(text string, title boo
 	return parts[0].pack(rows)
 }
 
-// part has for each word the rows of a stretch that have it, in their order. A row is noted as
-// twice its number, plus one if the word is in its title.
+// part has for each word the rows with it, in order. A row is stored as twice its number, plus one if the word is in
+// its title.
 type part map[string]*[]uint32
 
 func readPart(read func(row int, add func(text string, title bool)), from, to int) part {
@@ -64,7 +64,7 @@ func readPart(read func(row int, add func(text string, title bool)), from, to in
 	return p
 }
 
-// Words that more than one in denseShare rows have are kept as sets.
+// Words in more than one of denseShare rows are kept as sets.
 const denseShare = 32
 
 // pack returns the index of the words of n rows.
@@ -88,6 +88,6 @@ func (p part) pack(n int) *Index {
 			x.ends[i+1] = uint32(list)
 		}
 	}
-	x.text, x.lists = slices.Concat(x.text), slices.Concat(x.lists) // without room to grow
+	x.text, x.lists = slices.Concat(x.text), slices.Concat(x.lists) // clip spare capacity
 	return x
 }

@@ -16,8 +16,8 @@ type Index struct {
 	dense  map[int]rowSets
 }
 
-// rowSets are the rows that have a word, and those that have it in their title. Words of
-// many rows have sets in place of a list.
+// rowSets are the rows that have a word, and those that have it in their title. Words in many rows have sets in place
+// of a list.
 type rowSets struct{ all, titles []uint64 }
 
 // Memory returns the bytes that the index holds.
@@ -29,8 +29,7 @@ func (x *Index) Memory() int64 {
 	return bytes
 }
 
-// Find returns the numbers of the words, from one up to another, that are the term or, if
-// prefix is true, begin with it.
+// Find returns the range [from, to) of the words that are the term or, if prefix is true, begin with it.
 func (x *Index) Find(term string, prefix bool) (from, to int) {
 	word := func(i int) []byte { return x.text[x.starts[i]:x.starts[i+1]] }
 	n, key := len(x.starts)-1, []byte(term)
@@ -41,8 +40,8 @@ func (x *Index) Find(term string, prefix bool) (from, to int) {
 	return from, to
 }
 
-// Mark sets the bits of the rows that have a word, counted from base, and those of the rows
-// that have it in their title.
+// Mark sets the bits of the rows that have a word, counted from base, in all, and those of the rows that have it in
+// their title in titles.
 func (x *Index) Mark(word int, base uint32, all, titles []uint64) {
 	if sets, ok := x.dense[word]; ok {
 		unite(all, sets.all, base)
@@ -62,7 +61,7 @@ func (x *Index) Mark(word int, base uint32, all, titles []uint64) {
 	}
 }
 
-// unite adds a set to another, in which its bits are counted from base.
+// unite adds a set to another. Bits of set count from base.
 func unite(into, set []uint64, base uint32) {
 	into = into[base/64:]
 	for i, bits := range set {
