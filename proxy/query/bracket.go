@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Bounds of one filter in brackets.
+// Limits on a filter in brackets.
 const (
 	maxBracketPairs = 512 // name=value pairs
 	maxBracketDepth = 12  // brackets in one name
@@ -20,10 +20,9 @@ const (
 // filterParam is the parameter in bracket notation.
 const filterParam = "filter"
 
-// readBrackets reads filter into a document as it is written: its values are documents, lists
-// (bson.A) and texts (string), whose meaning the filter's parser finds (filter.Options.Texts),
-// and the ObjectIDs and dates that Extended JSON has wrappers for. It is nil when filter was
-// absent or cannot be read. An empty plain value (filter=) counts as absent.
+// readBrackets reads the parameter filter into a document: its values are documents, lists (bson.A), texts (string),
+// whose type the filter's parser decides (filter.Options.Texts), and the ObjectIDs and dates for which Extended JSON
+// has wrappers. It is nil if filter is absent or malformed. An empty plain value (filter=) counts as absent.
 func readBrackets(p Params) bson.D {
 	var tree any
 	pairs := 0
@@ -55,19 +54,18 @@ func readBrackets(p Params) bson.D {
 	return doc
 }
 
-// bare matches the names of operators without their $ where values of fields are documents with
-// them, as brackets or JSON spell those. Hardly any stored field has such a name.
+// bare matches the names of operators without $ in the places, in brackets or JSON, where operators of a field stand.
+// Hardly any stored field has such a name.
 var bare = regexp.MustCompile(`(?:\]\[|:\s*\{\s*")([gl]te?|ne|n?in|regex|exists|elemMatch)["\]]`)
 
-// noteBare reports such names in a filter: it compares with stored documents.
+// noteBare reports such names, because with them the filter compares with stored documents.
 func (p Params) noteBare(text string) {
 	for _, m := range bare.FindAllStringSubmatch(text, -1) {
 		p.unknown = append(p.unknown, m[1]+" (did you mean $"+m[1]+"?)")
 	}
 }
 
-// place returns a tree with the value of one pair. It returns what is wrong with the pair,
-// "" if nothing.
+// place adds the value of one pair to a tree. fault says what is wrong with the pair; it is "" if nothing is.
 func (p Params) place(tree any, pair pair) (with any, fault string) {
 	p.UTF8(filterParam, pair.brackets+pair.value)
 	path, ok := splitBrackets(pair.brackets)
@@ -82,7 +80,7 @@ func (p Params) place(tree any, pair pair) (with any, fault string) {
 	return set(tree, path, pair.value)
 }
 
-// splitBrackets turns "[a][$in][]" into its parts; false if brackets do not match.
+// splitBrackets splits "[a][$in][]" into its parts. It returns false if brackets do not match.
 func splitBrackets(s string) (parts []string, ok bool) {
 	inside, ok := strings.CutPrefix(s, "[")
 	if inside, closed := strings.CutSuffix(inside, "]"); ok && closed {
@@ -94,8 +92,8 @@ func splitBrackets(s string) (parts []string, ok bool) {
 	return parts, ok && parts != nil
 }
 
-// set adds a text to a tree at a path. A nil tree is empty.
-// An empty part appends to a list. It returns what is wrong with the path, "" if nothing.
+// set adds a text to a tree at a path. A nil tree is empty. An empty part of the path appends to a list. fault says
+// what is wrong with the path; it is "" if nothing is.
 func set(tree any, path []string, text string) (with any, fault string) {
 	const both = "is given both a value and conditions of its own"
 	_, leaf := tree.(string)
@@ -125,7 +123,7 @@ func set(tree any, path []string, text string) (with any, fault string) {
 	}
 }
 
-// withLists returns a tree in which [0], [1], … are the elements of a list, in their order.
+// withLists returns a tree in which documents with the keys 0, 1, … are lists with the same order.
 func withLists(tree any) any {
 	switch tree := tree.(type) {
 	case bson.A:
@@ -148,8 +146,8 @@ func withLists(tree any) any {
 	return tree
 }
 
-// unwrapped returns a value at a path with the two Extended JSON wrappers that make sense in
-// a URL replaced by what they hold. A text in them that cannot be read is an error.
+// unwrapped replaces the two Extended JSON wrappers that make sense in a URL by their values. It records an error if
+// the text in one is malformed. path is the place of v.
 func (p Params) unwrapped(path string, v any) any {
 	switch v := v.(type) {
 	case bson.A:

@@ -11,29 +11,28 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Bounds of columns[] and of the names of stored fields.
+// Limits on columns[] and on the names of stored fields.
 const (
-	maxColumns   = 64  // names, repeated ones included
-	maxPathBytes = 256 // of a dotted name
-	maxPathParts = 16  // between its dots
+	maxColumns   = 64  // names, including repeated ones
+	maxPathBytes = 256 // bytes of a dotted name
+	maxPathParts = 16  // parts of a dotted name
 )
 
-// Columns are the requested fields of a record, in the order of the request
-// (API.md: activities, 2).
+// Columns are the requested fields of a record, in the order of the request (API.md: activities, 2).
 type Columns []Column
 
 // Column is one top-level field of a row.
 type Column struct {
-	Name string // of the field
+	Name string // name of the field
 	projection
 }
 
-// projection is MongoDB's inclusion projection below one field: what it shows of the
-// fields of a document, by their names. It is nil where it shows the whole value.
+// projection is MongoDB's inclusion projection below one field: it maps the names of the fields to show to their own
+// projections. It is nil if it shows the whole value.
 type projection map[string]projection
 
-// Columns reads columns[]. The generated id always leads a row, so asking for it
-// changes nothing (DESIGN.md: 16). The names in derived are not stored fields.
+// Columns reads columns[]. The generated id always comes first in a row, so requesting it has no effect (DESIGN.md:
+// 16). The names in derived are not stored fields.
 func (p Params) Columns(derived ...string) Columns {
 	names := p.columnNames(derived)
 	if len(names) > 1 {
@@ -42,8 +41,7 @@ func (p Params) Columns(derived ...string) Columns {
 	return p.columns(names)
 }
 
-// StoredColumns reads columns[] as paths of stored fields. Without columns[] it returns
-// those in otherwise.
+// StoredColumns reads columns[] as paths of stored fields. Without columns[] it returns the columns in otherwise.
 func (p Params) StoredColumns(otherwise ...string) Columns {
 	names := p.columnNames(nil)
 	if len(names) == 0 {
@@ -52,8 +50,8 @@ func (p Params) StoredColumns(otherwise ...string) Columns {
 	return p.columns(names)
 }
 
-// columnNames reads columns[] as paths, each once, in the order of the request. All but the
-// derived ones are recorded as stored fields.
+// columnNames reads columns[] as paths, without duplicates, in the order of the request. It records all but the derived
+// ones as stored fields.
 func (p Params) columnNames(derived []string) []string {
 	var names, once []string
 	for _, name := range p.Values("columns") {
@@ -86,14 +84,14 @@ func (p Params) columns(names []string) Columns {
 		i := slices.IndexFunc(all, func(c Column) bool { return c.Name == path[0] })
 		if i < 0 {
 			all = append(all, Column{path[0], projectionOf(path[1:])})
-		} else if !all[i].add(path[1:]) { // MongoDB says the same
+		} else if !all[i].add(path[1:]) { // MongoDB refuses this, too
 			p.refuse("columns", Printable(name), "collides with another column: a field is asked for whole or in parts")
 		}
 	}
 	return all
 }
 
-// Field reads a parameter that names the path of a field; "" if it is absent.
+// Field reads a parameter that names the path of a field. It returns "" if the parameter is absent.
 func (p Params) Field(param string) string {
 	path := strings.TrimSpace(p.Text(param))
 	if path != "" {
@@ -121,9 +119,9 @@ func (p Params) checkPath(param, path string) {
 	}
 }
 
-// refusal returns why the caller may not name a path, "" if it may: the fields that hold
-// this program's own notes in a row are for no caller, others may be hidden. Positions in the
-// lists of a filter may stand before the path.
+// refusal returns why the caller may not name a path, or "" if the caller may. No caller may name the fields in which
+// this program stores its own data; other fields may be hidden. Positions in the lists of a filter may precede the
+// path.
 func (p Params) refusal(path string) string {
 	for part := range strings.SplitSeq(path, ".") {
 		if rules.Reserved(part) {
@@ -136,7 +134,7 @@ func (p Params) refusal(path string) string {
 	return p.hidden.Refusal(path)
 }
 
-// projectionOf shows one path.
+// projectionOf returns a projection that shows one path.
 func projectionOf(path []string) projection {
 	if len(path) == 0 {
 		return nil
@@ -144,7 +142,7 @@ func projectionOf(path []string) projection {
 	return projection{path[0]: projectionOf(path[1:])}
 }
 
-// add shows another path. It returns false if one of the two paths contains the other.
+// add adds a path. It returns false if one of the paths contains the other.
 func (p projection) add(path []string) bool {
 	if p == nil || len(path) == 0 {
 		return false
@@ -157,17 +155,16 @@ func (p projection) add(path []string) bool {
 	return next.add(path[1:])
 }
 
-// Key returns a canonical text of the columns in their order. fmt sorts the keys of maps and
-// quotes names, so different columns have different keys.
+// Key returns a canonical text of the columns in their order. fmt sorts the keys of maps and quotes names, so different
+// columns have different keys.
 func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 
 // Whole reports whether a column shows its whole field, not parts of it.
 func (p projection) Whole() bool { return p == nil }
 
-// Project returns the part of its field's value that a column shows, as MongoDB does:
-// sub-documents keep their order, arrays are gone through, and a scalar where
-// the path goes on is left out. It returns false if nothing is shown. It reads a broken
-// value up to the fault.
+// Project returns the part of its field's value that a column shows, as MongoDB does: sub-documents keep their order,
+// paths continue through arrays, and a scalar is left out if the path continues below it. It returns false if there is
+// nothing to show. It reads a malformed value up to the fault.
 func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 	if v.IsZero() || p == nil {
 		return v, !v.IsZero()

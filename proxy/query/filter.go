@@ -14,19 +14,19 @@ import (
 
 // Reader reads filters. It is safe for concurrent use.
 type Reader struct {
-	Limits filter.Options   // of every filter
+	Limits filter.Options   // limits of every filter
 	Now    func() time.Time // the value of $$NOW
 }
 
-// cast gives a top-level field's value another type; the zero cast changes nothing.
+// cast converts the value of a top-level field to another type. The zero cast changes nothing.
 type cast struct {
 	field string
 	to    func(bson.RawValue) (value bson.RawValue, ok bool)
 }
 
-// Filter returns the caller's filter: json, or else filter in bracket notation, or else
-// all (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex
-// digits are read as an ObjectID, or is "".
+// Filter returns the caller's filter: json, or else filter in bracket notation, or else a filter that matches
+// everything (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex digits are read as an
+// ObjectID, or is "".
 func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
@@ -39,8 +39,8 @@ func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 // public is cast to a boolean (API.md: projects, 4).
 func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast{"public", truthOf}) }
 
-// SearchFilter returns the filter of an endpoint with search, which replaces json and
-// filter where it is given (API.md: Shared filter behaviour, 3).
+// SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present (API.md:
+// Shared filter behaviour, 3).
 func (r Reader) SearchFilter(p Params) *filter.Filter { return r.search(p, cast{}) }
 
 func (r Reader) search(p Params, c cast) *filter.Filter {
@@ -93,8 +93,7 @@ func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(doc, o)
 }
 
-// Compile turns a query made by this program into a filter. param is the parameter it
-// came from, or "".
+// Compile turns a query made by this program into a filter. param is the parameter that the query comes from, or "".
 func (r Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
 	return compile(d, r.options(param))
 }
@@ -123,13 +122,13 @@ func (r Reader) options(param string) filter.Options {
 	o.Param = param
 	o.HexIDs = true
 	o.Now = r.Now()
-	o.Foreign = true // the view knows whether there is a database to ask
+	o.Foreign = true // the view decides whether there is a database
 	return o
 }
 
-// truthOf casts a value to a boolean as PHP does, where the API grew up: null,
-// zero, "" and "0" are false, everything else is true, the string "false"
-// included. A condition such as {"$ne": true} is no value and stays what it is.
+// truthOf casts a value to a boolean as PHP does, from which the API comes: null, zero, "" and "0" are false;
+// everything else is true, even the string "false". A condition such as {"$ne": true} is not a value and stays
+// unchanged.
 func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
 	is := raw.Truth(v)
 	switch v.Type {

@@ -16,12 +16,12 @@ import (
 // name filter and the brackets [year].
 type pair struct{ name, brackets, value string }
 
-// Params is a query string in the order it was written. A method that cannot read its
-// parameter returns the zero value and records the error, which Err returns: a handler
-// reads what it needs and checks once. Params records which parts are read, too; see usage.
+// Params is a query string, in its order. A method that cannot read its parameter returns the zero value and records
+// the error, which Err returns: a handler reads all its parameters and checks once. Params also records which parts are
+// read; see usage.
 type Params struct {
 	pairs  []pair
-	hidden *access.Fields // which no parameter may name
+	hidden *access.Fields // fields that no parameter may name
 	*usage
 }
 
@@ -38,8 +38,8 @@ func Read(args iter.Seq2[[]byte, []byte]) Params {
 	return Params{pairs, nil, &usage{}}
 }
 
-// Hiding returns the parameters of a caller who may not see some fields: it is an error if
-// one of them names such a field.
+// Hiding returns the parameters for a caller who may not see some fields. A parameter that names such a field is then
+// an error.
 func (p Params) Hiding(hidden *access.Fields) Params {
 	p.hidden = hidden
 	return p
@@ -65,8 +65,8 @@ func (p Params) Has(name string) bool {
 	return false
 }
 
-// Text returns a parameter that has one value, "" if it is absent. The last of several
-// values counts, as in PHP, where the API grew up.
+// Text returns a parameter with one value, or "". If there are several values, the last counts, as in PHP, from which
+// the API comes.
 func (p Params) Text(name string) string {
 	var value string
 	for pair := range p.of(name) {
@@ -79,7 +79,7 @@ func (p Params) Text(name string) string {
 	return p.UTF8(name, value)
 }
 
-// UTF8 returns a value of a parameter, "" if it is not valid UTF-8, which is an error.
+// UTF8 returns a value of a parameter. If it is not valid UTF-8, it records an error and returns "".
 func (p Params) UTF8(name, value string) string {
 	if !utf8.ValidString(value) {
 		p.refuse(name, "", "is not valid UTF-8")
@@ -88,8 +88,7 @@ func (p Params) UTF8(name, value string) string {
 	return value
 }
 
-// Flag returns a boolean parameter: off when absent, on when given without a
-// value (DESIGN.md: 6).
+// Flag returns a boolean parameter. It is false if absent, and true if given without a value (DESIGN.md: 6).
 func (p Params) Flag(name string) bool {
 	value := p.Text(name)
 	switch strings.ToLower(strings.TrimSpace(value)) {
@@ -104,7 +103,7 @@ func (p Params) Flag(name string) bool {
 	return false
 }
 
-// Integer returns an integer parameter, 0 when it is absent or empty.
+// Integer returns an integer parameter, or 0 if it is absent or empty.
 func (p Params) Integer(name string) int {
 	value := strings.TrimSpace(p.Text(name))
 	if value == "" {
@@ -121,8 +120,7 @@ func (p Params) Integer(name string) int {
 	return n
 }
 
-// Values returns a parameter with several values, as they are: name[]=a&name[]=b,
-// name[0]=a, or name=a,b (DESIGN.md: 16).
+// Values returns the values of a parameter, unchanged: name[]=a&name[]=b, name[0]=a, or name=a,b (DESIGN.md: 16).
 func (p Params) Values(name string) []string {
 	var values []string
 	for pair := range p.of(name) {
@@ -138,19 +136,19 @@ func (p Params) Values(name string) []string {
 	return values
 }
 
-// isIndex reports whether brackets are "[]" or such as "[12]".
+// isIndex reports whether brackets have the form "[]" or "[12]".
 func isIndex(brackets string) bool {
 	inside := strings.TrimSuffix(strings.TrimPrefix(brackets, "["), "]")
 	return len(inside) == len(brackets)-2 && strings.Trim(inside, "0123456789") == ""
 }
 
-// langParam names the language of an answer.
+// langParam is the parameter with the language of an answer.
 const langParam = "lang"
 
-// CheckLanguage refuses a lang that no label has, also where an answer has no labels:
-// every endpoint accepts the same languages.
+// CheckLanguage refuses a lang without labels, even if the answer has no labels, so that every endpoint accepts the
+// same languages.
 func (p Params) CheckLanguage() {
-	unrecorded := Params{p.pairs, nil, &usage{}} // an answer without labels does not read lang
+	unrecorded := Params{p.pairs, nil, &usage{}} // not recorded as read: an answer without labels ignores lang
 	lang := unrecorded.Text(langParam)
 	p.Fail(unrecorded.err)
 	if lang != "" && !label.Known(lang) {
@@ -158,17 +156,16 @@ func (p Params) CheckLanguage() {
 	}
 }
 
-// Language returns lang, "" if it is absent. CheckLanguage has checked it.
+// Language returns lang, or "". CheckLanguage has checked it.
 func (p Params) Language() string { return p.Text(langParam) }
 
 // Page is the shared pagination (API.md: Shared pagination).
 type Page struct {
-	Limit  int // 0: not paginated
+	Limit  int // 0 if the answer is not paginated
 	Offset int
 }
 
-// Page reads limit and offset. A limit of 0 or less does not paginate, a
-// negative offset is 0 (DESIGN.md: 2).
+// Page reads limit and offset. A limit of 0 or less means no pagination; a negative offset counts as 0 (DESIGN.md: 2).
 func (p Params) Page() Page {
 	limit, offset := p.Natural("limit"), p.Natural("offset")
 	if limit == 0 {
@@ -177,7 +174,7 @@ func (p Params) Page() Page {
 	return Page{Limit: limit, Offset: offset}
 }
 
-// Natural returns an integer parameter; a negative one is 0, and is reported as ignored.
+// Natural returns an integer parameter. A negative value becomes 0 and is reported as ignored.
 func (p Params) Natural(name string) int {
 	n := p.Integer(name)
 	if n < 0 {
@@ -186,8 +183,8 @@ func (p Params) Natural(name string) int {
 	return max(n, 0)
 }
 
-// Cut returns the half-open range of n rows that the page shows. It forms no sum of
-// limit and offset: both may be as large as an int gets.
+// Cut returns the half-open range of n rows on the page. It does not add limit and offset, because both may be as large
+// as an int.
 func (g Page) Cut(n int) (from, to int) {
 	from = min(g.Offset, n)
 	to = n
@@ -197,7 +194,7 @@ func (g Page) Cut(n int) (from, to int) {
 	return from, to
 }
 
-// Quoted is a client's text in a message, shortened.
+// Quoted returns a client's text, shortened and quoted for a message.
 func Quoted(s string) string { return strconv.Quote(Printable(s)) }
 
 // Printable shortens a client's text and makes it valid UTF-8.
@@ -207,10 +204,10 @@ func Printable(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…" // the cut may go through a character
+	return strings.ToValidUTF8(s[:most], "") + "…" // the cut may split a character
 }
 
-// refuse records that a parameter cannot be read, and at which place in it.
+// refuse records an error for a parameter, at a place in it.
 func (p Params) refuse(param, where, format string, args ...any) {
 	p.Fail(rules.Wrongf(param, where, format, args...))
 }

@@ -11,47 +11,46 @@ import (
 	"vitrine/rules/similar"
 )
 
-// KeyParam is the parameter that carries an API key.
+// KeyParam is the parameter with an API key.
 const KeyParam = "apikey"
 
-// mostIgnored is how many ignored parameters, and how many paths, an answer names.
+// mostIgnored is how many ignored parameters, and how many paths, an answer lists.
 const mostIgnored = 8
 
-// usage records which parts of a query string an answer depends on, and what is wrong
-// with them.
+// usage records which parts of a query string an answer depends on, and their errors.
 type usage struct {
 	err     error    // the first error
 	names   []string // parameters that the handler looked up
-	unused  []string // read parameters without effect
-	unknown []string // unknown values, as Ignored lists them
+	unused  []string // parameters that were read but have no effect
+	unknown []string // unknown values, in the form for Ignored
 	paths   []string // stored fields that the answer depends on
 }
 
-// Err returns the error of the first parameter that could not be read, nil if there is none.
+// Err returns the error of the first invalid parameter, or nil.
 func (u *usage) Err() error { return u.err }
 
-// Fail records an error unless there is one already. A nil error changes nothing.
+// Fail records an error unless one is already recorded. It ignores a nil error.
 func (u *usage) Fail(err error) { u.err = cmp.Or(u.err, err) }
 
-// lookFor records that a parameter was looked for.
+// lookFor records that the handler looked up a parameter.
 func (u *usage) lookFor(name string) {
 	if !slices.Contains(u.names, name) {
 		u.names = append(u.names, name)
 	}
 }
 
-// MarkUnused records that parameters were read and have no effect.
+// MarkUnused records that parameters were read but have no effect.
 func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names...) }
 
-// MarkUnknown records the value of a parameter unless it is one of the known ones.
+// MarkUnknown records the value of a parameter unless it is one of the known values.
 func (u *usage) MarkUnknown(name, value string, known ...string) {
 	if value != "" && !slices.Contains(known, value) {
 		u.unknown = append(u.unknown, name+"="+escaped(value)+hint(value, known, name+"="))
 	}
 }
 
-// Checked returns a filter and records its error. With an error it returns a filter that
-// selects everything, which no caller uses.
+// Checked returns a filter and records its error. If there is an error, it returns a filter that selects everything; no
+// caller uses it.
 func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	if err != nil {
 		u.Fail(err)
@@ -101,16 +100,16 @@ func joinFirst(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// escaped returns a client's text, shortened, in characters that a header may have.
+// escaped returns a client's text, shortened and in characters that headers allow.
 func escaped(text string) string {
 	const most = 60
 	return url.QueryEscape(text[:min(len(text), most)])
 }
 
-// hint returns " (did you mean X?)" with the nearest of words, or nothing if none is near.
+// hint returns " (did you mean X?)" with the nearest word, or "" if none is near.
 func hint(text string, words []string, before string) string {
 	if len(text) > 4*mostIgnored {
-		return "" // no name is as long
+		return "" // no name is so long
 	}
 	best := similar.Nearest(text, words, len(text)/3+1)
 	if best == "" {

@@ -11,25 +11,24 @@ import (
 // All returns the filter that matches every document.
 func All() *Filter { return And() }
 
-// And returns the filter that holds where all filters do. It skips nil filters; without
-// filters everything matches. It joins a restriction to a caller's filter without
-// overwriting any of it.
+// And returns the filter that matches if all filters match. It skips nil filters; without filters it matches
+// everything. It can join a restriction to a caller's filter without overwriting any of it.
 func And(filters ...*Filter) *Filter { return combined(and, filters) }
 
-// Or returns the filter that holds where one of the filters does. It skips nil filters;
-// without filters nothing matches.
+// Or returns the filter that matches if one of the filters matches. It skips nil filters; without filters it matches
+// nothing.
 func Or(filters ...*Filter) *Filter { return combined(or, filters) }
 
-// Not returns the filter that holds where f does not.
+// Not returns the filter that matches if f does not.
 func Not(f *Filter) *Filter {
 	not := *f
 	not.setRoot(&NotNode{f.root})
 	return &not
 }
 
-// OneOf returns the filter for documents with one of some values at a path, nothing without
-// values. nil is null, and a missing value counts as null. Values that BSON does not have,
-// and paths that raw.ParsePath refuses, panic: they come from the program.
+// OneOf returns the filter for documents with one of some values at a path; without values it matches nothing. nil
+// means null, and a missing value counts as null. OneOf panics for values that BSON does not have, and for paths that
+// raw.ParsePath refuses, because they come from the program.
 func OneOf(path string, values ...any) *Filter {
 	in := &In{}
 	for _, v := range values {
@@ -42,13 +41,12 @@ func OneOf(path string, values ...any) *Filter {
 	return of(&Leaf{raw.PathOf(path), in})
 }
 
-// Compared returns the filter for documents with a value at a path that an operator
-// compares with another one; see OneOf.
+// Compared returns the filter for documents whose value at a path satisfies an operator and an operand; see OneOf.
 func Compared(path string, op Op, value any) *Filter {
 	return of(&Leaf{raw.PathOf(path), &Compare{op, valueOf(value)}})
 }
 
-// of returns the filter of a tree.
+// of returns the filter with a tree.
 func of(n Node) *Filter {
 	f := &Filter{}
 	f.setRoot(n)
@@ -73,7 +71,7 @@ func combined(join func([]Node) Node, filters []*Filter) *Filter {
 	return &all
 }
 
-// valueOf returns a value of the program as BSON.
+// valueOf returns a Go value as BSON.
 func valueOf(v any) bson.RawValue {
 	switch v := v.(type) {
 	case nil:

@@ -11,17 +11,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ExprNode is $expr: it holds if its expression has a true value. Expressions see
-// whole values: they do not look into arrays, and compare across types in
-// MongoDB's total order.
+// ExprNode is $expr: it holds if its expression has a true value. Expressions see whole values: they do not open
+// arrays, and compare across types in MongoDB's total order.
 type ExprNode struct {
 	root expr
 	key  string
 }
 
-// match evaluates the expression on a whole document: the parser admits $expr at the top
-// level only. The error is a *rules.Error: the document has a value that an operator
-// cannot take, or is too much work.
+// match evaluates the expression on a whole document, because the parser allows $expr only at the top level. The error
+// is a *rules.Error: the document has a value that an operator cannot take, or needs too much work.
 func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	s := states.Get().(*state)
 	defer s.release()
@@ -30,8 +28,8 @@ func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	return err == nil && raw.Truth(value), err
 }
 
-// expr is an aggregation expression. A missing value is the zero RawValue. An error ends the
-// evaluation: eval panics with a failure, which state.value recovers.
+// expr is an aggregation expression. The zero RawValue is a missing value. To report an error, eval panics with a
+// failure, which state.value recovers.
 type expr interface {
 	eval(s *state) bson.RawValue
 }
@@ -42,9 +40,9 @@ func (s *state) value(e expr) (v bson.RawValue, err error) {
 	return e.eval(s), nil
 }
 
-// maxWork bounds the evaluation of an expression over one document, in steps: an
-// argument is one, and one more for every workBytes bytes that it has. Nested $map and
-// $filter multiply; this bounds their time, and the memory of what they make.
+// maxWork bounds the evaluation of an expression over one document, in steps: one for each argument, and one more for
+// every workBytes bytes of it. Nested $map and $filter multiply; this bounds their time, and the memory of their
+// results.
 const maxWork, workBytes = 1 << 20, 32
 
 // state is the evaluation of an expression over one document.
@@ -52,16 +50,16 @@ type state struct {
 	root  bson.RawValue
 	vars  []bson.RawValue // the variables of $map and $filter that are in scope
 	stack []bson.RawValue // the arguments of the operators being evaluated
-	steps int             // of maxWork
-	zone  zone            // the last time zone that was loaded
+	steps int             // steps left of maxWork
+	zone  zone            // the last time zone loaded
 
-	bounds *Bounds // of regular expressions
+	bounds *Bounds // bounds of regular expressions
 }
 
-// states are kept for the next document: an evaluation does not allocate its stacks.
+// states is a pool, so that an evaluation does not allocate its stacks.
 var states = sync.Pool{New: func() any { return &state{steps: maxWork} }}
 
-// release puts the state back into the pool, without pointers into the document.
+// release returns the state to the pool, without pointers into the document.
 func (s *state) release() {
 	clear(s.vars[:cap(s.vars)])
 	clear(s.stack[:cap(s.stack)])
@@ -69,7 +67,7 @@ func (s *state) release() {
 	states.Put(s)
 }
 
-// work counts a value that was looked at or made.
+// work counts the steps for reading or making a value.
 func (s *state) work(v bson.RawValue) { s.steps -= 1 + len(v.Value)/workBytes }
 
 // constant is a literal value.
@@ -77,13 +75,13 @@ type constant bson.RawValue
 
 func (c constant) eval(*state) bson.RawValue { return bson.RawValue(c) }
 
-// fieldExpr is a field path: "$a.b", or "$$this.b" of a variable.
+// fieldExpr is a field path: "$a.b", or "$$this.b" for a variable.
 type fieldExpr struct {
-	slot  int // of the variable; -1: the document
+	slot  int // slot of the variable; -1 for the document
 	names []string
 }
 
-// eval reads the path as raw.Field does. The first step into a document is free of work.
+// eval reads the path as raw.Field does. The first step into a document does not count as work.
 func (f fieldExpr) eval(s *state) bson.RawValue {
 	from, names := s.root, f.names
 	if f.slot >= 0 {
@@ -101,7 +99,7 @@ func (f fieldExpr) eval(s *state) bson.RawValue {
 // composite is an array or a document of expressions. A missing value is null in an array,
 // and left out of a document.
 type composite struct {
-	names []string // of a document's fields; nil: it is an array
+	names []string // names of a document's fields; nil for an array
 	args  []expr
 }
 
@@ -127,11 +125,11 @@ func (c composite) eval(s *state) bson.RawValue {
 type call struct {
 	op   *operator
 	name string
-	args []expr // nil where a named argument is absent
-	// place has the parameter and the place of errors.
+	args []expr // nil if a named argument is absent
+	// place has the parameter and the place for errors.
 	place rules.Error
-	slot  int    // of the variable that $map or $filter sets
-	regex *Regex // of $regexMatch; nil if it is null
+	slot  int    // slot of the variable that $map or $filter sets
+	regex *Regex // expression of $regexMatch; nil if it is null
 }
 
 // eval evaluates the eager arguments onto the stack, then the operator.
@@ -157,11 +155,11 @@ func (c *call) eval(s *state) bson.RawValue {
 	return v
 }
 
-// frame is a call that is being evaluated.
+// frame is a call during its evaluation.
 type frame struct {
 	call   *call
 	state  *state
-	values []bson.RawValue // of the arguments, as many as operator.eager says
+	values []bson.RawValue // values of the eager arguments
 }
 
 // fail ends the evaluation with an error at the operator's place.
@@ -183,7 +181,7 @@ func (f frame) has(i int) bool { return i < len(f.call.args) && f.call.args[i] !
 // lazy evaluates an argument that is not eager.
 func (f frame) lazy(i int) bson.RawValue { return f.call.args[i].eval(f.state) }
 
-// all calls check with each argument in turn. It ends at the first null and returns false.
+// all calls check with each argument in turn. It stops at the first null and returns false.
 func (f frame) all(check func(i int)) bool {
 	for i, v := range f.values {
 		if raw.IsNone(v) {
@@ -194,11 +192,11 @@ func (f frame) all(check func(i int)) bool {
 	return true
 }
 
-// each evaluates the third argument for each element of the input, the first argument, bound
-// to the operator's variable, until take returns false.
+// each evaluates the third argument for each element of the input, which is the first argument. It binds the element to
+// the operator's variable, and stops when take returns false.
 func (f frame) each(take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
-		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest: the variables before it are set
+		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set
 		v := f.lazy(2)
 		f.state.work(v)
 		f.checkWork()
@@ -251,10 +249,10 @@ func (f frame) string(what string, i int) string {
 	return raw.Text(v)
 }
 
-// null is the result of most operators for an argument that is null or missing.
+// null is the result of most operators if an argument is null or missing.
 var null = bson.RawValue{Type: bson.TypeNull}
 
-// orNull returns null for a missing value.
+// orNull returns v, or null if v is missing.
 func orNull(v bson.RawValue) bson.RawValue {
 	if v.Type == 0 {
 		return null
@@ -262,7 +260,7 @@ func orNull(v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// intValue returns an int32, int64 or date.
+// intValue returns an integer as an int32, int64 or date.
 func intValue(n int64, t bson.Type) bson.RawValue {
 	if t == bson.TypeInt32 {
 		return bson.RawValue{Type: t, Value: binary.LittleEndian.AppendUint32(nil, uint32(n))}

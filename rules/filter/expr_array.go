@@ -9,12 +9,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// evalIn compares the elements themselves: it does not look into arrays among them.
+// evalIn compares with the elements as a whole: it does not open arrays among them.
 func evalIn(f frame) bson.RawValue {
 	return raw.NewBool(some(f.array(1), func(v bson.RawValue) bool { return raw.Compare(v, f.values[0]) == 0 }))
 }
 
-// some reports whether holds is true of an element of an array.
+// some reports whether holds is true for an element of an array.
 func some(array bson.RawValue, holds func(v bson.RawValue) bool) bool {
 	for v := range raw.Elements(array) {
 		if holds(v) {
@@ -24,15 +24,15 @@ func some(array bson.RawValue, holds func(v bson.RawValue) bool) bool {
 	return false
 }
 
-// elementsTrue is $anyElementTrue, with until true, or $allElementsTrue.
+// elementsTrue returns $anyElementTrue if until is true, and $allElementsTrue otherwise.
 func elementsTrue(until bool) evaluation {
 	return func(f frame) bson.RawValue {
 		return raw.NewBool(some(f.array(0), func(v bson.RawValue) bool { return raw.Truth(v) == until }) == until)
 	}
 }
 
-// evalIntersection returns the common elements, sorted and distinct; null if an argument is
-// null. Without arguments the set is empty.
+// evalIntersection returns the common elements, sorted and distinct. It returns null if an argument is null, and an
+// empty set without arguments.
 func evalIntersection(f frame) bson.RawValue {
 	var common []bson.RawValue
 	if !f.all(func(i int) {
@@ -72,7 +72,7 @@ func evalMap(f frame) bson.RawValue {
 	return b.Finish(bson.TypeArray)
 }
 
-// evalFilter keeps elements in their order, up to the limit. Null does not limit.
+// evalFilter keeps elements in their order, up to the limit. A limit of null means no limit.
 func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
 	if f.has(3) {

@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// conversion is $toInt and the like.
+// conversion returns the operator $toInt or a similar one.
 func conversion(to bson.Type) evaluation {
 	return func(f frame) bson.RawValue {
 		v, reason := convert(f.values[0], to)
@@ -26,8 +26,8 @@ func conversion(to bson.Type) evaluation {
 	}
 }
 
-// evalConvert returns onNull for a null input, and onError where the conversion fails. Errors
-// in the arguments themselves are not caught. A target that is null makes null.
+// evalConvert returns onNull for a null input, and onError if the conversion fails. It does not catch errors in the
+// arguments themselves. If the target type is null, the result is null.
 func evalConvert(f frame) bson.RawValue {
 	input, to := f.values[0], f.values[1]
 	var target bson.Type
@@ -110,7 +110,7 @@ func toString(v bson.RawValue) (made bson.RawValue, reason string) {
 	return raw.NewString(s), reason
 }
 
-// formatDouble writes the shortest text that reads as the same number.
+// formatDouble writes the shortest text that parses as the same number.
 func formatDouble(d float64) string {
 	switch {
 	case math.IsInf(d, 1):
@@ -183,7 +183,7 @@ func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string)
 	return intValue(n, to), ""
 }
 
-// dateLayouts are how texts write dates; those without a zone mean UTC.
+// dateLayouts are the accepted forms of dates in texts. A form without a zone means UTC.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// date returns the moment that a date, timestamp or ObjectID holds, in a time zone.
+// date returns the time in a date, timestamp or ObjectID, in a time zone.
 func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	t, ok := moment(v)
 	if !ok {
@@ -21,7 +21,7 @@ func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	return t.In(zone)
 }
 
-// moment returns the time of a date, timestamp or ObjectID, in UTC.
+// moment returns the time in a date, timestamp or ObjectID, in UTC.
 func moment(v bson.RawValue) (time.Time, bool) {
 	switch {
 	case v.Type == bson.TypeDateTime:
@@ -34,7 +34,7 @@ func moment(v bson.RawValue) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// zone is a time zone by its name.
+// zone is a time zone with its name.
 type zone struct {
 	name string
 	*time.Location
@@ -60,25 +60,25 @@ func (f frame) zone(i int) *time.Location {
 	return f.state.zone.Location
 }
 
-// zoneWork is the work of loading a time zone from its file.
+// zoneWork is the number of steps for loading a time zone from its file.
 const zoneWork = 1000
 
-// locate finds a time zone by its name in the database of them, or by an offset such as
-// +02:00. It returns nil for an unknown one.
+// locate finds a time zone by its name in the time zone database, or by an offset such as +02:00. It returns nil for an
+// unknown one.
 func locate(name string) *time.Location {
 	for _, offset := range []string{"-07", "-0700", "-07:00"} {
 		if t, err := time.ParseInLocation(offset, name, time.UTC); err == nil {
 			return t.Location()
 		}
 	}
-	if name == "" || name == "Local" || len(name) > 64 { // the first two mean something to Go
+	if name == "" || name == "Local" || len(name) > 64 { // the first two have a special meaning in Go
 		return nil
 	}
 	location, _ := time.LoadLocation(name)
 	return location
 }
 
-// datePart is $year and the like; the time zone is the second argument.
+// datePart returns $year or a similar operator. Its second argument is the time zone.
 func datePart(of func(time.Time) int) evaluation {
 	return func(f frame) bson.RawValue {
 		location := f.zone(1)
@@ -95,13 +95,12 @@ const (
 	utcFormat = isoFormat + "Z"
 )
 
-// evalDateToString checks format and time zone even without a date: their errors concern all
-// documents.
+// evalDateToString checks format and time zone even without a date, because their errors concern all documents.
 func evalDateToString(f frame) bson.RawValue {
 	format, isNull := "", f.has(1) && raw.IsNone(f.values[1])
 	if f.has(1) && !isNull {
 		format = f.string("format", 1)
-		f.formatted(format, time.Unix(0, 0).UTC()) // fails if the format is wrong
+		f.formatted(format, time.Unix(0, 0).UTC()) // fails if the format is invalid
 	}
 	location := f.zone(2)
 	switch {
@@ -118,7 +117,7 @@ func evalDateToString(f frame) bson.RawValue {
 	return f.formatted(format, f.date(f.values[0], location))
 }
 
-// formatted is formatDate as a value.
+// formatted returns the result of formatDate as a value.
 func (f frame) formatted(format string, t time.Time) bson.RawValue {
 	s, reason := formatDate(format, t)
 	if reason != "" {
@@ -127,7 +126,7 @@ func (f frame) formatted(format string, t time.Time) bson.RawValue {
 	return raw.NewString(s)
 }
 
-// layouts are the letters of a format that Go has a layout for.
+// layouts maps the letters of a format to Go's layouts.
 var layouts = map[byte]string{
 	'%': "%", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
 }
@@ -149,7 +148,7 @@ var dateNumbers = map[byte]struct {
 	'Z': {1, func(t time.Time) int { _, offset := t.Zone(); return offset / 60 }},
 }
 
-// formatDate writes a date in a format of $dateToString, or returns the reason why not.
+// formatDate writes a date in a format of $dateToString. If the format is invalid, reason says why.
 func formatDate(format string, t time.Time) (written, reason string) {
 	var b []byte
 	for i := 0; i < len(format); i++ {
@@ -176,10 +175,10 @@ func formatDate(format string, t time.Time) (written, reason string) {
 	return string(b), ""
 }
 
-// isoWeekday counts from Monday, which is 1.
+// isoWeekday returns 1 for Monday to 7 for Sunday.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// evalDateDiff counts the beginnings of a unit between two dates.
+// evalDateDiff counts how often a unit begins between two dates.
 func evalDateDiff(f frame) bson.RawValue {
 	weekly := f.values[2].Type == bson.TypeString && raw.Text(f.values[2]) == "week"
 	if weekly && f.has(4) && raw.IsNone(f.values[4]) {
@@ -201,7 +200,7 @@ func evalDateDiff(f frame) bson.RawValue {
 	return intValue(n, bson.TypeInt64)
 }
 
-// weekday reads a day's name, or its first three letters; Monday is 1.
+// weekday reads the name of a day, or its first three letters. Monday is 1.
 func (f frame) weekday(i int) int {
 	name := f.string("startOfWeek", i)
 	for day := 1; day <= 7; day++ {
@@ -214,8 +213,8 @@ func (f frame) weekday(i int) int {
 	return 0
 }
 
-// dateDiff counts the beginnings of a unit between two dates of one time zone; false if
-// there is no such unit. Weeks begin on a day from 1, Monday, to 7.
+// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is unknown.
+// Weeks begin on firstDay, from 1 for Monday to 7.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
 	const hour, day = 3600, 24 * 3600
 	_, from := start.Zone()

@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// decimals computes as decimal128 does: 34 digits, half to even. Its methods return a
-// condition, which is not needed: an undefined result is NaN.
+// decimals computes as decimal128 does: 34 digits, half to even. The conditions that its methods return are ignored: an
+// undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
 // decimalOperation is an operation of decimals on x and y.
@@ -43,7 +43,7 @@ var (
 	modulo   = arithmetic{math.Mod, decimals.Rem}
 )
 
-// of computes with two numbers. Integers beyond 64 bits become a double.
+// of applies the operation to two numbers. Integers beyond 64 bits become a double.
 func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 	if t := wider(a.Type, b.Type); t != bson.TypeDouble {
 		d := s.compute(op.decimals, toApd(a, 15), toApd(b, 15))
@@ -75,7 +75,7 @@ func evalMultiply(f frame) bson.RawValue {
 	return product
 }
 
-// evalSubtract takes a date from a date, in milliseconds, or milliseconds from a date.
+// evalSubtract subtracts a date from a date, in milliseconds, or milliseconds from a date.
 func evalSubtract(f frame) bson.RawValue {
 	a, b := f.values[0], f.values[1]
 	if a.Type != bson.TypeDateTime {
@@ -101,7 +101,7 @@ func (f frame) dividend() (a, b bson.RawValue) {
 	return a, b
 }
 
-// evalDivide makes a double of integers, even if the quotient is whole.
+// evalDivide returns a double for integers, even if the quotient is whole.
 func evalDivide(f frame) bson.RawValue {
 	a, b := f.dividend()
 	if wider(a.Type, b.Type) == bson.TypeDecimal128 {
@@ -110,8 +110,7 @@ func evalDivide(f frame) bson.RawValue {
 	return doubleValue(float(a) / float(b))
 }
 
-// evalMod gives the remainder the sign of the dividend. Of an integer and a whole double it
-// is an integer.
+// evalMod returns a remainder with the sign of the dividend. For an integer and a whole double it is an integer.
 func evalMod(f frame) bson.RawValue {
 	a, b := f.dividend()
 	if n, whole, ok := raw.Truncate(b); ok && whole && wider(a.Type, b.Type) == bson.TypeDouble {
@@ -120,7 +119,7 @@ func evalMod(f frame) bson.RawValue {
 	return modulo.of(f.state, a, b)
 }
 
-// evalAbs makes an int64 of the least int32.
+// evalAbs returns an int64 for the least int32.
 func evalAbs(f frame) bson.RawValue {
 	v := f.number(0)
 	if v.Type == bson.TypeDouble || v.Type == bson.TypeDecimal128 {
@@ -149,7 +148,7 @@ func fractional(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd
 	}
 }
 
-// evalRound rounds half to even, at a place behind the point or, if negative, before it.
+// evalRound rounds half to even, at a place after the point or, if negative, before it.
 func evalRound(f frame) bson.RawValue {
 	v, place := f.number(0), 0
 	if len(f.values) > 1 {
@@ -320,7 +319,7 @@ func intOf(n int64, t bson.Type) bson.RawValue {
 	return intValue(n, bson.TypeInt64)
 }
 
-// float converts a number.
+// float converts a number to a float64.
 func float(v bson.RawValue) float64 {
 	switch v.Type {
 	case bson.TypeDouble:
@@ -361,7 +360,7 @@ func parseApd(text string) *apd.Decimal {
 	return d
 }
 
-// decimalValue makes a decimal128 of a number of 34 digits.
+// decimalValue returns a number of up to 34 digits as a decimal128.
 func decimalValue(d *apd.Decimal) bson.RawValue {
 	parsed, err := bson.ParseDecimal128(d.String())
 	if err != nil {

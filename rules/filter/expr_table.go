@@ -12,46 +12,44 @@ import (
 
 // operator is an operator of expressions.
 type operator struct {
-	least, most int // how many arguments a list may have; most 0: only a document of names
-	// names are the names of arguments in a document. ! marks required ones, - those that
-	// only MongoDB evaluates.
+	least, most int // how many arguments a list may have; if most is 0, only a document of names is allowed
+	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB evaluates.
 	names []string
-	// eager is how many arguments are evaluated before eval is called; the others, which
-	// may not be needed, are left to it.
+	// eager is how many arguments are evaluated before eval is called. eval evaluates the others if it needs them.
 	eager int
-	nulls int // if one of so many arguments is null or missing, the value is null
+	nulls int // if one of the first nulls arguments is null or missing, the result is null
 	eval  evaluation
 }
 
 // evaluation computes an operator from its evaluated arguments.
 type evaluation func(f frame) bson.RawValue
 
-// unlimited is the number of arguments of operators that take any number.
+// unlimited is the limit of operators that take any number of arguments.
 const unlimited = math.MaxInt
 
-// exactly is an operator of n arguments; of 0 it takes them by their names alone.
+// exactly returns an operator with n arguments. If n is 0, they must be named.
 func exactly(n int, eval evaluation) *operator { return between(n, n, eval) }
 
-// anyNumber is an operator of any number of arguments.
+// anyNumber returns an operator with any number of arguments.
 func anyNumber(eval evaluation) *operator { return between(0, unlimited, eval) }
 
-// between is an operator of a number of arguments within bounds, all of them eager.
+// between returns an operator with least to most arguments, all of them eager.
 func between(least, most int, eval evaluation) *operator {
 	return &operator{least: least, most: most, eager: unlimited, eval: eval}
 }
 
-// unary is an operator that takes every value.
+// unary returns an operator with one argument of any type.
 func unary(of func(v bson.RawValue) bson.RawValue) *operator {
 	return exactly(1, func(f frame) bson.RawValue { return of(f.values[0]) })
 }
 
-// lazily has all arguments but the first few left to eval.
+// lazily makes all arguments after the first eager ones lazy.
 func (o *operator) lazily(eager int) *operator {
 	o.eager = eager
 	return o
 }
 
-// nullIf makes the value null if one of the first n arguments is.
+// nullIf makes the result null if one of the first n arguments is.
 func (o *operator) nullIf(n int) *operator {
 	o.nulls = n
 	return o
@@ -63,7 +61,7 @@ func (o *operator) named(names string) *operator {
 	return o
 }
 
-// operators are the operators with the usual syntax. exprParser.call has the others.
+// operators are the operators with the usual syntax. exprParser.call parses the others.
 var operators = map[string]*operator{
 	"$eq":  exactly(2, comparison(Eq, true)),
 	"$ne":  exactly(2, comparison(Eq, false)),
@@ -131,7 +129,7 @@ var operators = map[string]*operator{
 	"$toObjectId": exactly(1, conversion(bson.TypeObjectID)).nullIf(1),
 }
 
-// The operators that exprParser.call reads by their own rules.
+// The operators with a syntax of their own, see exprParser.call.
 var (
 	mapOperator        = exactly(0, evalMap).lazily(1).nullIf(1).named("input! as in! -arrayIndexAs")
 	filterOperator     = exactly(0, evalFilter).lazily(1).nullIf(1).named("input! as cond! limit -arrayIndexAs")
@@ -140,15 +138,15 @@ var (
 	regexMatchOperator = exactly(0, evalRegexMatch).named("input! regex! options")
 )
 
-// comparison is the operator op, if holds is true, or its opposite.
+// comparison returns the comparison op if holds is true, and its opposite otherwise.
 func comparison(op Op, holds bool) evaluation {
 	return func(f frame) bson.RawValue {
 		return raw.NewBool(op.holds(raw.Compare(f.values[0], f.values[1])) == holds)
 	}
 }
 
-// logical is $and, with until false, or $or, with until true: evaluation goes on until
-// an argument has that truth.
+// logical returns $and if until is false, and $or if until is true: evaluation stops at an argument with that truth
+// value.
 func logical(until bool) evaluation {
 	return func(f frame) bson.RawValue {
 		for i := range f.call.args {
@@ -160,7 +158,7 @@ func logical(until bool) evaluation {
 	}
 }
 
-// evalCond evaluates only the branch that its condition chooses.
+// evalCond evaluates only the chosen branch.
 func evalCond(f frame) bson.RawValue {
 	if raw.Truth(f.values[0]) {
 		return f.lazy(1)
@@ -168,7 +166,7 @@ func evalCond(f frame) bson.RawValue {
 	return f.lazy(2)
 }
 
-// evalSwitch takes a condition and a value in turns, then the default or nil.
+// evalSwitch takes alternating conditions and values, then the default or nil.
 func evalSwitch(f frame) bson.RawValue {
 	last := len(f.call.args) - 1
 	for i := 0; i < last; i += 2 {

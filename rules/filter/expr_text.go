@@ -9,8 +9,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// coerced is the first argument as the text operators that take more than strings see
-// it; null is empty.
+// coerced returns the first argument as text, for operators that also take values other than strings. Null becomes "".
 func (f frame) coerced() string {
 	v := f.values[0]
 	switch {
@@ -26,7 +25,7 @@ func (f frame) coerced() string {
 	return ""
 }
 
-// evalConcat takes strings only; null if one is null.
+// evalConcat concatenates strings. It returns null if one of them is null.
 func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
 	if !f.all(func(i int) { b.WriteString(f.string("argument", i)) }) {
@@ -53,15 +52,14 @@ func evalLength(f frame) bson.RawValue {
 	return intValue(int64(utf8.RuneCountInString(f.string("argument", 0))), bson.TypeInt32)
 }
 
-// evalSubstring counts code points. It cuts off at the end of the string.
+// evalSubstring counts code points. It stops at the end of the string.
 func evalSubstring(f frame) bson.RawValue {
 	s, from, n := f.coerced(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
 	return raw.NewString(rest[:offset(rest, n)])
 }
 
-// offset is the byte at which the code point of a number begins; the end of s if it
-// has fewer.
+// offset returns the byte offset of a code point by its number, or the length of s if it has fewer code points.
 func offset(s string, point int) int {
 	for i := range s {
 		if point == 0 {
@@ -72,7 +70,7 @@ func offset(s string, point int) int {
 	return len(s)
 }
 
-// evalIndexOf returns a position in code points, -1 if the second string does not occur.
+// evalIndexOf returns a position in code points, or -1 if the second string does not occur.
 func evalIndexOf(f frame) bson.RawValue {
 	s, token := f.string("first argument", 0), f.string("second argument", 1)
 	from, to := 0, utf8.RuneCountInString(s)
@@ -86,13 +84,13 @@ func evalIndexOf(f frame) bson.RawValue {
 	if i := strings.Index(s[start:], token); i >= 0 {
 		at = from + utf8.RuneCountInString(s[start:start+i])
 	}
-	if at >= to && (s != "" || at > 0) { // a match must begin within the bounds; an empty string is found in an empty one
+	if at >= to && (s != "" || at > 0) { // a match must begin within the bounds; an empty string occurs in an empty one
 		at = -1
 	}
 	return intValue(int64(at), bson.TypeInt32)
 }
 
-// evalRegexMatch is false for an input or an expression that is null.
+// evalRegexMatch returns false if the input or the expression is null.
 func evalRegexMatch(f frame) bson.RawValue {
 	if raw.IsNone(f.values[0]) {
 		return raw.NewBool(false)

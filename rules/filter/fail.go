@@ -1,10 +1,10 @@
 package filter
 
-// failure wraps the first error of the parser or of an expression, which panics with it.
-// It does not leave the package.
+// failure is the panic value with which the parser or an expression reports its first error. It does not leave the
+// package.
 type failure struct{ error }
 
-// caught recovers a failure, as the error of the caller that defers it.
+// caught, when deferred, recovers a failure and sets it as the caller's error.
 func caught(err *error) {
 	switch r := recover().(type) {
 	case nil:

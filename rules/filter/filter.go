@@ -12,10 +12,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
-// evaluates: $text, geographic operators, $jsonSchema, the rarer $expr operators
-// and expressions. A caller with a MongoDB behind it may hand the filter through:
-// everything else in it has been checked. It is a rules.ErrWrongCall as well.
+// ErrNotInMemory marks filters that are valid MongoDB but that this package does not evaluate: $text, geographic
+// operators, $jsonSchema, the rarer $expr operators and expressions. A caller with a MongoDB may pass the filter on,
+// because the rest of it has been checked. It is a rules.ErrWrongCall, too.
 var ErrNotInMemory = fmt.Errorf("%w: not evaluated in memory", rules.ErrWrongCall)
 
 // Filter is a parsed, validated query. It is immutable and safe for concurrent use.
@@ -26,9 +25,8 @@ type Filter struct {
 	backtracks bool // an expression needs the backtracking engine
 }
 
-// Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
-// Errors are *rules.Error; Where is an offset for malformed JSON and the path of
-// the fault, such as "$or.1.year.$gte", for a malformed filter.
+// Parse reads a filter from Extended JSON (API.md: Shared filter behaviour). Errors are *rules.Error. Their Where is an
+// offset for malformed JSON, and a path such as "$or.1.year.$gte" for a malformed filter.
 func Parse(json []byte, o Options) (*Filter, error) {
 	o = o.withDefaults()
 	doc, err := ejson.Parse(json, ejson.Options{Param: o.Param, MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth})
@@ -55,7 +53,7 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 	case p.beyond != nil && !o.Foreign:
 		return nil, p.beyond
 	case p.beyond != nil:
-		if o.Texts { // a database compares with one value
+		if o.Texts { // a database compares with only one of a text's values
 			doc = typed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
 		}
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
@@ -71,8 +69,8 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 // setRoot computes the key once, since every request needs it.
 func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKey(nil)) }
 
-// Until returns when the filter, read again, may match other documents by the clock
-// alone, as with $$NOW. The zero time never comes.
+// Until returns the time from which the same filter text may match other documents because of the clock, as with $$NOW.
+// The zero time means never.
 func (f *Filter) Until() time.Time { return f.until }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
@@ -86,16 +84,16 @@ func (f *Filter) Backtracks() bool { return f.backtracks }
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }
 
-// Key returns a canonical text of the filter: filters whose text differs only in
-// spelling (white space, the order of conditions, an implicit $eq or $and, how a
-// number is written) have the same key, and different filters have different keys.
+// Key returns a canonical text of the filter. Filters that differ only in spelling (white space, the order of
+// conditions, an implicit $eq or $and, the form of a number) have the same key, and different filters have different
+// keys.
 func (f *Filter) Key() string { return f.key }
 
-// KeyOf returns the canonical text of one condition, as Key does of a filter.
+// KeyOf returns the canonical text of one condition, as Key does for a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
 
-// Paths returns the paths that the conditions of a tree look at, each once. If all is false,
-// it has other conditions, too: an $expr, or a filter that is not evaluated in memory.
+// Paths returns the paths that the conditions of a tree test, without duplicates. If all is false, it has other
+// conditions, too: an $expr, or a filter that is not evaluated in memory.
 func Paths(n Node) (paths []string, all bool) {
 	all = true
 	var add func(n Node, before string)

@@ -15,16 +15,16 @@ import (
 // ask the database for the documents that match Doc. Options.Foreign lets a filter
 // have such nodes.
 type ForeignNode struct {
-	// Doc is the filter as it came, for the database.
+	// Doc is the original filter, for the database.
 	Doc bson.Raw
-	// Refusal names what is not evaluated in memory, as an ErrNotInMemory: the
-	// answer where there is no database to ask.
+	// Refusal names the part that is not evaluated in memory, as an ErrNotInMemory. It is the answer if there is no
+	// database.
 	Refusal *rules.Error
 
 	moment string // see parser.moment
 }
 
-// match fails: the document alone does not tell.
+// match returns an error, because the document alone does not decide.
 func (n *ForeignNode) match(bson.RawValue, *Bounds) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
@@ -32,13 +32,13 @@ func (n *ForeignNode) appendKey(dst []byte) []byte {
 	return append(dst, n.moment...)
 }
 
-// foreign is an expression that only a database evaluates. No filter with one is matched.
+// foreign is an expression that only a database evaluates. A filter with one is never matched here.
 type foreign struct{}
 
 func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
 
-// foreignExpr is for operators not evaluated here. JavaScript is refused wherever it
-// hides, so that it cannot reach a database that the filter is handed to.
+// foreignExpr parses operators that are not evaluated here. It refuses JavaScript at any depth, so that it cannot reach
+// a database that gets the filter.
 func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
 		p.filter.fail("unrecognized expression %s", name)
@@ -48,11 +48,10 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	return foreign{}
 }
 
-// queryOnly are operators of queries, next to $bits…, that expressions do not have.
+// queryOnly are operators of queries that expressions do not have, in addition to $bits….
 var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment"}
 
-// scan looks for JavaScript at any depth of an operand, and for values that depend on the
-// time.
+// scan looks for JavaScript and for values that depend on the time, at any depth of an operand.
 func (p *exprParser) scan(name string, v bson.RawValue) {
 	switch name {
 	case "$function", "$accumulator", "$where":

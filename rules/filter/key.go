@@ -27,7 +27,7 @@ func (n *Leaf) appendKey(dst []byte) []byte {
 	case *Regex:
 		return t.appendKey(dst)
 	}
-	return fmt.Appendf(dst, "%T%v", n.Test, n.Test) // the others consist of numbers
+	return fmt.Appendf(dst, "%T%v", n.Test, n.Test) // the other tests consist of numbers
 }
 
 func (n *Elem) appendKey(dst []byte) []byte {
@@ -40,8 +40,8 @@ func (n *Elem) appendKey(dst []byte) []byte {
 
 func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
 
-// appendSorted appends the keys of independent conditions, in an order of their own
-// and without repetition; one alone needs no sign of how it is joined.
+// appendSorted appends the keys of independent conditions, sorted and without duplicates. For a single condition it
+// omits the sign.
 func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	keys := make([][]byte, len(nodes))
 	for i, n := range nodes {
@@ -74,8 +74,8 @@ func (re *Regex) appendKey(dst []byte) []byte {
 	return append(append(dst, '/'), re.Options()...)
 }
 
-// appendValue appends a text that is equal for values that compare equal. If exact, it
-// distinguishes the number types, for $expr, which computes with them.
+// appendValue appends a text that is equal for values that compare equal. If exact is true, it distinguishes the number
+// types, because $expr computes with them.
 func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	if !exact && raw.IsNumber(v.Type) {
 		n := raw.NumberOf(v)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Options are the limits of a filter and the names in its errors. The zero value
-// takes the defaults.
+// Options are the limits of a filter and the parameter in its errors. The zero value means the defaults.
 type Options struct {
 	// Param is the request parameter that errors name; "json" if empty.
 	Param string
@@ -15,22 +14,22 @@ type Options struct {
 	MaxBytes int
 	// MaxDepth is how deep operators and values may nest; 64 if 0.
 	MaxDepth int
-	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Values in lists
-	// count apart: ten times as many are allowed.
+	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Values in lists count separately: ten times as
+	// many are allowed.
 	MaxNodes int
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
-	// Texts says that the values are texts, as in a URL: each is a string and, if it reads
-	// as a number, a boolean or null, that too (DESIGN.md: 5).
+	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a boolean
+	// or null, that value, too (DESIGN.md: 5).
 	Texts bool
-	// Refusal returns why a filter may not name a path, "" if it may. The parts of a path
-	// may be positions in arrays and lists. If nil, a filter may name every path.
+	// Refusal returns why a filter may not name a path, or "" if it may. The parts of a path may be positions in arrays
+	// and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
-	// Now is the value of $$NOW, in whole seconds; the present if zero.
+	// Now is the value of $$NOW, in whole seconds. If zero, it is the current time.
 	Now time.Time
-	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
-	// $in, $nin or a range also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
+	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range compares with "_id" also
+	// matches the ObjectID with these digits (DESIGN.md: What API.md leaves open, 5).
 	HexIDs bool
 }
 

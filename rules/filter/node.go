@@ -12,9 +12,8 @@ import (
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf,
 // *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
 type Node interface {
-	// match reports whether a document satisfies the node or, inside a value-form
-	// $elemMatch, an element of any type. The error says why it could not decide, as
-	// when a regular expression ran out of time.
+	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of any
+	// type does. The error says why it could not decide, for example because a regular expression ran out of time.
 	match(v bson.RawValue, b *Bounds) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
@@ -26,32 +25,32 @@ func Match(n Node, doc bson.Raw, b *Bounds) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
 
-// AndNode holds if all its nodes do; without nodes it matches everything. Like the nodes
-// of an OrNode they are in the order of evaluation, which ends at the node that decides.
+// AndNode holds if all its nodes hold; without nodes it matches everything. Its nodes, like those of an OrNode, are in
+// the order of evaluation, which stops at the node that decides.
 type AndNode struct{ Nodes []Node }
 
-// OrNode holds if one of its nodes does; without nodes it matches nothing.
+// OrNode holds if one of its nodes holds; without nodes it matches nothing.
 type OrNode struct{ Nodes []Node }
 
-// NotNode holds if its node does not. It negates the whole traversal: {a: {$ne: 1}}
-// holds only if no value at a equals 1. A NotNode around an OrNode is $nor.
+// NotNode holds if its node does not hold. It negates the whole traversal: {a: {$ne: 1}} holds only if no value at a
+// equals 1. A NotNode around an OrNode is $nor.
 type NotNode struct{ Node Node }
 
 // Leaf holds if one of the values that raw.Walk yields for Path passes Test.
 type Leaf struct {
-	Path raw.Path // the zero Path inside a value-form $elemMatch: the element itself
+	Path raw.Path // the zero Path inside a value-form $elemMatch means the element itself
 	Test Test
 }
 
-// Elem is $elemMatch: it holds if an array at Path, looked at whole, has one
-// element that satisfies everything. Exactly one of the two forms is set.
+// Elem is $elemMatch: it holds if the array at Path, taken as a whole, has one element that satisfies all conditions.
+// Exactly one of the two forms is set.
 type Elem struct {
-	Path raw.Path // the zero Path inside a value-form $elemMatch, as of a Leaf
-	// Node is the object form, {$elemMatch: {field: …}}: applied to elements that are
-	// documents (or arrays, taken as documents with the fields "0", "1", …).
+	Path raw.Path // the zero Path inside a value-form $elemMatch, as for a Leaf
+	// Node is the object form, {$elemMatch: {field: …}}. It is applied to elements that are documents (or arrays,
+	// treated as documents with the fields "0", "1", …).
 	Node Node
-	// Value is the value form, {$elemMatch: {$gt: …}}: a tree of nodes with empty
-	// paths, applied to each element itself, without stepping into nested arrays.
+	// Value is the value form, {$elemMatch: {$gt: …}}: a tree of nodes with empty paths, applied to each element
+	// itself, without opening nested arrays.
 	Value Node
 }
 
@@ -100,7 +99,7 @@ func (n *Elem) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 	return ok, err
 }
 
-// matchArray looks for the element in one value, which may be no array.
+// matchArray looks for the element in one value. A value that is not an array has none.
 func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
 	if array.Type != bson.TypeArray {
 		return false, nil
@@ -119,7 +118,7 @@ func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
 	return false, nil
 }
 
-// children returns the nodes that a logical node combines, nil for other nodes.
+// children returns the nodes that a logical node combines, or nil for other nodes.
 func children(n Node) []Node {
 	switch n := n.(type) {
 	case *AndNode:
@@ -142,8 +141,8 @@ func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
 
-// join joins nodes by one of type T. It drops nil nodes, replaces nodes of type T by their
-// children, and returns a single node as it is.
+// join joins nodes by one of type T. It drops nil nodes, replaces nodes of type T by their children, and returns a
+// single node unchanged.
 func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {
@@ -159,16 +158,15 @@ func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	return by(cheapFirst(flat))
 }
 
-// cheapFirst sorts independent conditions: those that an index answers, their combinations,
-// then those that are matched with each document. All evaluators use this order and stop at
-// the condition that decides a document, so they meet the same errors.
+// cheapFirst sorts independent conditions: first those that an index answers, then their combinations, then those that
+// are matched with each document. All evaluators use this order and stop at the condition that decides a document, so
+// they meet the same errors.
 func cheapFirst(nodes []Node) []Node {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
 	return nodes
 }
 
-// cost estimates a condition: 0 of one that an index answers, 1000 and more of expressions,
-// which may fail.
+// cost estimates a condition: 0 if an index answers it, 1000 or more for expressions, which may fail.
 func cost(n Node) (most int) {
 	for _, c := range children(n) {
 		most = max(most, cost(c))
@@ -186,10 +184,9 @@ func cost(n Node) (most int) {
 	return 100
 }
 
-// Necessary lists conditions on whole rows that every row matching the elem
-// fulfils: each positive leaf of the elements' fields, along the whole path. It omits
-// leaves with a number in their path, where the two traversals differ, and leaves whose
-// test holds for a missing value, which say nothing about the row.
+// Necessary lists conditions on whole rows that every row that matches the elem satisfies: each positive leaf on the
+// elements' fields, with the whole path. It omits leaves with a number in their path, for which the two traversals
+// differ, and leaves whose test holds for a missing value, which say nothing about the row.
 func Necessary(elem *Elem) (leaves []Node) {
 	if elem.Node == nil || numeric(elem.Path) {
 		return nil
@@ -208,14 +205,14 @@ func Necessary(elem *Elem) (leaves []Node) {
 		}
 		path, err := raw.ParsePath(elem.Path.String() + "." + leaf.Path.String())
 		if err != nil {
-			continue // too long to index: the confirmation alone decides
+			continue // the path is too long to index: only the confirmation decides
 		}
 		leaves = append(leaves, &Leaf{path, leaf.Test})
 	}
 	return leaves
 }
 
-// numeric reports whether a part of the path could be an array position, or is empty.
+// numeric reports whether a part of the path is empty or could be an array position.
 func numeric(p raw.Path) bool {
 	return slices.ContainsFunc(p.Parts(), func(part string) bool { return strings.Trim(part, "0123456789") == "" })
 }

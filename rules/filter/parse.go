@@ -11,9 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// document parses conditions on a document's fields, joined by $and. Some operators are
-// only allowed where top says that the document is the whole one. A nil node does not
-// restrict anything.
+// document parses conditions on a document's fields, joined by $and. Some operators are only allowed at the top level,
+// which top reports. A nil node means no restriction.
 func (p *parser) document(doc bson.Raw, top bool) Node {
 	var nodes []Node
 	p.each(doc, func(name string, v bson.RawValue) {
@@ -26,7 +25,7 @@ func (p *parser) document(doc bson.Raw, top bool) Node {
 	return and(nodes)
 }
 
-// topOperator parses an operator that stands where a field name could.
+// topOperator parses an operator in the place of a field name.
 func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 	v = p.operandOf(name, v)
 	switch name {
@@ -51,7 +50,7 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 			p.fail("$text is only allowed at the top level of a filter")
 		}
 		p.notInMemory(name)
-	case "$ref", "$id", "$db": // the parts of a database reference are field names
+	case "$ref", "$id", "$db": // parts of a database reference are field names
 		return p.field(name, v)
 	case "$where":
 		p.fail("$where is not allowed: filters run no JavaScript")
@@ -78,8 +77,7 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) 
 	return nodes
 }
 
-// field parses the condition on a path: an operator document, a regular
-// expression, or a value that must be equal.
+// field parses the condition on a path: an operator document, a regular expression, or a value for equality.
 func (p *parser) field(name string, v bson.RawValue) Node {
 	if p.o.Refusal != nil {
 		p.checkPath(p.fieldPath())
@@ -97,16 +95,14 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 	return p.equality(path, v)
 }
 
-// fieldPath returns the path from the whole document to the field at the current place,
-// positions in lists among its parts.
+// fieldPath returns the path from the whole document to the field at the current place, including positions in lists.
 func (p *parser) fieldPath() string {
 	operator := func(part string) bool { return strings.HasPrefix(part, "$") }
 	return strings.Join(slices.DeleteFunc(slices.Clone(p.at), operator), ".")
 }
 
-// isOperatorDocument reports whether a value is a document of operators: its first
-// key decides. Database references ({$ref, $id, $db}) are values; if incomplete,
-// one of the three keys is enough.
+// isOperatorDocument reports whether a value is a document of operators, by its first key. Database references ({$ref,
+// $id, $db}) are values; if incomplete is true, one of the three keys is enough.
 func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	if !strings.HasPrefix(firstKey(v), "$") {
 		return false
@@ -120,7 +116,7 @@ func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	return !ref || !id
 }
 
-// firstKey returns the name of a document's first field; "" if v has none.
+// firstKey returns the name of a document's first field, or "".
 func firstKey(v bson.RawValue) string {
 	if v.Type != bson.TypeEmbeddedDocument {
 		return ""

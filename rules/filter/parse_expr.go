@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// exprParser turns the operand of $expr into an expression.
+// exprParser parses the operand of $expr.
 type exprParser struct {
 	filter *parser
 	vars   []string // the variables in scope, the innermost last
@@ -42,7 +42,7 @@ func (p *exprParser) expr(v bson.RawValue) (e expr) {
 	return constant(v)
 }
 
-// fieldReference parses "$a.b", and "$$this.b" of a variable.
+// fieldReference parses "$a.b", and "$$this.b" for a variable.
 func (p *exprParser) fieldReference(s string) expr {
 	field := fieldExpr{slot: -1}
 	path := s[1:]
@@ -70,8 +70,8 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns the value of a variable that the filter does not set. The value has
-// no fields.
+// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but the
+// value has no fields.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":
@@ -89,7 +89,7 @@ func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	return constant{}
 }
 
-// exprs parses a list of expressions. A value that is not an array is a list of one.
+// exprs parses a list of expressions. A value that is not an array is treated as a list of one.
 func (p *exprParser) exprs(v bson.RawValue) []expr {
 	if v.Type != bson.TypeArray {
 		return []expr{p.expr(v)}
@@ -112,14 +112,13 @@ func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	return p.fold(d, d.args)
 }
 
-// inside parses an expression at a named place of another.
+// inside parses an expression at a named place within another.
 func (p *exprParser) inside(name string, v bson.RawValue) (e expr) {
 	p.filter.within(name, func() { e = p.expr(v) })
 	return e
 }
 
-// fold computes an expression whose arguments are constants. Its errors concern all
-// documents.
+// fold computes an expression with constant arguments. Its errors concern all documents.
 func (p *exprParser) fold(e expr, args []expr) expr {
 	for _, a := range args {
 		if _, ok := a.(constant); !ok && a != nil {
@@ -152,7 +151,7 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
-// newCall returns an operator at the current place.
+// newCall returns a call of an operator at the current place.
 func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }
@@ -181,8 +180,7 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 	return args
 }
 
-// namedArguments parses arguments by their names. as is the variable that $map and
-// $filter set for each element.
+// namedArguments parses named arguments. as is the variable that $map and $filter set for each element.
 func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, as string) []expr {
 	args := make([]expr, len(op.names))
 	if v.Type != bson.TypeEmbeddedDocument {
@@ -231,10 +229,10 @@ func (p *exprParser) scoped(op *operator, name string, v bson.RawValue) expr {
 	return c
 }
 
-// variableName are the names that a filter may give to a variable.
+// variableName matches the names that a filter may give to a variable.
 var variableName = regexp.MustCompile(`^[a-z\x{80}-\x{10ffff}][a-zA-Z0-9_\x{80}-\x{10ffff}]*$`)
 
-// switchExpr parses the branches of $switch into pairs, and the default behind them.
+// switchExpr parses the branches of $switch into pairs, followed by the default.
 func (p *exprParser) switchExpr(v bson.RawValue) expr {
 	outer := p.namedArguments(switchOperator, "$switch", v, "")
 	branches, _ := raw.Lookup(v.Value, "branches")
@@ -251,7 +249,7 @@ func (p *exprParser) switchExpr(v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
-// regexMatch parses $regexMatch, whose expression is compiled once, unless it is null.
+// regexMatch parses $regexMatch. It compiles the expression once, unless it is null.
 func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	args := p.namedArguments(regexMatchOperator, "$regexMatch", v, "")
 	c := p.newCall(regexMatchOperator, "$regexMatch", args[:1])

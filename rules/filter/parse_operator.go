@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// operator parses one operator on a path. siblings is the operator document, for
-// operators that belong together.
+// operator parses one operator on a path. siblings is the operator document, for operators that depend on each other.
 func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) Node {
 	v = p.operandOf(name, v)
 	switch name {
@@ -31,7 +30,7 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 		return &NotNode{p.in(path, name, v)}
 	case "$not":
 		return p.not(path, v)
-	case "$exists": // the operand counts by its truth value
+	case "$exists": // only the truth value of the operand matters
 		if p.truth(v) {
 			return &Leaf{path, &Exists{}}
 		}
@@ -71,7 +70,7 @@ func (p *parser) equality(path raw.Path, v bson.RawValue) Node {
 	return equal(path, v, p.alternatives(path, v))
 }
 
-// equal holds for values that equal v or one of others.
+// equal returns a node for values that equal v or one of others.
 func equal(path raw.Path, v bson.RawValue, others []bson.RawValue) Node {
 	if len(others) == 0 {
 		return &Leaf{path, &Compare{Eq, v}}
@@ -100,7 +99,7 @@ func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 	return or(nodes)
 }
 
-// operand refuses values that nothing can be compared with.
+// operand refuses values that cannot be compared.
 func (p *parser) operand(v bson.RawValue) {
 	if v.Type == bson.TypeUndefined {
 		p.fail("nothing can be compared with undefined")
@@ -144,8 +143,8 @@ func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In
 	test.Values = append(append(test.Values, v), p.alternatives(path, v)...)
 }
 
-// hexID returns the ObjectID that a string compared with the record's own _id
-// spells, if Options.HexIDs asks for it.
+// hexID returns the ObjectID with the digits of a string that is compared with the record's own _id, if Options.HexIDs
+// is set.
 func (p *parser) hexID(path raw.Path, v bson.RawValue) (bson.RawValue, bool) {
 	if !p.o.HexIDs || p.inElem > 0 || path.String() != "_id" || v.Type != bson.TypeString {
 		return bson.RawValue{}, false
@@ -160,7 +159,7 @@ func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	case v.Type == bson.TypeRegex:
 		return &NotNode{&Leaf{path, p.regexValue(v)}}
 	case p.o.Texts && v.Type == bson.TypeEmbeddedDocument && !isOperatorDocument(v, false):
-		return &NotNode{p.equality(path, v)} // in JSON this is an error
+		return &NotNode{p.equality(path, v)} // only for texts from a URL; in JSON this is an error
 	case v.Type != bson.TypeEmbeddedDocument:
 		p.fail("$not needs a regular expression or a document of operators")
 	case len(raw.Body(v.Value)) == 0:
@@ -169,7 +168,7 @@ func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	return &NotNode{p.operators(path, bson.Raw(v.Value))}
 }
 
-// regexOperator parses $regex together with the $options beside it.
+// regexOperator parses $regex together with its $options.
 func (p *parser) regexOperator(path raw.Path, v bson.RawValue, siblings bson.Raw) Node {
 	options := ""
 	if e, ok := raw.Lookup(siblings, "$options"); ok && e.Type == bson.TypeString {
@@ -188,14 +187,14 @@ func (p *parser) options(v bson.RawValue, siblings bson.Raw) {
 	}
 }
 
-// all parses $all: every listed value, expression or $elemMatch must hold. An empty
-// list matches nothing. Options.HexIDs does not apply: $all is about arrays.
+// all parses $all: every listed value, expression or $elemMatch must hold. An empty list matches nothing.
+// Options.HexIDs does not apply, because $all is for arrays.
 func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
 		p.fail("$all needs an array")
 	}
 	var nodes []Node
-	elems := false // the list has $elemMatch, as its first element says
+	elems := false // the first element decides whether the list has $elemMatch
 	p.each(v.Value, func(_ string, v bson.RawValue) {
 		isElem := firstKey(v) == "$elemMatch"
 		if len(nodes) == 0 {
@@ -223,8 +222,8 @@ func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	return and(nodes)
 }
 
-// elemMatch parses $elemMatch. Operators make the value form, anything else, and
-// operators that combine conditions on fields, the object form.
+// elemMatch parses $elemMatch. Operators make the value form; other keys, and operators that combine conditions on
+// fields, make the object form.
 func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeEmbeddedDocument {
 		p.fail("$elemMatch needs a document")
@@ -237,8 +236,8 @@ func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 	return &Elem{Path: path, Node: p.document(bson.Raw(v.Value), false)}
 }
 
-// elemOfValues parses the value form. One element must meet all of it, so that comparisons
-// do not mix the meanings of texts: an element is a string or it is not.
+// elemOfValues parses the value form. One element must satisfy all of it, so comparisons do not mix the meanings of
+// texts: an element either is a string or is not.
 func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
 	read := func(as meaning) Node {
 		defer func(before meaning) { p.meaning = before }(p.meaning)
@@ -255,7 +254,7 @@ func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
 	return or([]Node{text, other})
 }
 
-// inFieldPlace are the operators that stand in the place of a field.
+// inFieldPlace are the operators in the place of a field name.
 var inFieldPlace = []string{"$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema"}
 
 // typeTest parses $type: a code or alias, or an array of them.
@@ -280,7 +279,7 @@ func (p *parser) typeTest(v bson.RawValue) Test {
 	return test
 }
 
-// mod parses $mod: [divisor, remainder], fractions cut off.
+// mod parses $mod: [divisor, remainder]. It cuts off fractions.
 func (p *parser) mod(v bson.RawValue) Test {
 	if v.Type != bson.TypeArray {
 		p.fail("$mod needs an array of two numbers")

@@ -12,18 +12,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// parser turns a document of conditions into nodes. It keeps the place inside the filter,
-// for errors, and counts against the limits. It panics with a failure at the first fault.
+// parser turns a document of conditions into nodes. It tracks the place inside the filter, for errors, and enforces the
+// limits. It panics with a failure at the first error.
 type parser struct {
 	o          Options
-	at         []string     // the place inside the filter, part by part
-	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
-	nodes      int          // the conditions so far; see Options.MaxNodes
-	values     int          // the values in lists so far
+	at         []string     // the current place inside the filter, part by part
+	beyond     *rules.Error // the first part that is valid but not evaluated in memory
+	nodes      int          // number of conditions so far; see Options.MaxNodes
+	values     int          // number of values in lists so far
 	backtracks bool         // an expression needs the backtracking engine
 	timed      bool         // the filter depends on the time
-	meaning    meaning      // of the texts that values are compared with
-	inElem     int          // how many object-form $elemMatch are open
+	meaning    meaning      // how to interpret the texts that values are compared with
+	inElem     int          // number of open object-form $elemMatch
 }
 
 // wrongf returns an error at the current place.
@@ -31,18 +31,18 @@ func (p *parser) wrongf(format string, args ...any) *rules.Error {
 	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
 }
 
-// fail ends the parsing with an error at the current place.
+// fail stops parsing with an error at the current place.
 func (p *parser) fail(format string, args ...any) { panic(failure{p.wrongf(format, args...)}) }
 
-// checkPath refuses a path that Options.Refusal refuses.
+// checkPath refuses a path if Options.Refusal does.
 func (p *parser) checkPath(path string) {
 	if reason := p.o.Refusal(path); reason != "" {
 		p.fail("%s", reason)
 	}
 }
 
-// notInMemory records that something is valid but not evaluated here. Parsing
-// goes on, so that a filter reported as such is valid in all its other parts.
+// notInMemory records a part that is valid but not evaluated here. Parsing goes on, so that the rest of the filter is
+// checked, too.
 func (p *parser) notInMemory(what string) {
 	if p.beyond == nil {
 		p.beyond = p.wrongf("%s is not evaluated in memory", what)
@@ -50,7 +50,7 @@ func (p *parser) notInMemory(what string) {
 	}
 }
 
-// moment is the part of a key that depends on the time, "" if nothing does.
+// moment returns the part of a key that depends on the time, or "".
 func (p *parser) moment() string {
 	if !p.timed {
 		return ""
@@ -58,7 +58,7 @@ func (p *parser) moment() string {
 	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
 }
 
-// within calls read at a named place one level deeper, and counts it as a condition.
+// within calls read at a named place one level deeper, and counts a condition.
 func (p *parser) within(name string, read func()) {
 	p.at = append(p.at, name)
 	if p.nodes++; p.nodes > p.o.MaxNodes {
@@ -68,7 +68,7 @@ func (p *parser) within(name string, read func()) {
 	p.at = p.at[:len(p.at)-1]
 }
 
-// each calls read within each element of a document or array.
+// each calls read at the place of each element of a document or array.
 func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
 	for e := range raw.All(doc) {
 		name := string(e.Key)
@@ -76,9 +76,8 @@ func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
 	}
 }
 
-// regex compiles a regular expression that is a string or a regular expression value,
-// with options that may stand beside it. sigil is the prefix of the names of the two, and
-// refusal the reason for refusing other values.
+// regex compiles a regular expression that is a string or a regular expression value. sigil is the prefix of the names
+// of the pattern and its options, and refusal the reason for refusing other values.
 func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
 		p.fail("%s", refusal)
@@ -97,8 +96,8 @@ func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 // regexValue compiles a regular expression value.
 func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
 
-// compile compiles an expression within the limits. An expression that neither
-// engine can run is recorded as not evaluated in memory.
+// compile compiles an expression within the limits. If neither engine can run it, compile records it as not evaluated
+// in memory.
 func (p *parser) compile(pattern, options string) *Regex {
 	if len(pattern) > maxPattern {
 		p.fail("the regular expression is longer than %d bytes", maxPattern)

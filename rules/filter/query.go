@@ -11,21 +11,19 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Query writes a tree as a filter for a database. Every document that the tree
-// matches satisfies the query. If exact, no other does; else the caller must match the
-// documents found with the tree.
+// Query translates a tree into a filter for a database. Every document that the tree matches satisfies the query. If
+// exact is true, no other does; otherwise the caller must match the found documents with the tree.
 //
-// The query has the conditions that all databases and the matcher here decide alike. For
-// conditions on which engines differ (regular expressions beyond plain text, $elemMatch,
-// expressions, rarer types) it has a condition that is too wide, or none. The same goes
-// for conditions on the hidden field, which only the documents in the database have.
+// The query has the conditions that all databases and the matcher here decide alike. For conditions on which engines
+// differ (regular expressions beyond plain text, $elemMatch, expressions, rarer types) it has a wider condition, or
+// none. The same applies to conditions on the hidden field, which only the documents in the database have.
 func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	doc, exact := queryWriter{hidden}.of(n)
 	if doc == nil {
 		doc = bson.D{}
 	}
 	query, err := bson.Marshal(doc)
-	if err != nil { // values come from BSON: they can be written
+	if err != nil { // cannot fail: the values come from BSON
 		query, exact = bson.Raw{5, 0, 0, 0, 0}, false
 	}
 	return query, exact
@@ -34,7 +32,7 @@ func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 // queryWriter writes queries for documents with a hidden field.
 type queryWriter struct{ hidden string }
 
-// of is Query before it is encoded. An empty document matches everything.
+// of returns Query before encoding. An empty document matches everything.
 func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 	switch n := n.(type) {
 	case *AndNode:
@@ -52,13 +50,13 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 	return nil, false
 }
 
-// all leaves out conditions that cannot be written, which makes the query wider.
+// all leaves out conditions that it cannot express, which makes the query wider.
 func (w queryWriter) all(nodes []Node) (bson.D, bool) {
 	parts, exact := w.parts(nodes)
 	return joined("$and", parts), exact
 }
 
-// any is everything if one of the alternatives cannot be written.
+// any matches everything if one of the alternatives cannot be expressed.
 func (w queryWriter) any(nodes []Node) (bson.D, bool) {
 	parts, exact := w.parts(nodes)
 	switch {
@@ -70,7 +68,7 @@ func (w queryWriter) any(nodes []Node) (bson.D, bool) {
 	return joined("$or", parts), exact
 }
 
-// parts writes the nodes that can be written. They are exact if all nodes are.
+// parts returns the nodes that can be expressed. exact is true if all nodes can be expressed exactly.
 func (w queryWriter) parts(nodes []Node) (parts bson.A, exact bool) {
 	exact = true
 	for _, n := range nodes {
@@ -83,7 +81,7 @@ func (w queryWriter) parts(nodes []Node) (parts bson.A, exact bool) {
 	return parts, exact
 }
 
-// joined joins queries by an operator. None is everything.
+// joined joins queries by an operator. Without queries it matches everything.
 func joined(operator string, parts bson.A) bson.D {
 	switch len(parts) {
 	case 0:
@@ -94,8 +92,7 @@ func joined(operator string, parts bson.A) bson.D {
 	return bson.D{{Key: operator, Value: parts}}
 }
 
-// not writes the opposite of an exact query only: the opposite of a query that is too wide
-// is too narrow.
+// not negates only an exact query: the opposite of a wider query would be too narrow.
 func (w queryWriter) not(n Node) (bson.D, bool) {
 	doc, exact := w.of(n)
 	switch {
@@ -107,11 +104,10 @@ func (w queryWriter) not(n Node) (bson.D, bool) {
 	return bson.D{{Key: "$nor", Value: bson.A{doc}}}, true
 }
 
-// nowhere matches nothing.
+// nowhere returns a query that matches nothing.
 func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
 
-// leaf writes a condition on a path. A part of a path that could be the
-// position in an array is left to the matcher.
+// leaf returns a condition on a path. If a part of the path could be a position in an array, only the matcher decides.
 func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	if n.Path.Len() == 0 || n.Path.Name(0) == w.hidden || numeric(n.Path) {
 		return nil, false
@@ -144,10 +140,10 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	return nil, false
 }
 
-// maxIn is how many values are sent in a list; more would not fit a message.
+// maxIn is how many values a list may have; more would not fit into a message.
 const maxIn = 50_000
 
-// plain reports whether a value is of the types that databases compare alike.
+// plain reports whether a value has a type that all databases compare alike.
 func plain(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime, bson.TypeNull:
@@ -158,9 +154,8 @@ func plain(v bson.RawValue) bool {
 	return false
 }
 
-// queryOfRegex writes an expression if it is plain text, else the longest plain text
-// that every match contains. An expression also matches itself as a stored value, so the
-// query includes those.
+// queryOfRegex returns a condition for a plain text, or else for the longest plain text that every match contains. An
+// expression also matches itself as a stored value, so the query includes such values.
 func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	condition := func(pattern, options string) bson.D {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
@@ -171,7 +166,7 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	}
 	options := ""
 	if folded {
-		options, literal = "i", longestASCII(literal) // of other letters engines know different cases
+		options, literal = "i", longestASCII(literal) // engines differ in the case of other letters
 	}
 	if literal == "" {
 		return nil, false
@@ -180,7 +175,7 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
 }
 
-// longestASCII returns the longest stretch of ASCII letters in s.
+// longestASCII returns the longest run of ASCII letters in s.
 func longestASCII(s string) (longest string) {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		if len(part) > len(longest) {

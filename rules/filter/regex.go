@@ -10,12 +10,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Regex is a regular expression in PCRE2 syntax, compiled once. As a test it holds
-// for strings and symbols that it matches, and for regular expression values that
-// are the same expression with the same options.
+// Regex is a compiled regular expression in PCRE2 syntax. As a test it holds for strings and symbols that it matches,
+// and for regular expression values with the same expression and options.
 type Regex struct {
 	*pcre.Regexp
-	// Pattern is the expression as it was written.
+	// Pattern is the expression as written.
 	Pattern string
 
 	late *rules.Error // the error of a match that takes too long
@@ -50,7 +49,7 @@ func (re *Regex) Match(v raw.Value, b *Bounds) (bool, error) {
 	return false, nil
 }
 
-// Holding returns the expression for texts that are known to contain its Literal.
+// Holding returns the expression for texts that contain its Literal.
 func (re *Regex) Holding() *Regex {
 	known := *re
 	known.Regexp = re.Regexp.Holding()

@@ -11,8 +11,7 @@ import (
 // Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
 // *Type, *Mod, *Size or *Bits. Tests are read-only.
 type Test interface {
-	// Match reports whether a value passes, within the bounds of the filter. The error says
-	// why it could not decide.
+	// Match reports whether a value passes, within the bounds of the filter. The error says why it could not decide.
 	Match(v raw.Value, b *Bounds) (bool, error)
 }
 
@@ -28,13 +27,13 @@ const (
 	Lte
 )
 
-// opNames are the operators as MongoDB writes them.
+// opNames are MongoDB's names of the operators.
 var opNames = []string{"$eq", "$gt", "$gte", "$lt", "$lte"}
 
-// String returns the operator as MongoDB writes it.
+// String returns MongoDB's name of the operator.
 func (o Op) String() string { return opNames[o] }
 
-// holds reports whether the operator is satisfied by an order of value and operand.
+// holds reports whether an order of value and operand satisfies the operator.
 func (o Op) holds(order int) bool {
 	switch o {
 	case Gt:
@@ -67,7 +66,7 @@ func (c *Compare) Match(v raw.Value, _ *Bounds) (bool, error) {
 	case kind != operand && operand != raw.BracketMinKey && operand != raw.BracketMaxKey:
 		return false, nil
 	case operand == raw.BracketNumber && order != 0 && (raw.IsNaN(v.Raw) || raw.IsNaN(c.Value)):
-		return false, nil // NaN is neither above nor below any number
+		return false, nil // NaN is neither greater nor less than any number
 	}
 	return c.Op.holds(order), nil
 }
@@ -93,7 +92,7 @@ func (in *In) Match(v raw.Value, b *Bounds) (bool, error) {
 	return false, nil
 }
 
-// contains reports whether a sorted list has a value that compares equal.
+// contains reports whether a sorted list has a value that compares equal to v.
 func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 	_, found := slices.BinarySearchFunc(sorted, v, raw.Compare)
 	return found
@@ -114,8 +113,8 @@ func (t *Type) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
-// Mod holds for finite numbers whose integral part leaves Remainder when divided
-// by Divisor, which is never 0; the remainder has the dividend's sign.
+// Mod holds for finite numbers whose integral part, divided by Divisor, leaves Remainder. Divisor is never 0, and the
+// remainder has the sign of the dividend.
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.
@@ -125,7 +124,7 @@ func (m *Mod) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return ok && n%m.Divisor == m.Remainder, nil
 }
 
-// Size holds for arrays, looked at whole, with N elements.
+// Size holds for whole arrays with N elements.
 type Size struct{ N int64 }
 
 // Match implements Test.
@@ -136,12 +135,11 @@ func (s *Size) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return int64(raw.Count(v.Raw)) == s.N, nil
 }
 
-// Bits looks at bits of integral numbers and binary data. Bit 0 is the lowest of
-// a number or of the first byte; numbers are extended by their sign, binary data by
-// zeros.
+// Bits tests bits of integral numbers and binary data. Bit 0 is the lowest of a number or of the first byte. Numbers
+// are extended by their sign, binary data by zeros.
 type Bits struct {
-	All       bool     // all positions count, else one of them is enough
-	Set       bool     // bits are to be 1, else 0
+	All       bool     // all positions must pass; otherwise one is enough
+	Set       bool     // bits must be 1; otherwise 0
 	Positions []uint32 // sorted, distinct
 }
 
@@ -161,7 +159,7 @@ func (b *Bits) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return b.holds(func(i uint32) bool { return n>>min(i, 63)&1 == 1 }), nil
 }
 
-// holds applies the operator to a source of bits.
+// holds applies the operator to bits, which set returns by position.
 func (b *Bits) holds(set func(uint32) bool) bool {
 	for _, i := range b.Positions {
 		if (set(i) == b.Set) != b.All {

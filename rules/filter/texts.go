@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// meaning says which values of a text a comparison is with; see Options.Texts.
+// meaning says how to interpret texts in a comparison; see Options.Texts.
 type meaning int
 
 const (
@@ -20,8 +20,8 @@ const (
 	asTyped
 )
 
-// alternatives returns the other values that an operand at a path means: the typed reading of
-// its texts, and the ObjectID that it spells; see Options.Texts and Options.HexIDs.
+// alternatives returns the other values that an operand at a path can mean: its texts converted to types, and the
+// ObjectID with its digits; see Options.Texts and Options.HexIDs.
 func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 	all := p.readings(v)
 	if id, ok := p.hexID(path, v); ok {
@@ -30,7 +30,7 @@ func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 	return all
 }
 
-// readings returns an operand with its texts typed, nothing if that changes nothing.
+// readings returns an operand with its texts converted to types, or nothing if that changes nothing.
 func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 	if p.o.Texts {
 		if read := typed(v); !read.Equal(v) {
@@ -40,13 +40,12 @@ func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 	return nil
 }
 
-// textual are the operators whose operands have texts with two meanings, or are texts.
+// textual are the operators whose operands may have texts with two meanings, or are texts.
 var textual = []string{
 	"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$not", "$elemMatch", "$and", "$or", "$nor", "$regex", "$options", "$exists",
 }
 
-// operandOf returns the operand of an operator. It types the texts of all but the textual
-// operators.
+// operandOf returns the operand of an operator. It converts texts, except for the textual operators.
 func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
 	if p.o.Texts && !slices.Contains(textual, name) {
 		return typed(v)
@@ -62,7 +61,7 @@ func (p *parser) truth(v bson.RawValue) bool {
 	return raw.Truth(v)
 }
 
-// typed returns a value with its texts read as numbers, booleans and null.
+// typed returns a value with its texts converted to numbers, booleans and null.
 func typed(v bson.RawValue) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:
@@ -77,9 +76,8 @@ func typed(v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// reading reads a text as JSON would: number, boolean or null; else it stays a
-// string. "007" and "1." are no JSON numbers and so stay identifiers, and so do numbers
-// beyond a double.
+// reading converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and "1."
+// are not JSON numbers and so stay identifiers, and so do numbers that exceed a double.
 func reading(v bson.RawValue) bson.RawValue {
 	text := raw.Text(v)
 	var read any

@@ -8,7 +8,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// typeNames are the aliases that $type takes.
+// typeNames are the aliases that $type accepts.
 var typeNames = map[string]bson.Type{
 	"double":              bson.TypeDouble,
 	"string":              bson.TypeString,
@@ -33,7 +33,7 @@ var typeNames = map[string]bson.Type{
 	"maxKey":              bson.TypeMaxKey,
 }
 
-// typeName returns the name of a value's type, as $type has it.
+// typeName returns the name of a value's type in $type.
 func typeName(v bson.RawValue) string {
 	for name, typ := range typeNames {
 		if typ == v.Type {
@@ -43,7 +43,7 @@ func typeName(v bson.RawValue) string {
 	return "missing"
 }
 
-// typesOf returns the types of a code or an alias of $type, or the reason for refusing it.
+// typesOf returns the types of a code or an alias in $type, or the reason for refusing it.
 func typesOf(v bson.RawValue) (types []bson.Type, reason string) {
 	if v.Type == bson.TypeString {
 		name := raw.Text(v)

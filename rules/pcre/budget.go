@@ -13,14 +13,14 @@ import (
 // ErrTimeout reports that a match used up its Budget.
 var ErrTimeout = errors.New("the regular expression needs too much backtracking")
 
-// Budget is the processor time that the backtracking expressions of one request may
-// take together, for all rows. It is safe for concurrent use.
+// Budget is the processor time for the backtracking expressions of one request, in total for all rows. It is safe for
+// concurrent use.
 type Budget struct {
-	longest time.Duration // of one attempt at a match
+	longest time.Duration // limit of one attempt at a match
 	left    atomic.Int64
 }
 
-// DefaultBudget is how long a Budget lasts where no limit is set.
+// DefaultBudget is the budget if no limit is set.
 const DefaultBudget = 200 * time.Millisecond
 
 // NewBudget returns a budget of a duration of one processor.
@@ -30,21 +30,19 @@ func NewBudget(d time.Duration) *Budget {
 	return b
 }
 
-// The longest attempt at one match may take one matchShare-th of a budget. A longer attempt
-// would keep a processor busy for a match that most likely never ends.
+// One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would keep a processor busy
+// for a match that most likely never ends.
 const matchShare = 6
 
 // firstAttempt is how long the first attempt at a match may take. Nearly every match
 // takes microseconds.
 const firstAttempt = 2 * time.Millisecond
 
-// backtrack matches on the backtracking engine. The engine cannot be interrupted, but
-// it gives up after a time. So a match that takes long is attempted again and again,
-// with twice the time, and pause decides between two attempts whether it goes on.
+// backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
+// So backtrack repeats a long match with twice the time limit, and pause decides between two attempts whether to go on.
 //
-// The engine measures wall-clock time, so a suspended process would use up the budget with
-// expressions that take microseconds. An attempt is therefore charged with twice its
-// time limit at most.
+// The engine measures wall-clock time, so a suspended process would use up the budget with expressions that take
+// microseconds. An attempt is therefore charged with at most twice its time limit.
 func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool, error) {
 	if budget == nil {
 		budget = NewBudget(DefaultBudget)
@@ -71,10 +69,10 @@ func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool,
 			}
 		}
 	}
-	budget.left.Store(0) // ends the other matches of the request, too
+	budget.left.Store(0) // so that the other matches of the request end, too
 	return false, ErrTimeout
 }
 
-// tick has the engine's clock tick every millisecond instead of every hundred. It is a
-// goroutine of the engine's, which ends about a second after the last match.
+// tick makes the engine's clock tick every millisecond instead of every hundred. The clock is a goroutine of the
+// engine, which ends about a second after the last match.
 var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(time.Millisecond) })

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Sets of characters are written as the content of a class in Go's syntax, and Go's
-// parser computes with them where PCRE2 has no equal class.
+// Sets of characters are the content of a class in Go's syntax. Go's parser computes with them if PCRE2 has no equal
+// class.
 
-// classes are the sets that PCRE2 has and Go has not, or has with another content.
+// classes are the sets that only PCRE2 has, or that differ in Go.
 var classes = map[string]string{
 	"d": `0-9`,
 	"w": `0-9A-Z_a-z`,
@@ -29,7 +29,7 @@ var unicodeClasses = map[string]string{
 	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": classes["h"],
 }
 
-// setOf returns the set of an escape or of a POSIX class.
+// setOf returns the set for an escape or a POSIX class.
 func (p *rewriter) setOf(name string) string {
 	if set, ok := unicodeClasses[name]; ok && p.flags.has('u') {
 		return set
@@ -53,14 +53,14 @@ func (p *rewriter) ranges(class string) []rune {
 	case re.Op != syntax.OpLiteral:
 		return re.Rune
 	}
-	// Go's parser makes a literal of a class of one character.
+	// Go's parser turns a class of one character into a literal.
 	if re.Flags&syntax.FoldCase != 0 {
 		return cases(re.Rune[0])
 	}
 	return []rune{re.Rune[0], re.Rune[0]}
 }
 
-// cases returns the ranges of all cases of a character.
+// cases returns the ranges with all cases of a character.
 func cases(r rune) []rune {
 	all := []rune{r, r}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -78,7 +78,7 @@ func formatRanges(ranges []rune) string {
 	return string(b)
 }
 
-// set writes a class. Only Go's engine knows properties as they are written.
+// set writes a class. Only Go's engine understands the properties in it.
 func (p *rewriter) set(content string) {
 	class := "[" + content + "]"
 	if p.net && (strings.Contains(content, `\p`) || strings.Contains(content, "[:")) {
@@ -96,9 +96,9 @@ func (p *rewriter) class() {
 		negate = "^"
 	}
 	for p.accept(`\E`) {
-		continue // ends no quotation, and is not the first character
+		continue // it ends no quotation, and is not the first character
 	}
-	var cased, fixed string // characters, subject to the i option, and sets, which are not
+	var cased, fixed string // cased has characters, to which the i option applies, and fixed has sets, to which it does not
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.peek() != ']'; first = false {
 		switch {
@@ -124,15 +124,15 @@ func (p *rewriter) class() {
 	case cased == "":
 	case p.flags.has('i'):
 		cased = formatRanges(p.ranges("(?i:[" + cased + "])"))
-	case p.net: // which knows other places for a hyphen
+	case p.net: // the other engine treats hyphens differently
 		cased = formatRanges(p.ranges("[" + cased + "]"))
 	}
-	p.set(negate + fixed + cased) // in this order: a hyphen at the end makes no range
+	p.set(negate + fixed + cased) // in this order, so that a hyphen at the end makes no range
 }
 
 var posix = regexp.MustCompile(`^\[:(\^?)([a-z]+):\]`)
 
-// atom reads a character of a class, or the set of an escape or of a POSIX class.
+// atom reads a character of a class, or the set for an escape or a POSIX class.
 func (p *rewriter) atom() (r rune, set string) {
 	switch {
 	case p.peek() != '\\' && p.peek() != '[':

@@ -1,11 +1,9 @@
-// Package filtertest makes random documents and filters for tests of the query
-// language. Both draw from the same small vocabulary of paths and values, so that
-// filters often match, and lean towards what is easily got wrong: arrays in
-// arrays, missing parents, null, NaN, numbers of several types, numeric field
-// names.
+// Package filtertest makes random documents and filters for tests of the query language. Both use the same small
+// vocabulary of paths and values, so that filters often match, and often contain what implementations easily get wrong:
+// arrays in arrays, missing parents, null, NaN, numbers of several types, numeric field names.
 //
-// The same grammar has two sources of choice: rapid, which shrinks what fails, and
-// a seeded generator, which is fast enough for bulk comparisons of two evaluators.
+// The same grammar has two sources of choice: rapid, which shrinks failing inputs, and a seeded generator, which is
+// fast enough for bulk comparisons of two evaluators.
 package filtertest
 
 import (
@@ -31,7 +29,7 @@ func Value(t *rapid.T) bson.RawValue {
 	return draw(t, "value", func(g Generator) bson.Raw { return g.document("holder") }).Lookup("value")
 }
 
-// draw has rapid make the choices, so that it can shrink what fails.
+// draw lets rapid make the choices, so that it can shrink failing inputs.
 func draw(t *rapid.T, label string, of func(Generator) bson.Raw) bson.Raw {
 	return rapid.Custom(func(t *rapid.T) bson.Raw {
 		return of(Generator{intn: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }})
@@ -40,7 +38,7 @@ func draw(t *rapid.T, label string, of func(Generator) bson.Raw) bson.Raw {
 
 // Generator makes documents and filters from a source of choices.
 type Generator struct {
-	intn func(n int) int // a number from 0 to n-1; small ones lead to simple results
+	intn func(n int) int // returns a number from 0 to n-1; small ones lead to simple results
 }
 
 // New returns a generator that is determined by its seed. It is not safe for
@@ -55,16 +53,14 @@ func (g Generator) Doc() bson.Raw { return g.document("doc") }
 // Filter makes a valid filter.
 func (g Generator) Filter() bson.Raw { return g.document("filter") }
 
-// Plain makes a document of fields whose types Expression knows; any may be null, and
-// all but n may be missing. Every MongoDB-compatible server can store it.
+// Plain makes a document with fields of the types that Expression expects; any may be null, and all but n may be
+// missing. Every MongoDB-compatible server can store it.
 func (g Generator) Plain() bson.Raw { return g.document("plain") }
 
-// Expression makes a filter of one $expr over the fields of Plain. A document may make
-// some of them fail.
+// Expression makes a filter with one $expr over the fields of Plain. Some expressions fail on some documents.
 func (g Generator) Expression() bson.Raw { return g.document("expression") }
 
-// document makes a document by the rule of the given name. Texts with a repeated key are
-// no documents; then another is made.
+// document makes a document by the rule with a name. A text with a repeated key is not a document; then it tries again.
 func (g Generator) document(name string) bson.Raw {
 	for range 1000 {
 		var b strings.Builder
@@ -77,7 +73,7 @@ func (g Generator) document(name string) bson.Raw {
 	panic(fmt.Sprintf("the rule %s makes no documents", name))
 }
 
-// maxDepth is how deep nesting alternatives may nest.
+// maxDepth is how deep nested alternatives may nest.
 const maxDepth = 3
 
 // write writes a text with its names replaced.
@@ -113,10 +109,10 @@ func (g Generator) write(b *strings.Builder, text string, depth int) {
 //go:embed grammar.txt
 var grammar string
 
-// rule has the alternatives for a name. Those that nest count against maxDepth.
+// rule has the alternatives for a name. The nested ones count against maxDepth.
 type rule struct{ flat, nesting []string }
 
-// rules are those of the grammar, by name.
+// rules are the rules of the grammar, by name.
 var rules = parse(grammar)
 
 // parse reads the lines of a grammar.
