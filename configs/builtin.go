@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// What the program brings along. Package configs knows nothing of its meaning: others read it,
-// unless the configuration names a file of its own.
+// Built-in files. Package configs does not know their meaning; other packages read them, unless the configuration names
+// a site's own files.
 var (
 	//go:embed rules/activities.yaml
 	activities []byte
@@ -19,8 +19,8 @@ var (
 	demo embed.FS
 )
 
-// RenderRules returns the built-in rules for rendering activities, and the name they go by
-// in errors. The bytes are the caller's own, as those of the other files.
+// RenderRules returns the built-in rules for rendering activities, and their name in errors. The caller owns the bytes,
+// as with the other files.
 func RenderRules() (name string, src []byte) { return "activities.yaml", bytes.Clone(activities) }
 
 // CiteRules returns the built-in rules for citing records.
@@ -29,13 +29,12 @@ func CiteRules() (name string, src []byte) { return "cite.yaml", bytes.Clone(cit
 // LabelSets returns the built-in label sets, over which a site's own file is laid.
 func LabelSets() (name string, src []byte) { return "labels.yaml", bytes.Clone(labels) }
 
-// Demo returns a made-up institute, the Halden Institute of Night Sciences, so that Vitrine
-// can show itself on a machine without a database. COLLECTION.jsonl holds one document a line
-// in MongoDB Extended JSON, in the shapes of real records, the irregular ones included. One is
-// left out: years stored as text, which would come first in every list. People, titles and
-// figures are invented; DOIs begin with the prefix 10.5555, which is reserved for examples,
-// and hosts end in ".example".
+// Demo returns a made-up institute, the Halden Institute of Night Sciences, so that people can try Vitrine without a
+// database. COLLECTION.jsonl has one document per line in MongoDB Extended JSON, in the shapes of real records,
+// including irregular ones. Only years stored as text are left out, because they would come first in every list.
+// People, titles and figures are invented; DOIs begin with the prefix 10.5555, which is reserved for examples, and
+// hosts end in ".example".
 func Demo() fs.FS {
-	files, _ := fs.Sub(demo, "demo") // fails for malformed names alone
+	files, _ := fs.Sub(demo, "demo") // fails only for malformed names
 	return files
 }

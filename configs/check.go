@@ -16,9 +16,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// checkScalar checks a value that was read for k, or one element of it. Texts are not
-// empty. Numbers may never be negative. Each word of Key.Check names an entry in valueChecks or in
-// injected; what follows a colon is its argument. setScalar checks the word "required".
+// checkScalar checks a value for k, or one element of it. The value is not an empty text. Numbers must not be negative.
+// Each word of Key.Check names an entry in valueChecks or in injected; the text after a colon is its argument.
+// setScalar checks the word "required".
 func (k *Key) checkScalar(v reflect.Value, injected Checks) error {
 	for word := range strings.FieldsSeq(k.Check) {
 		var err error
@@ -38,7 +38,7 @@ func (k *Key) checkScalar(v reflect.Value, injected Checks) error {
 	return nil
 }
 
-// valueChecks are what a value may have to be.
+// valueChecks are the checks of values, by their names in settings.yaml.
 var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"positive": func(v reflect.Value, _ string) error {
 		if v.Int() == 0 {
@@ -47,7 +47,7 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		return nil
 	},
 	"share": func(v reflect.Value, _ string) error {
-		if !(v.Float() <= 1) { // nor NaN
+		if !(v.Float() <= 1) { // false for NaN, too
 			return fmt.Errorf("want a share from 0 to 1, have %v", v)
 		}
 		return nil
@@ -72,12 +72,12 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
 	"path":     form("a dotted path such as catalog.topics", isPath),
 	"template": form("a web address with {id} in it", isTemplate),
-	// A name of a header or cookie (RFC 9110: 5.6.2, token).
+	// The name of a header or cookie (RFC 9110: 5.6.2, token).
 	"token": form("a name without blanks and separators", httpguts.ValidHeaderFieldName),
 	"zone":  form("a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)),
 }
 
-// form returns a check for a text that people know as want.
+// form returns a check for a text; want describes the text to people.
 func form(want string, matches func(string) bool) func(reflect.Value, string) error {
 	return func(v reflect.Value, _ string) error {
 		if !matches(v.String()) {
@@ -87,8 +87,8 @@ func form(want string, matches func(string) bool) func(reflect.Value, string) er
 	}
 }
 
-// slugs matches the names that a list may have. builtIn are the names of built-in lists and of
-// the folders below /lists, which it may not have.
+// slugs matches valid names of lists. builtIn has the names that a list may not have: those of built-in lists and of
+// the folders below /lists.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
@@ -105,7 +105,7 @@ func checkSlug(name string) error {
 	return nil
 }
 
-// hosts matches what a Host header may have, and any port as ":*".
+// hosts matches the values of a Host header, and any port as ":*".
 var hosts = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:([0-9]{1,5}|\*))?$`)
 
 func isAddress(text string) bool {
@@ -116,13 +116,13 @@ func isAddress(text string) bool {
 	return err == nil
 }
 
-// parsedBy reports whether a parser takes a text.
+// parsedBy reports whether a parser accepts a text.
 func parsedBy[T any](parse func(string) (T, error)) func(string) bool {
 	return func(text string) bool { _, err := parse(text); return err == nil }
 }
 
-// ParseNetwork reads an IP address or a network in CIDR form. An address is a network of
-// its own, and one of IPv4 in IPv6 form is of IPv4, as those of connections are.
+// ParseNetwork parses an IP address or a network in CIDR form. An address becomes a network with one address. IPv4 in
+// IPv6 form becomes IPv4, as for connections.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap()
@@ -136,14 +136,13 @@ func isOrigin(text string) bool {
 	return ok && text == u.Scheme+"://"+u.Host
 }
 
-// isBase accepts an address that paths are put behind.
+// isBase accepts an address to which paths can be appended.
 func isBase(text string) bool {
 	u, ok := webAddress(text)
 	return ok && text == u.Scheme+"://"+u.Host+u.EscapedPath() && !strings.HasSuffix(text, "/")
 }
 
-// isPlace accepts the template of a link in a page: a web address, or a path from the root
-// of the page's site.
+// isPlace accepts the template of a link in a page: a web address, or a path from the root of the page's site.
 func isPlace(text, variable string) bool {
 	filled := strings.ReplaceAll(text, variable, "1")
 	if strings.HasPrefix(filled, "/") && !strings.HasPrefix(filled, "//") {
@@ -162,7 +161,7 @@ func isTemplate(text string) bool {
 	return ok && strings.Contains(text, "{id}")
 }
 
-// webAddress parses the address of a page; ok is false for any other text.
+// webAddress parses the address of a page. ok is false for any other text.
 func webAddress(text string) (u *url.URL, ok bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
@@ -188,8 +187,8 @@ func checkWord(text string, words []string) error {
 	return fmt.Errorf("want %s, have %q%s", want, text, didYouMean(text, words))
 }
 
-// checkURI reads the address by hand: url.Parse does not know lists of hosts.
-// Its errors name no part of the address that might be secret.
+// checkURI parses the address itself, because url.Parse does not support lists of hosts. Its errors quote no part of
+// the address that might be secret.
 func checkURI(text string) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {

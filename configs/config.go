@@ -2,14 +2,14 @@ package configs
 
 import "time"
 
-// Config holds all settings of Vitrine. settings.yaml says of each what it does, its default, and
-// what it must be. Where that does not say otherwise an empty or zero value turns the thing off.
+// Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each. Unless it
+// says otherwise, an empty or zero value disables the feature.
 type Config struct {
 	Store                              URI
 	Listen, Preset, Timezone, Language string
 	StartYear                          int
 
-	// How a request shows who sends it, and who may see what.
+	// Authentication, and who may see what.
 	Admin Admin
 	Auth  struct {
 		APIKey, PortfolioKey Secret
@@ -22,8 +22,8 @@ type Config struct {
 	}
 
 	Views Views
-	// The jobs that build the views. By default what changes often is built every few minutes,
-	// the rest less often, and everything once a night.
+	// The jobs that build the views. By default frequently changing views are built every few minutes, others less
+	// often, and everything once a night.
 	Materialize struct {
 		Enabled   bool
 		Schedule  map[string]string
@@ -33,15 +33,15 @@ type Config struct {
 	}
 	Mongo struct{ Batch int }
 
-	// The bounds of one request, or one client.
+	// The limits of one request, or one client.
 	Limits struct {
 		Rate           int
 		FilterBytes    Size
 		RequestTimeout time.Duration
 	}
-	Cache struct{ Budget Size } // of answers that are kept once computed
-	// How answers travel: which proxies may name the client, which sites' pages may read answers,
-	// and the Cache-Control header.
+	Cache struct{ Budget Size } // for answers that are kept after they were computed
+	// Transfer of answers: the proxies that may name the client, the sites whose pages may read answers, and the
+	// Cache-Control header.
 	HTTP struct {
 		ProxyHeader    string
 		TrustedProxies []string
@@ -55,19 +55,19 @@ type Config struct {
 		}
 	}
 
-	Catalog     struct{ TopicsPath, File, URL string } // the scholarly catalogue that topics come from
-	Affiliation struct{ Fields []string }              // what marks an author as one of the institute's
+	Catalog     struct{ TopicsPath, File, URL string } // the scholarly catalogue of topics
+	Affiliation struct{ Fields []string }              // the fields that mark an author as one of the institute's
 	Portfolio   struct{ Enabled bool }                 // the research spectrum
 	Lists       Lists
-	Citation    struct{ URL string }           // the external citation index; nothing else outside is ever contacted
+	Citation    struct{ URL string }           // the external citation index, the only outside service that is ever contacted
 	Labels      struct{ File string }          // the names of codes
-	Compat      struct{ FormattedSingle bool } // switches oddities of the API off
+	Compat      struct{ FormattedSingle bool } // disables oddities of the API
 	Log         Log
 	Rules       Rules
 	Shutdown    Shutdown
 
-	// origins holds the place of each value that is not a default, by dotted path;
-	// entries of a map have a path of their own.
+	// origins has the place of each value that is not a default, by dotted path; entries of a map have a path of their
+	// own.
 	origins map[string]Place
 }
 
@@ -79,7 +79,7 @@ type Admin struct {
 	Hosts  []string
 }
 
-// Session says how a logged-in person is recognised.
+// Session configures how to recognise a logged-in person.
 type Session struct {
 	JWTSecret              Secret
 	PublicKey              string
@@ -90,8 +90,8 @@ type Session struct {
 	TrustedProxies         []string
 }
 
-// Views are the prepared rows that answers come from. Many databases have no deadlines,
-// hence the default of Optional.
+// Views configures the prepared rows from which answers are made. Many databases have no deadlines, hence the default
+// of Optional.
 type Views struct {
 	Mode, Database string
 	Budget         Size
@@ -100,36 +100,36 @@ type Views struct {
 	Poll           time.Duration
 }
 
-// Log is the log, on standard error.
+// Log configures the log, on standard error.
 type Log struct {
 	Level, Format string
 	Requests      bool
 }
 
-// Rules is about how activities are rendered and records are cited.
+// Rules configures how activities are rendered and records are cited.
 type Rules struct {
 	File, CiteFile string
 }
 
-// Shutdown is the way down after SIGTERM.
+// Shutdown configures the end of the program after SIGTERM.
 type Shutdown struct {
 	Delay, Grace time.Duration
 }
 
-// Lists are the public lists. They show records that Public matches, and nothing else.
+// Lists configures the public lists. They show only records that Public matches.
 type Lists struct {
 	Enabled         bool
 	Public, BaseURL string
 	Hosts           []string
-	// IgnoredParameters are names, or with "*" at their end prefixes.
+	// IgnoredParameters are names or, with "*" at their end, prefixes of names.
 	IgnoredParameters []string
 	Named             map[string]*NamedList
-	// Links are templates of links by kind of target: a web address, or a path from the root of
-	// the page's site, with `{id}` in it.
+	// Links are templates of links by kind of target: a web address, or a path from the root of the page's site, with
+	// `{id}` in it.
 	Links map[string]string
 }
 
-// NamedList is a list with a name of its own.
+// NamedList is a configured list.
 type NamedList struct {
 	Title                            map[string]string // by language
 	View, Filter, Group, Style, Sort string

@@ -15,21 +15,20 @@ import (
 type source int
 
 const (
-	atDefault source = iota // or a preset's value
+	atDefault source = iota // the default, or a preset's value
 	atFile
 	atVariable
 	atFlag
 )
 
-// Place is where a value was given.
+// Place says where a value was given.
 type Place struct {
 	source source
-	name   string // of a file, a variable, a flag, or a bundle of built-in values
-	line   int    // in the file, from 1; 0: the whole file
+	name   string // name of a file, a variable, a flag, or a bundle of built-in values
+	line   int    // line in the file, from 1; 0 means the whole file
 }
 
-// String returns the place as people write it: "vitrine.yml:12", "VITRINE_STORE",
-// "--store", "preset osiris".
+// String formats the place: "vitrine.yml:12", "VITRINE_STORE", "--store", "preset osiris".
 func (p Place) String() string {
 	if p.line > 0 {
 		return p.name + ":" + strconv.Itoa(p.line)
@@ -43,17 +42,17 @@ func (p Place) of(node *yaml.Node) Place {
 	return p
 }
 
-// Error is one mistake in the configuration. Its text never holds a secret.
+// Error is one mistake in the configuration. Its text never contains a secret.
 type Error struct {
-	// Place is where the value was given; zero if no single place is wrong.
+	// Place is where the value was given. It is zero if no single place is wrong.
 	Place Place
-	// Key is the dotted name of the setting; empty if no setting is concerned.
+	// Key is the dotted name of the setting. It is empty if the mistake concerns no setting.
 	Key string
 	// Reason says what is wrong.
 	Reason string
 }
 
-// Error returns place, key and reason, without those that are empty.
+// Error returns place, key and reason, without empty parts.
 func (e *Error) Error() string {
 	parts := []string{e.Place.String(), e.Key, e.Reason}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
@@ -77,8 +76,7 @@ func joined(mistakes []*Error) error {
 	return errors.Join(errs...)
 }
 
-// didYouMean returns ", did you mean X?" with the word nearest to text, or
-// nothing if none is near.
+// didYouMean returns ", did you mean X?" with the word nearest to text, or "" if none is near.
 func didYouMean(text string, words []string) string {
 	best, distance := "", len(text)/3+2
 	for _, w := range words {

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file sets what the YAML file with that name says.
+// file applies the settings in a YAML file.
 func (r *reader) file(name string) {
 	place := Place{source: atFile, name: name}
 	content, err := os.ReadFile(name)
@@ -37,21 +37,20 @@ func (r *reader) file(name string) {
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // an empty file sets nothing
 		m := syntaxError.FindStringSubmatch(err.Error())
-		place.line, _ = strconv.Atoi(m[1]) // none: 0, the whole file
+		place.line, _ = strconv.Atoi(m[1]) // Atoi fails if the error has no line: 0 means the whole file
 		r.mistake(place, "", "not YAML: "+m[2])
 	}
 }
 
-// syntaxError finds the line, if there is one, and the reason in an error of the YAML parser.
+// syntaxError splits an error of the YAML parser into line, if there is one, and reason.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section sets the fields of dst to what a mapping says of the settings with those keys, and
-// the sections in it. prefix stands before the paths of the settings; path is the mapping's
-// own, empty for the file.
+// section applies a mapping to the settings with the given keys, and to the sections in it. prefix precedes the paths
+// of the settings; path is the mapping's own, empty for the file.
 func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, place Place, node *yaml.Node) {
 	node = resolved(node)
 	if node.Tag == "!!null" {
-		return // a section with all its keys commented out
+		return // nil if all keys of the section are commented out
 	}
 	if node.Kind != yaml.MappingNode {
 		r.mistake(place.of(node), path, "want keys with values, have "+kindName(node))
@@ -72,15 +71,15 @@ func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, pla
 	})
 }
 
-// eachKey calls do for every key of a mapping with its name, its dotted name and its place.
-// Keys that come twice or are no text are mistakes.
+// eachKey calls do for every key of a mapping with its name, its dotted name and its place. Keys that come twice or are
+// not text are mistakes.
 func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, at := resolved(node.Content[i]), place.of(node.Content[i])
 		full := strings.TrimPrefix(path+"."+key.Value, ".")
 		switch first := lines[key.Value]; {
-		case first > 0: // in a file; where everything is text the last counts
+		case first > 0: // in a file this is a mistake; in other sources the last one counts
 			r.mistake(at, full, "given twice, first on line "+strconv.Itoa(first))
 			continue
 		case key.Kind != yaml.ScalarNode || key.Value == "":
@@ -92,8 +91,8 @@ func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name
 	}
 }
 
-// pathsFrom returns the dotted names of settings, with a prefix, and their sections, those
-// directly in a section first: as suggestions they win over equally near ones elsewhere.
+// pathsFrom returns the dotted names of settings with a prefix, and their sections. Those directly in section come
+// first, because as suggestions they take precedence over equally near names elsewhere.
 func pathsFrom(keys []Key, prefix, section string) []string {
 	var near, far []string
 	for i := range keys {
@@ -111,7 +110,7 @@ func pathsFrom(keys []Key, prefix, section string) []string {
 // parentOf returns a dotted name without its last part.
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// resolved follows an alias (*name) to what it stands for.
+// resolved follows an alias (*name) to its target.
 func resolved(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		return node.Alias
@@ -119,7 +118,7 @@ func resolved(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// kindName returns what a node is, for people.
+// kindName returns the kind of a node, for messages.
 func kindName(node *yaml.Node) string {
 	switch {
 	case node.Kind == yaml.MappingNode:

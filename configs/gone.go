@@ -1,9 +1,9 @@
 package configs
 
-// removed begins the reason for refusing a setting of gone.
+// removed is the beginning of the reason for refusing a setting in gone.
 const removed = "this setting was removed: "
 
-// gone says, for each setting that earlier versions had, what replaces it.
+// gone says what replaces each removed setting of earlier versions.
 var gone = map[string]string{
 	"views.index_budget":        "indexes may take 256 MiB",
 	"views.snapshot_every":      "a view's snapshot file is written once a minute at most",

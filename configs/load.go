@@ -11,41 +11,38 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Sources are the places that settings come from. The zero value has none, and
-// Load then returns the defaults.
+// Sources are the sources of settings. With the zero value, Load returns the defaults.
 type Sources struct {
-	// Demo starts from the defaults of the demo, whose store cannot be given.
+	// Demo starts from the defaults of the demo, whose store cannot be changed.
 	Demo bool
-	// Environ is the environment as os.Environ gives it. Variables that do not
-	// begin with VITRINE_ are ignored. VITRINE_CONFIG names a YAML file with settings,
-	// unless the flag --config does.
+	// Environ is the environment in the form of os.Environ. Variables that do not begin with VITRINE_ are ignored.
+	// VITRINE_CONFIG names a YAML file with settings, unless the flag --config does.
 	Environ []string
-	// Flags are flags that AddFlags added, parsed; only those given count. Nil: none.
+	// Flags are the parsed flags that AddFlags added; only flags that the user has set count. May be nil.
 	Flags *pflag.FlagSet
-	// Checks are those of other packages. Nil: their settings are not checked.
+	// Checks are the checks of other packages. If nil, their settings are not checked.
 	Checks Checks
 }
 
-// Checks are the parsers of packages that use a setting, by the word for them in settings.yaml:
-// "cron", "field" and "filter".
+// Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field" and "filter".
 type Checks map[string]func(text string) error
 
-// Load returns the configuration that the sources add up to, checked. All
-// mistakes come back at once, each an *Error, joined and sorted by place.
+// Load returns the checked configuration from all sources. It returns all mistakes at once, each an *Error, joined and
+// sorted by place.
 func Load(s Sources) (Config, error) {
 	c := Default()
 	if s.Demo {
 		c.use(demoValues, "demo")
 	}
 	r := &reader{c: &c, checks: s.Checks}
-	if name := s.File(); name != "" { // the weakest first
+	if name := s.File(); name != "" { // the weakest source first
 		r.file(name)
 	}
 	r.environ(s.Environ)
 	if s.Flags != nil {
 		r.flags(s.Flags)
 	}
-	c.use(presets[c.Preset], "preset "+c.Preset) // its name was among what is given
+	c.use(presets[c.Preset], "preset "+c.Preset) // after the other sources, because one of them may name the preset
 	mistakes := append(r.mistakes, c.contradictions()...)
 	if s.Demo && c.Given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
@@ -53,7 +50,7 @@ func Load(s Sources) (Config, error) {
 	return c, joined(mistakes)
 }
 
-// File returns the name of the configuration file, empty if there is none.
+// File returns the name of the configuration file, or "".
 func (s Sources) File() string {
 	if s.Flags != nil && s.Flags.Changed(FlagConfig) {
 		return s.Flags.Lookup(FlagConfig).Value.String()
@@ -66,7 +63,7 @@ func (s Sources) File() string {
 	return ""
 }
 
-// mistake returns a mistake in a value, at the place that gave it.
+// mistake returns a mistake in a value, with the place that gave it.
 func (c *Config) mistake(path, reason string) *Error {
 	return &Error{Place: c.origins[path], Key: path, Reason: reason}
 }
@@ -82,8 +79,8 @@ func (c *Config) contradictions() (mistakes []*Error) {
 	return mistakes
 }
 
-// CheckServing returns an *Error if a server must not start with the configuration: others can
-// reach the operator's listener without a token.
+// CheckServing returns an *Error if a server must not start with the configuration, because others could reach the
+// operator's listener without a token.
 func (c Config) CheckServing() error {
 	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || isLoopback(c.Admin.Listen) {
 		return nil
@@ -91,22 +88,21 @@ func (c Config) CheckServing() error {
 	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+", and no token is asked for: set admin.token, or admin.open where that is meant")
 }
 
-// isLoopback reports whether only this machine reaches a listener with an address.
+// isLoopback reports whether only this machine can reach a listener with an address.
 func isLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip, _ := netip.ParseAddr(host)
 	return err == nil && (host == "localhost" || ip.Unmap().IsLoopback())
 }
 
-// Given reports whether a file, variable or flag sets a value, or an entry of a map
-// ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
-// of a map that is set to be empty.
+// Given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as opposed
+// to the defaults or a preset. It is true for every entry of a map that is set to be empty.
 func (c Config) Given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
 
-// Changed returns the dotted paths of the settings, not of a map's entries, whose values in
-// another configuration are not those of c.
+// Changed returns the dotted paths of the settings that differ between c and another configuration. It does not list
+// entries of maps.
 func (c Config) Changed(other Config) (paths []string) {
 	before, after := reflect.ValueOf(c), reflect.ValueOf(other)
 	for _, k := range keys {
@@ -117,22 +113,22 @@ func (c Config) Changed(other Config) (paths []string) {
 	return paths
 }
 
-// bundle is a set of built-in values by dotted path, as the environment would give them.
+// bundle is a set of built-in values by dotted path, in the form of the environment.
 type bundle map[string]string
 
-// demoValues are what the demo changes: a store of its own, so that the made-up institute
-// never mixes with real records, and everything on show.
+// demoValues are the values that the demo changes: a store of its own, so that the made-up institute never mixes with
+// real records, and all features enabled.
 var demoValues = bundle{
 	"store":            "bolt://data/demo.db",
 	"access.anonymous": "portfolio-spectrum, projects.view, proposals.view",
 }
 
-// presets are the values that each preset changes.
+// presets has the values that each preset changes.
 var presets = map[string]bundle{
 	"osiris": {"catalog.topics_path": "openalex.topics", "affiliation.fields": "aoi"},
 }
 
-// Default returns the configuration of a start without any settings.
+// Default returns the configuration without any settings.
 func Default() Config {
 	var c Config
 	values := bundle{}
@@ -145,7 +141,7 @@ func Default() Config {
 	return c
 }
 
-// use sets the values of a bundle that no other source gives. A mistake in a bundle is a panic.
+// use sets the values of a bundle that no other source gives. It panics on a mistake in a bundle.
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range keys {

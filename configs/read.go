@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reader sets values of a configuration and collects mistakes in them.
+// reader sets values of a configuration and collects mistakes.
 type reader struct {
 	c        *Config
 	checks   Checks
@@ -25,8 +25,8 @@ func (r *reader) mistake(place Place, path, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Key: path, Reason: reason})
 }
 
-// set reads a value for a setting, or for an entry of a map with that path, and reports whether the
-// value is valid. Otherwise dst keeps its value.
+// set reads a value for a setting, or for the entry of a map at a path, and reports whether it is valid. If not, dst
+// keeps its value.
 func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
@@ -52,7 +52,7 @@ func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, pl
 	return right
 }
 
-// setMap lays entries over those of a map. An empty map clears what the defaults hold.
+// setMap adds entries to those of a map. An empty map clears the default entries.
 func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
 	if dst.IsNil() || len(node.Content) == 0 {
 		dst.Set(reflect.MakeMap(dst.Type()))
@@ -62,7 +62,7 @@ func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node,
 		r.mistake(place, path, "want keys with values, have "+kindName(node))
 		return false
 	case len(node.Content) == 0:
-		maps.DeleteFunc(r.c.origins, func(before string, _ Place) bool { return strings.HasPrefix(before, path+".") }) // of its entries
+		maps.DeleteFunc(r.c.origins, func(before string, _ Place) bool { return strings.HasPrefix(before, path+".") }) // origins of its entries
 		r.c.record(path, place)
 		return true
 	}
@@ -104,7 +104,7 @@ func (c *Config) record(path string, place Place) {
 	c.origins[path] = place
 }
 
-// setScalar reads and checks one scalar. An empty one is the zero value.
+// setScalar reads and checks one scalar. An empty scalar is the zero value.
 func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
 	place = place.of(node)
@@ -131,10 +131,10 @@ func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node
 	return err == nil
 }
 
-// parseScalar reads a scalar that is not empty into v by v's type.
+// parseScalar parses a non-empty scalar into v, according to v's type.
 func parseScalar(v reflect.Value, node *yaml.Node) (err error) {
 	text, tag := node.Value, node.ShortTag()
-	// is reports whether the scalar may be read as one of the tags.
+	// is reports whether the scalar may be read as a value with one of the tags.
 	is := func(tags ...string) bool { return tag == textTag || slices.Contains(tags, tag) }
 	want, tags := "", []string{"!!int"}
 	switch p := v.Addr().Interface().(type) {
@@ -154,8 +154,8 @@ func parseScalar(v reflect.Value, node *yaml.Node) (err error) {
 		want, tags = "a size such as 512MB or 64KiB", []string{"!!int", "!!str"}
 		*p, err = parseSize(text)
 	default:
-		// Numbers and dates are text as they are written: a key made of digits needs no
-		// quotes. The reason names no value, which may be secret.
+		// Numbers and dates are text in their written form, so that a key made of digits needs no quotes. The reason
+		// quotes no value, which may be secret.
 		if !is("!!str", "!!int", "!!float", "!!timestamp") {
 			return errors.New("want text; put it in quotes")
 		}

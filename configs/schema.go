@@ -11,52 +11,50 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Key describes one setting, or a section of them, as settings.yaml does.
+// Key describes one setting, or a section of them, in settings.yaml.
 type Key struct {
-	// Name is its name in its section.
+	// Name is the name in its section.
 	Name string
-	// Doc says what it does, for people.
+	// Doc says what the setting does, for people.
 	Doc string
-	// Default is what it holds if no source says otherwise, as the environment
-	// gives it; empty for an empty value.
+	// Default is the value if no source sets another, in the form of the environment. It is empty for an empty value.
 	Default string
-	// Flag is the flag that sets it, without dashes; empty if none does.
+	// Flag is the flag that sets it, without dashes, or empty.
 	Flag string
-	// Inverse reports that the flag says the opposite of the key (--no-…).
+	// Inverse says that the flag means the opposite of the key (--no-…).
 	Inverse bool
 	// Usage is the help text of the flag, in one line.
 	Usage string
-	// Check is what the value must be; see checkScalar.
+	// Check lists the checks of the value; see checkScalar.
 	Check string
-	// Entries are the names that the entries of a map may have; nil: any.
+	// Entries are the valid names of the entries of a map. If nil, all names are valid.
 	Entries []string
-	// Settings are those in a section, or in each section of a map of sections.
+	// Settings are the settings in a section, or in each section of a map of sections.
 	Settings []Key
 
-	// Path is its dotted name ("views.index_budget").
+	// Path is the dotted name ("views.index_budget").
 	Path string `yaml:"-"`
-	// Env is the environment variable that sets it; empty if only a file can.
+	// Env is the environment variable that sets it. It is empty if only a file can.
 	Env string `yaml:"-"`
-	// Secret reports that the value must not be shown.
+	// Secret says that the value must not be shown.
 	Secret bool `yaml:"-"`
 
-	index  []int // of the field, for reflect.Value.FieldByIndex
+	index  []int // index of the field, for reflect.Value.FieldByIndex
 	typ    reflect.Type
-	fields []Key // of a map of sections: the settings in a section, by their path in it
+	fields []Key // for a map of sections: the settings in a section, by their path in it
 }
 
 //go:embed settings.yaml
 var settingsSource []byte
 
-// envPrefix begins the name of every environment variable.
+// envPrefix is the beginning of the name of every environment variable.
 const envPrefix = "VITRINE_"
 
-// sections are the settings as a tree, and keys all of them in that order, without their
-// sections.
+// sections has the settings as a tree, and keys has them all in that order, without sections.
 var sections, keys = readSettings()
 
-// readSettings reads the description of all settings. A mistake in it is a panic, which every
-// test of the package finds.
+// readSettings reads the description of all settings. It panics on a mistake in it, which every test of the package
+// finds.
 func readSettings() (tree, flat []Key) {
 	decoder := yaml.NewDecoder(bytes.NewReader(settingsSource))
 	decoder.KnownFields(true)
@@ -66,9 +64,8 @@ func readSettings() (tree, flat []Key) {
 	return tree, complete(tree, reflect.TypeFor[Config](), "", nil)
 }
 
-// complete finds the fields of settings in the struct t, which is the section with that prefix
-// of paths and that field index, and returns them without their sections. A field has the
-// name of its setting, in the capitals of Go.
+// complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field index,
+// and returns the settings without sections. A field has the name of its setting, capitalised as in Go.
 func complete(settings []Key, t reflect.Type, prefix string, index []int) (flat []Key) {
 	for i := range settings {
 		k := &settings[i]
@@ -92,7 +89,7 @@ func complete(settings []Key, t reflect.Type, prefix string, index []int) (flat 
 // Keys returns all settings in the order of Config.
 func Keys() []Key { return slices.Clone(keys) }
 
-// findKey returns the first setting that matches; nil if there is none.
+// findKey returns the first setting that matches, or nil.
 func findKey(matches func(*Key) bool) *Key {
 	if i := slices.IndexFunc(keys, func(k Key) bool { return matches(&k) }); i >= 0 {
 		return &keys[i]
@@ -100,10 +97,10 @@ func findKey(matches func(*Key) bool) *Key {
 	return nil
 }
 
-// envName returns the environment variable of a dotted name.
+// envName returns the environment variable for a dotted name.
 func envName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// field returns the field of c that k is about.
+// field returns the field of c for the setting.
 func (k *Key) field(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(k.index) }

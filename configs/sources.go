@@ -15,16 +15,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Variables with the prefix that are no settings.
+// Variables with the prefix that are not settings.
 const (
-	envConfig  = envPrefix + "CONFIG" // names the configuration file
-	envTesting = envPrefix + "TEST_"  // begins variables of the test suite
+	envConfig  = envPrefix + "CONFIG" // name of the configuration file
+	envTesting = envPrefix + "TEST_"  // prefix of the test suite's variables
 )
 
-// environ sets what the environment says, given as os.Environ gives it. A secret may be in
-// a file that VITRINE_…_FILE names.
+// environ applies the settings in the environment, which has the form of os.Environ. A secret may be in a file that
+// VITRINE_…_FILE names.
 func (r *reader) environ(environ []string) {
-	set := make(map[*Key]string) // the variable that set it
+	set := make(map[*Key]string) // by key: the variable that has set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, envPrefix) || name == envConfig || strings.HasPrefix(name, envTesting) {
@@ -55,8 +55,7 @@ func (r *reader) environ(environ []string) {
 	}
 }
 
-// goneVariable returns what replaces the setting that a variable set in earlier versions, or
-// nothing if it set none.
+// goneVariable says what replaces the setting of a variable of earlier versions. It returns "" for other variables.
 func goneVariable(name string) string {
 	for path, instead := range gone {
 		if envName(path) == name {
@@ -66,8 +65,7 @@ func goneVariable(name string) string {
 	return ""
 }
 
-// didYouMeanVariable is didYouMean for variables. They share the prefix, which must
-// not make them look alike.
+// didYouMeanVariable is didYouMean for variables. It ignores the prefix, which makes all of them look alike.
 func didYouMeanVariable(name string) string {
 	short := make([]string, len(keys))
 	for i := range keys {
@@ -77,11 +75,10 @@ func didYouMeanVariable(name string) string {
 	return strings.Replace(hint, "mean ", "mean "+envPrefix, 1)
 }
 
-// readSecret reads the value of a key from a file, without one newline at the end. The
-// key must be, or hold, a secret.
+// readSecret reads the value of a key from a file, without a newline at the end. The key must be, or contain, a secret.
 func (k *Key) readSecret(file string) (string, error) {
 	if !k.Secret && k.typ != reflect.TypeFor[URI]() {
-		return "", fmt.Errorf("only secrets are read from files, %s is none", k.Path)
+		return "", fmt.Errorf("only secrets are read from files, and %s is not a secret", k.Path)
 	}
 	content, err := os.ReadFile(file)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -90,18 +87,17 @@ func (k *Key) readSecret(file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
 }
 
-// textTag is the tag of a scalar from where everything is text.
+// textTag is the tag of a scalar from a source in which everything is text.
 const textTag = "!text"
 
-// setText sets a setting of the configuration to what a text says.
+// setText sets a setting of the configuration from a text.
 func (r *reader) setText(k *Key, text string, place Place) {
 	r.set(k.field(r.c), k, k.Path, r.node(k, text, place), place)
 }
 
-// node reads the value of a key where everything is text: a list as
-// "a, b", a map as "key=value, key=value". A part without "=" belongs to the
-// value before it, so that lists in maps ("admin=a, b") and commas in cron specs
-// need no quoting. Empty text is an empty value.
+// node parses the value of a key from a source in which everything is text: a list as "a, b", a map as "key=value,
+// key=value". A part without "=" belongs to the value before it, so that lists in maps ("admin=a, b") and commas in
+// cron specs need no quotes. Empty text is an empty value.
 func (r *reader) node(k *Key, text string, place Place) *yaml.Node {
 	if k.typ.Kind() != reflect.Map {
 		return nodeOf(k.typ, text)
@@ -133,7 +129,7 @@ func (r *reader) node(k *Key, text string, place Place) *yaml.Node {
 	return entries
 }
 
-// nodeOf reads a text for a scalar or a list of type t.
+// nodeOf parses a text for a scalar or a list of type t.
 func nodeOf(t reflect.Type, text string) *yaml.Node {
 	if t.Kind() != reflect.Slice {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: textTag, Value: text}
@@ -147,10 +143,10 @@ func nodeOf(t reflect.Type, text string) *yaml.Node {
 	return list
 }
 
-// errNameless is the mistake of an entry of a map without a name.
+// errNameless is the mistake of a map entry without a name.
 var errNameless = errors.New("an entry needs a name")
 
-// checkEntry checks the name of an entry of a map.
+// checkEntry checks the name of a map entry.
 func (k *Key) checkEntry(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -166,9 +162,8 @@ func (k *Key) checkEntry(name string) error {
 // FlagConfig is the flag that names the configuration file.
 const FlagConfig = "config"
 
-// AddFlags adds --config and the flags of the keys with those dotted paths to
-// fs; without paths, of all keys that have a flag. Load reads those that the
-// caller of the program gave.
+// AddFlags adds --config and the flags of the keys with the given dotted paths to fs; without paths, of all keys that
+// have a flag. Load reads those that the user has set.
 func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	fs.String(FlagConfig, "", "configuration `file` (YAML); else "+envConfig+" names it")
 	for _, k := range keys {
@@ -182,7 +177,7 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	}
 }
 
-// flags sets what flags say. A flag that no key has is of the command itself.
+// flags applies the flags. It ignores flags without a key, which belong to the command itself.
 func (r *reader) flags(fs *pflag.FlagSet) {
 	fs.Visit(func(f *pflag.Flag) {
 		k := findKey(func(k *Key) bool { return k.Flag == f.Name })

@@ -10,11 +10,11 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// shown is what stands for a secret wherever one would be printed.
+// shown replaces a secret in all output.
 const shown = "[set]"
 
-// Secret is a setting that must not be seen. It prints, logs and marshals as
-// "[set]", or as the empty string where it is empty; Reveal gives what it holds.
+// Secret is a setting that must not be shown. It prints, logs and marshals as "[set]", or as the empty string if it is
+// empty. Reveal returns the value.
 type Secret string
 
 // Reveal returns the secret itself.
@@ -28,24 +28,23 @@ func (s Secret) String() string {
 	return shown
 }
 
-// GoString keeps the secret out of %#v.
+// GoString hides the secret in %#v.
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// MarshalText keeps the secret out of JSON, YAML and structured logs.
+// MarshalText hides the secret in JSON, YAML and structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// URI is the address of a store. It prints, logs and marshals without the
-// credentials it may carry; Reveal gives it whole.
+// URI is the address of a store. It prints, logs and marshals without its credentials. Reveal returns the whole
+// address.
 type URI string
 
 // Reveal returns the address with its credentials.
 func (u URI) Reveal() string { return string(u) }
 
-// String returns the address with "[set]" in place of credentials, be they
-// before the host or among the options.
+// String returns the address with "[set]" in place of credentials, both before the host and among the options.
 func (u URI) String() string { return u.mask(shown + "@") }
 
-// public returns the address without its credentials, fit to be read again.
+// public returns the address without its credentials, in a form that can be parsed.
 func (u URI) public() string { return u.mask("") }
 
 func (u URI) mask(credentials string) string {
@@ -54,9 +53,8 @@ func (u URI) mask(credentials string) string {
 	if !ok || scheme == "bolt" {
 		return s
 	}
-	// A host holds no "@" and the check on addresses lets none stand among the
-	// options, so whatever precedes the last one is credentials, even if a "/" or
-	// "?" in them was not encoded.
+	// A host contains no "@", and checkURI allows none among the options. So everything before the last one is
+	// credentials, even if a "/" or "?" in them was not encoded.
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		rest = credentials + rest[i+1:]
 	}
@@ -67,7 +65,7 @@ func (u URI) mask(credentials string) string {
 	return scheme + "://" + rest
 }
 
-// publicOptions drops from a query string the options that hold secrets or have no name.
+// publicOptions removes from a query string the options that hold secrets or have no name.
 func publicOptions(query string) string {
 	options := slices.DeleteFunc(strings.Split(query, "&"), func(option string) bool {
 		name, _, _ := strings.Cut(strings.ToLower(option), "=")
@@ -76,17 +74,17 @@ func publicOptions(query string) string {
 	return strings.Join(options, "&")
 }
 
-// GoString keeps credentials out of %#v.
+// GoString hides credentials in %#v.
 func (u URI) GoString() string { return strconv.Quote(u.String()) }
 
-// MarshalText keeps credentials out of JSON, YAML and structured logs.
+// MarshalText hides credentials in JSON, YAML and structured logs.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// Size is a number of bytes. It reads as a number or with a unit: KB, MB, GB are
-// powers of 1000; KiB, MiB, GiB powers of 1024.
+// Size is a number of bytes. It can be written as a number or with a unit: KB, MB, GB are powers of 1000; KiB, MiB, GiB
+// are powers of 1024.
 type Size int64
 
-// String returns the size in the largest unit that leaves a whole number.
+// String returns the size in the largest unit that gives a whole number.
 func (s Size) String() string {
 	units := []struct {
 		size Size
@@ -100,7 +98,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// parseSize reads a number of bytes with or without a unit.
+// parseSize parses a number of bytes with or without a unit.
 func parseSize(text string) (Size, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {

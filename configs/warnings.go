@@ -2,8 +2,7 @@ package configs
 
 import "fmt"
 
-// Warnings says which settings protect less than they seem to, and what a server that others
-// reach lacks.
+// Warnings says which settings protect less than they seem to, and what a publicly reachable server lacks.
 func (c Config) Warnings() (all []string) {
 	short := func(path string, key Secret, least int, danger string) {
 		if n := len(key.Reveal()); n > 0 && n < least {

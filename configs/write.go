@@ -13,9 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WriteYAML writes the configuration as a file that Load reads. Each value that
-// some source gave is followed by a comment that names the source. Secrets stand as
-// empty and the comment says that they are set.
+// WriteYAML writes the configuration as a file that Load can read. A comment after each value names its source, unless
+// it is a default. Secrets are empty, and the comment says that they are set.
 func (c Config) WriteYAML(w io.Writer) error {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -27,7 +26,7 @@ func (c Config) WriteYAML(w io.Writer) error {
 	return err
 }
 
-// section returns settings, whose fields are in a struct, and those in sections below as YAML.
+// section returns settings, whose fields are in a struct, and the settings in sections below, as YAML.
 func (c *Config) section(settings []Key, v, defaults reflect.Value, prefix string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range settings {
@@ -43,9 +42,8 @@ func (c *Config) section(settings []Key, v, defaults reflect.Value, prefix strin
 	return n
 }
 
-// node returns the value of a setting with its origin as a comment, or a map that is not
-// empty with its entries in their order. Entries that the defaults have and the map has not
-// are written as empty: read again, they would come back.
+// node returns the value of a setting with its origin as a comment, or a non-empty map with its entries in order.
+// Default entries that the map lacks are written as empty, because otherwise reading would add them again.
 func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node {
 	switch {
 	case v.Kind() == reflect.Pointer:
@@ -69,8 +67,8 @@ func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node
 	return n
 }
 
-// valueNode returns a value as YAML; a map as an empty one. Of what is not shown the beginning
-// of a comment says so.
+// valueNode returns a value as YAML; a map becomes an empty one. For hidden values it returns the beginning of a
+// comment that says so.
 func valueNode(v reflect.Value) *yaml.Node {
 	switch x := v.Interface().(type) {
 	case []string:
@@ -101,7 +99,7 @@ func valueNode(v reflect.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 }
 
-// textNode returns a YAML string, quoted where it could be read as something else.
+// textNode returns a YAML string. It is quoted if it could be parsed as something else.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)

@@ -17,14 +17,14 @@ import (
 	"vitrine/configs"
 )
 
-// benchFlags are the flags of bench beside those of the configuration.
+// benchFlags are the flags of bench, beside those of the configuration.
 type benchFlags struct {
 	bench.Options
 	demo, quick, logged, json bool
 	write                     string
 }
 
-// benchCommand measures; its children are the processes under measurement.
+// benchCommand runs the measurements. Its child processes are what it measures.
 func benchCommand() *cobra.Command {
 	f := benchFlags{Options: bench.Options{Changes: 100}}
 	cmd := newCommand("bench")
@@ -46,7 +46,7 @@ func benchCommand() *cobra.Command {
 	return cmd
 }
 
-// runBench measures and shows the report. Stores for which no folder was given are removed.
+// runBench measures and prints the report. It removes the stores if no folder for them was given.
 func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if f.demo && len(dumps) > 0 {
 		return errors.New("--demo and a dump: choose one")
@@ -79,7 +79,7 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		measured.Commit = buildCommit(info)
 	}
-	if f.json { // also beside an error
+	if f.json { // print the report even if there is an error
 		return errors.Join(err, printJSON(cmd.OutOrStdout(), measured))
 	}
 	table, failed := measured.Table()
@@ -106,7 +106,7 @@ func seed(ctx context.Context, into origin.Store, cfg configs.Config, demo bool,
 	return errors.Join(err, d.Close())
 }
 
-// copyStore fills a store from the configured one.
+// copyStore copies the configured store into another.
 func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) error {
 	from, err := openExisting(ctx, cfg)
 	if err != nil {

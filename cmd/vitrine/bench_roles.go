@@ -23,7 +23,7 @@ func benchServeCommand() *cobra.Command {
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		log := slog.New(slog.DiscardHandler)
 		if cfg.Log.Requests {
-			log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
+			log = slog.New(slog.NewTextHandler(io.Discard, nil)) // measure the formatting of log lines, not the writing
 		}
 		ctx, stop := context.WithCancel(cmd.Context())
 		defer stop()
@@ -43,11 +43,11 @@ func benchServeCommand() *cobra.Command {
 	return cmd
 }
 
-// undisturbed is the environment of the process that is measured, with a store: nothing
-// refuses requests, and nothing starts by itself during a measurement.
+// undisturbed returns the environment of the process that is measured: nothing refuses requests, and nothing starts by
+// itself during a measurement.
 func undisturbed(store string, logged bool) []string {
 	own := []string{
-		"VITRINE_STORE=" + store, // not an argument, which every user of the machine can read
+		"VITRINE_STORE=" + store, // not an argument, because every user of the machine can read arguments
 		"VITRINE_LISTEN=127.0.0.1:0", "VITRINE_ADMIN_LISTEN=", "VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=", "VITRINE_LIMITS_RATE=0",
 		"VITRINE_ACCESS_ANONYMOUS=projects.view,proposals.view,portfolio-spectrum", "VITRINE_MATERIALIZE_ENABLED=true",
 		"VITRINE_MATERIALIZE_SCHEDULE=", "VITRINE_MATERIALIZE_FULL=", fmt.Sprintf("VITRINE_LOG_REQUESTS=%t", logged),

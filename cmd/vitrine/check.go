@@ -24,7 +24,7 @@ func checkCommand() *cobra.Command {
 		}
 		parts, err := bolt.Check(cmd.Context(), path)
 		if errors.Is(err, origin.ErrDamaged) {
-			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store) // it may be closed
+			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store) // ignore the error: standard output may be closed
 		}
 		if err != nil {
 			return err
@@ -33,10 +33,10 @@ func checkCommand() *cobra.Command {
 	}, "store")
 }
 
-// printCheck writes a line for each part, below them the damaged values and what to do
-// about them. It returns an error that wraps origin.ErrDamaged if a part is damaged.
+// printCheck writes a line for each part, and then the damaged values and advice. It returns an error that wraps
+// origin.ErrDamaged if a part is damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
-	var advice []string // for each damaged part
+	var advice []string // advice for each damaged part
 	for _, p := range parts {
 		if p.Sound() {
 			continue
@@ -51,7 +51,7 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 		return err
 	}
 	damaged := len(advice)
-	slices.Sort(advice) // parts with the same damage have the same advice: it is given once
+	slices.Sort(advice) // print the same advice for several parts only once
 	for _, text := range slices.Compact(advice) {
 		fmt.Fprint(w, text)
 	}

@@ -20,16 +20,15 @@ import (
 //go:embed help.yaml
 var helpSource []byte
 
-// helpTexts are the texts of the commands by their names, which those of their parents
-// precede.
+// helpTexts are the texts of the commands, by the names of their parents and their own.
 var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, Example string }) {
 	if err := yaml.Unmarshal(helpSource, &all); err != nil {
-		panic(fmt.Errorf("help.yaml: %w", err)) // every test of a command finds it
+		panic(fmt.Errorf("help.yaml: %w", err)) // every test of a command would find it
 	}
 	return all
 })
 
-// newCommand returns the command of that name, without arguments.
+// newCommand returns the command with a name, without arguments.
 func newCommand(name string) *cobra.Command {
 	h := helpTexts()[name]
 	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
@@ -38,7 +37,7 @@ func newCommand(name string) *cobra.Command {
 //go:embed output.tmpl
 var outputSource string
 
-// output are the templates of what commands print.
+// output has the templates of what commands print.
 var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"ago":     ago,
 	"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)).Round(time.Millisecond) },
@@ -48,7 +47,7 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"key":     shown,
 }).Parse(outputSource))
 
-// printTable prints by the template of that name, with columns lined up.
+// printTable prints data by the template with a name, with aligned columns.
 func printTable(w io.Writer, name string, data any) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	return errors.Join(output.ExecuteTemplate(tw, name, data), tw.Flush())

@@ -20,8 +20,8 @@ func configCommand() *cobra.Command {
 	})
 }
 
-// withConfig returns the command of that name, which runs with a configuration: it has the
-// flags of the settings with those dotted paths, or of all without paths.
+// withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted
+// paths, or of all settings if there are no paths.
 func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
 	cmd := newCommand(name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -51,12 +51,12 @@ var checks = configs.Checks{
 	},
 }
 
-// sourcesOf returns where the configuration of a command comes from.
+// sourcesOf returns the sources of a command's configuration.
 func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {
 	return configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks}
 }
 
-// loadConfig reads the configuration of a command whose flags configs.AddFlags added.
+// loadConfig reads the configuration of a command to which configs.AddFlags added flags.
 func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	cfg, err := configs.Load(sourcesOf(cmd, demo))
 	if err != nil {
@@ -65,8 +65,8 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
-// warnOfVisible logs a warning if --store holds a password: the list of processes shows it.
-// Other secrets cannot be given as flags.
+// warnOfVisible logs a warning if --store contains a password, because the list of processes shows it. Other secrets
+// have no flags.
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {

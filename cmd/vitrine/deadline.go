@@ -9,14 +9,12 @@ import (
 	"vitrine/configs"
 )
 
-// minClosing is the least time for closing clients and stores, on a machine with other work.
+// minClosing is the least time for closing clients and stores, even on a busy machine.
 const minClosing = 2 * time.Second
 
-// enforceShutdown ends the process if it still runs some time after ctx has ended:
-// shutdown.delay, shutdown.grace, and a fifth of that, at least minClosing, for closing
-// clients and stores. It logs the stacks of goroutines. The stores survive this
-// as they survive a crash. The caller calls the returned function when everything has ended
-// in time.
+// enforceShutdown ends the process if it still runs some time after ctx has ended: shutdown.delay, shutdown.grace, and
+// a fifth of that, at least minClosing, for closing clients and stores. It logs the stacks of goroutines. The stores
+// survive this as they survive a crash. The caller calls the returned function when everything has ended in time.
 func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -10,18 +10,17 @@ import (
 	"vitrine/configs"
 )
 
-// openDemo opens the demo's own file. The demo replaces its content, so a link, which may
-// lead to a store with records, is an error.
+// openDemo opens the demo's own file. The demo replaces its content, so openDemo refuses a link, which may lead to a
+// store with records.
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s, which --demo fills anew, is no regular file (%s): take it away, or start elsewhere", path, info.Mode())
+		return nil, fmt.Errorf("%s, which --demo replaces, is not a regular file (%s): remove it, or start in another folder", path, info.Mode())
 	}
 	return openStore(ctx, cfg)
 }
 
-// loadDemo fills a store with the demo institute and replaces its content, so that every
-// demo starts the same.
+// loadDemo replaces the content of a store by the demo institute, so that every demo starts the same.
 func loadDemo(ctx context.Context, store origin.Store) error {
 	d, err := dump.OpenFS(configs.Demo(), ".", dump.Options{})
 	if err != nil {
@@ -34,8 +33,7 @@ func loadDemo(ctx context.Context, store origin.Store) error {
 	return nil
 }
 
-// tour lists requests to try, by path and query. Each answer begins with ordinary records;
-// TestTour checks that.
+// tour lists requests to try, by path and query. Each answer begins with ordinary records; TestTour checks that.
 var tour = []string{
 	"/api/activities?limit=3",
 	"/api/activities?columns[]=title&columns[]=year&filter[type]=publication&limit=3",

@@ -14,23 +14,23 @@ import (
 	"vitrine/materialize"
 )
 
-// watchHangups makes SIGHUP ask for the configuration to be read again. It returns no signals
-// if the configuration has no file: then SIGHUP ends the process.
+// watchHangups turns SIGHUP into a request to read the configuration again. It returns a nil channel if the
+// configuration has no file: then SIGHUP ends the process.
 func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 	if s.File() == "" {
 		return nil, func() {}
 	}
 	signals = make(chan os.Signal, 1)
-	signal.Ignore(syscall.SIGHUP) // it does not end the process any longer
+	signal.Ignore(syscall.SIGHUP) // so that SIGHUP no longer ends the process
 	signal.Notify(signals, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// poll is how often follow checks whether the settings of the database have changed.
+// poll is how often follow checks whether the settings in the database have changed.
 const poll = 15 * time.Second
 
-// follow adopts other settings until ctx ends: lists when a signal asks for them, and what
-// the database stores when that has changed.
+// follow adopts new settings until ctx ends: lists when a signal requests them, and settings in the database when they
+// have changed.
 func (p *program) follow(ctx context.Context) error {
 	var ticks <-chan time.Time
 	if p.institute.database != nil {
@@ -52,25 +52,25 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
-// check adopts the settings of the database if they have changed. While it does not answer, or
-// the server refuses what it holds, the settings stay as they are.
+// check adopts the settings in the database if they have changed. If the database does not answer, or the server
+// refuses the new settings, the settings stay as they are.
 func (p *program) check(ctx context.Context) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()
 	next, err := p.institute.settings(ctx)
 	if err == nil && !reflect.DeepEqual(next, p.settings) {
 		if err = p.adopt(next); err == nil {
-			p.log.InfoContext(ctx, "settings of the database changed")
+			p.log.InfoContext(ctx, "settings in the database changed")
 		}
 	}
 	if ctx.Err() == nil && err != nil {
-		p.log.WarnContext(ctx, "read settings of the database", "error", err)
+		p.log.WarnContext(ctx, "read settings in the database failed", "error", err)
 	}
 }
 
-// reload reads the configuration again and adopts its lists. Other settings keep their
-// values, and the log names those that have changed. If anything in the configuration is
-// wrong, nothing changes. Views without what lists need cannot get it later.
+// reload reads the configuration again and adopts its lists. Other settings keep their values, and the log names those
+// that have changed. If anything in the configuration is invalid, nothing changes. If lists were disabled at the start,
+// reload cannot enable them, because the views lack what lists need.
 func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
 	cfg, err := load()
 	if err != nil {
@@ -97,15 +97,15 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 		return err
 	}
 	if len(stale) > 0 {
-		p.log.WarnContext(ctx, "changed settings need a restart, their old values stay", "settings", stale)
+		p.log.WarnContext(ctx, "changed settings keep their old values until a restart", "settings", stale)
 	}
 	if p.runner != nil {
-		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves it to the leader, which has its own configuration
+		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves the runs to the leader, which has its own configuration
 	}
 	return nil
 }
 
-// adopt makes the server answer by new settings.
+// adopt makes the server use new settings.
 func (p *program) adopt(s settings) error {
 	o, err := p.proxyOptions(s)
 	if err == nil {

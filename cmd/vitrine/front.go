@@ -30,7 +30,7 @@ import (
 // viewsOf declares the views, adjusted to the configuration.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
-// listed declares the views with what public lists need, if there are any.
+// listed declares the views and, if there are public lists, what the lists need.
 func (p *program) listed(cfg configs.Config) []index.Definition {
 	if !cfg.Lists.Enabled {
 		return viewsOf(cfg)
@@ -38,8 +38,7 @@ func (p *program) listed(cfg configs.Config) []index.Definition {
 	return proxylists.Views(viewsOf(cfg), p.cite)
 }
 
-// proxyOptions copies what the front end needs out of the configuration and the
-// other parts.
+// proxyOptions returns the options of the front end from the configuration and the other parts.
 func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	roles := make(map[string][]access.Permission, len(cfg.Access.Roles))
 	for role, names := range cfg.Access.Roles {
@@ -82,18 +81,18 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 		Optional: cfg.Views.Optional,
 		Logger:   p.log, AccessLog: cfg.Log.Requests,
 	}
-	if p.citations != nil { // a nil client in the interface would not be nil
+	if p.citations != nil { // a nil *Client in the interface would not be nil
 		o.Citations = p.citations
 	}
 	return o, nil
 }
 
-// listOptions copies what the public lists need out of the configuration.
+// listOptions returns the options of the public lists from the configuration.
 func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 	cfg := all.Lists
 	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
 	if len(o.Hosts) == 0 {
-		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked it
+		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked the address
 		for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {
 			o.Hosts = append(o.Hosts, net.JoinHostPort(host, "*"))
 		}
@@ -113,9 +112,8 @@ func linksOf(l map[string]string) proxylists.Links {
 	return proxylists.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
 }
 
-// adminHosts returns the names by which clients may address the operator's listener, beside
-// addresses and localhost, which it always accepts: others may be a page's that had its name
-// resolved to this machine.
+// adminHosts returns the names by which clients may address the operator's listener, beside addresses and localhost,
+// which it always accepts. Another name may belong to a web page whose host name resolves to this machine.
 func adminHosts(cfg configs.Admin) []string {
 	host, _, err := net.SplitHostPort(cfg.Listen)
 	if err != nil || host == "" {
@@ -147,11 +145,11 @@ func networks(texts []string) (all []netip.Prefix) {
 	return all
 }
 
-// refreshPatience bounds how long a request waits for a refresh, which continues after that.
+// refreshPatience bounds how long a request waits for a refresh. The refresh continues after that.
 const refreshPatience = 5 * time.Minute
 
-// refresh serves POST /admin/refresh where this process runs the jobs. Any other process
-// refuses, as a later leader would not keep its promise; but if forced it shows what it holds.
+// refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader would
+// not do the refresh; but if forced, it shows the views that it holds back.
 func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
 	res := proxy.Refreshed{}
 	for _, st := range p.views.Status() {
@@ -171,7 +169,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return res, nil // the refresh continues
+		return res, nil // the refresh goes on in the background
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
 			return res, nil
@@ -204,8 +202,8 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 	return runs, err
 }
 
-// observer feeds the outcomes of jobs to the metrics. It also notifies the views, which
-// read the outcome from the store: the runner writes it after the new generation is shown.
+// observer reports the outcomes of jobs to the metrics. It also notifies the views, because they read the outcome from
+// the store, where the runner writes it after it has published the new generation.
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {

@@ -14,8 +14,8 @@ import (
 	"vitrine/configs"
 )
 
-// healthCommand is the container's health check: an image without a shell has no other
-// program that can send a request.
+// healthCommand is the container's health check, because an image without a shell has no other program that can send a
+// request.
 func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
@@ -24,8 +24,8 @@ func healthCommand() *cobra.Command {
 	}, "listen")
 }
 
-// askServer reads JSON from a server on this machine, at a path of the listener with that address. An
-// answer that is not 200 is an error. Without an answer to fill its body is not read.
+// askServer reads JSON from a server on this machine, at a path of the listener with an address. A status other than
+// 200 is an error. If answer is nil, it does not read the body.
 func askServer(ctx context.Context, listen, path, token string, answer any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(listen)+path, nil)
 	if err != nil {
@@ -51,8 +51,7 @@ func askServer(ctx context.Context, listen, path, token string, answer any) erro
 	return nil
 }
 
-// reachable turns an address to listen on into one to connect to: "every interface"
-// becomes the loopback.
+// reachable turns a listening address into one to connect to: "every interface" becomes the loopback.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

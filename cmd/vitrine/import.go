@@ -34,8 +34,8 @@ func importCommand() *cobra.Command {
 	return cmd
 }
 
-// runImport opens dump and store, loads, and prints a report. It also prints one beside
-// an error, since the records stored before the error stay.
+// runImport opens the dump and the store, loads, and prints a report. It prints the report even if there is an error,
+// because the records stored before the error stay.
 func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options, to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
 	read, said := 0, started
@@ -65,13 +65,13 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 		}
 	}()
 
-	bar := newBar(cmd.ErrOrStderr(), 2*d.Size(), "import", // Load reads everything twice
+	bar := newBar(cmd.ErrOrStderr(), 2*d.Size(), "import", // twice, because Load reads everything twice
 		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond))
 	to.Progress = func(n int) { _ = bar.Add(n) }
 	report, err := dump.Load(ctx, store, d, to)
 	_ = bar.Clear()
 	if err == nil || report.Stored() > 0 && undo == nil {
-		all := struct { // either output may be closed
+		all := struct { // ignore errors: either output may be closed
 			dump.Report
 			Took time.Duration
 		}{report, time.Since(started).Round(time.Millisecond)}
@@ -81,9 +81,8 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 	return err
 }
 
-// undoCreate returns a function that removes the store which is about to be created at a
-// path: the file and its folders, unless they exist now, or the content of an empty file.
-// It is nil where there is a store, and without a path.
+// undoCreate returns a function that removes the store which is about to be created at a path: the file and its new
+// folders, or only the content if the file is empty now. It returns nil if there is already a store, or path is empty.
 func undoCreate(path string) func() error {
 	info, err := os.Stat(path)
 	switch {
@@ -103,7 +102,7 @@ func undoCreate(path string) func() error {
 	}
 	return func() error {
 		for _, name := range made {
-			if err := os.Remove(name); err != nil { // a folder that others have put something into stays
+			if err := os.Remove(name); err != nil { // a folder that is no longer empty stays
 				return err
 			}
 		}

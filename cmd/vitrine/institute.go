@@ -23,25 +23,24 @@ import (
 	"vitrine/rules/render"
 )
 
-// institute is the configuration and, with the preset osiris, the settings that the
-// database stores for whatever the configuration leaves open. The latter may change while
-// the program runs.
+// institute is the configuration and, with the preset osiris, the settings in the database that complete it. The latter
+// may change while the program runs.
 type institute struct {
 	given    configs.Config
-	database *osirisdb.Follower // nil: the configuration says everything
+	database *osirisdb.Follower // nil if only the configuration counts
 	zone     *time.Location
-	lists    atomic.Pointer[lists] // of the configuration as it was last read
+	lists    atomic.Pointer[lists] // lists of the configuration as last read
 	rules    *render.Rules
-	labels   label.Sets     // built in, those of the rules included
-	ownNames label.Sets     // of the site's own file; nil if there is none
-	sealed   string         // a key that no caller can know
-	hidden   *access.Fields // nil: none, or every caller may see them
+	labels   label.Sets     // built-in names, including those of the rules
+	ownNames label.Sets     // names from the site's own file; nil if there is none
+	sealed   string         // a random key that no caller can know
+	hidden   *access.Fields // nil if there are none, or every caller may see them
 }
 
-// newInstitute reads the files that the configuration names.
+// newInstitute reads the files named in the configuration.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
 	i = &institute{given: cfg, sealed: rand.Text()}
-	if cfg.Preset == "osiris" { // the preset of databases that describe themselves
+	if cfg.Preset == "osiris" { // the preset for databases that contain their own settings
 		i.database = osirisdb.NewFollower(store, log)
 	}
 	if i.zone, err = time.LoadLocation(cfg.Timezone); err != nil {
@@ -77,8 +76,8 @@ type settings struct {
 	member []string // the roles of every user with a session
 }
 
-// settings returns the current settings. It fails if the database cannot be read: the
-// configuration alone could show what the institute has hidden.
+// settings returns the current settings. It fails if the database cannot be read, because the configuration alone could
+// reveal what the institute has hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
 	cfg := i.given
 	cfg.Lists = i.lists.Load().Lists
@@ -89,7 +88,7 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	rules, _ := i.rulesOf(stored) // a run of activities reports the faults
+	rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
 	return settings{
 		Config: complete(cfg, stored, i.sealed),
 		labels: i.labels.With(rules.Labels()).With(stored.Labels).With(i.ownNames),
@@ -97,8 +96,7 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	}, nil
 }
 
-// rulesOf returns the rules of rendering, completed by the database unless the site has a
-// rules file of its own.
+// rulesOf returns the rules of rendering, completed by the database unless the site has a rules file of its own.
 func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
 	if i.given.Rules.File != "" {
 		return i.rules, nil
@@ -106,7 +104,7 @@ func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fau
 	return i.rules.WithOsiris(stored.Render)
 }
 
-// rendering returns the rules and options that activities are rendered by.
+// rendering returns the rules and options for rendering activities.
 func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	r := &osirisdb.Rendering{Rules: i.rules, Hidden: i.hidden}
 	cfg := i.given
@@ -118,7 +116,7 @@ func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	return r
 }
 
-// activities makes the job of activities, and the function by which other jobs render one.
+// activities returns the job of activities, and the function by which other jobs render one.
 func (i *institute) activities(ctx context.Context) (materialize.Job, materialize.RenderFunc, error) {
 	if i.database == nil {
 		r := i.rendering(osiris.Settings{})
@@ -127,7 +125,7 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, materializ
 	return i.database.Activities(ctx, i.rendering)
 }
 
-// filled returns a job of activities that sees the fields which OSIRIS derives from others.
+// filled returns a job of activities whose records have the fields that OSIRIS derives from others.
 func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
@@ -137,9 +135,8 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
 }
 
-// complete returns a configuration with the settings stored in the database for whatever
-// the configuration leaves open. Rights are completed role by role, visibility type by
-// type. sealed replaces keys that cannot be read.
+// complete returns a configuration completed by the settings in the database. It completes rights role by role, and
+// visibility type by type. sealed replaces unreadable keys.
 func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs.Config {
 	if stored.StartYear != 0 && !cfg.Given("start_year") {
 		cfg.StartYear = stored.StartYear
@@ -171,8 +168,7 @@ func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs
 	return cfg
 }
 
-// secretOf returns a stored key; one that cannot be read becomes sealed, which no caller
-// can guess.
+// secretOf returns a stored key. If it is unreadable, it returns sealed, which no caller can guess.
 func secretOf(key osiris.APIKey, sealed string) configs.Secret {
 	if key.Sealed {
 		return configs.Secret(sealed)
@@ -180,7 +176,7 @@ func secretOf(key osiris.APIKey, sealed string) configs.Secret {
 	return configs.Secret(key.Text)
 }
 
-// named returns names as those of another type.
+// named converts names to another type.
 func named[To, From ~string](names []From) []To {
 	all := make([]To, len(names))
 	for i, name := range names {
@@ -189,12 +185,12 @@ func named[To, From ~string](names []From) []To {
 	return all
 }
 
-// loadRules reads the rendering rules: the configured file, or the built-in ones.
+// loadRules reads the configured rendering rules, or else the built-in ones.
 func loadRules(cfg configs.Rules) (*render.Rules, error) {
 	return readFile("rules.file", cfg.File, configs.RenderRules, render.Parse)
 }
 
-// readFile reads the file that a setting names, or what is built in without one.
+// readFile reads and parses the file that a setting names, or else the built-in one.
 func readFile[T any](setting, name string, builtIn func() (string, []byte), parse func(name string, src []byte) (T, error)) (read T, err error) {
 	if name == "" {
 		return parse(builtIn())

@@ -18,7 +18,7 @@ type lists struct {
 	public *filter.Filter
 }
 
-// newLists compiles the rule. Without lists no record is public, so that no row has a mark.
+// newLists compiles the rule. If lists are disabled, no record is public, so that no row has a mark.
 func newLists(cfg configs.Lists) (*lists, error) {
 	text := cfg.Public
 	if !cfg.Enabled {
@@ -31,20 +31,20 @@ func newLists(cfg configs.Lists) (*lists, error) {
 	return &lists{cfg, public}, nil
 }
 
-// parseListFilter reads a filter of the configuration of lists. Rows are made, and answers
-// kept, whatever the time is, so it may not depend on that.
+// parseListFilter parses a filter in the configuration of lists. The filter must not depend on the time, because rows
+// and kept answers do not change with time.
 func parseListFilter(text string) (*filter.Filter, error) {
 	f, err := filter.Parse([]byte(text), filter.Options{HexIDs: true})
 	if err == nil && !f.Until().IsZero() {
 		return nil, errors.New("may not use $$NOW")
 	}
 	if wrong := (*rules.Error)(nil); errors.As(err, &wrong) {
-		err = &rules.Error{Kind: wrong.Kind, Where: wrong.Where, Reason: wrong.Reason} // the caller names the setting
+		err = &rules.Error{Kind: wrong.Kind, Where: wrong.Where, Reason: wrong.Reason} // without the parameter: the caller names the setting
 	}
 	return f, err
 }
 
-// marked returns a job whose rows have marks, by the lists that are current in each run.
+// marked returns a job whose rows have marks, according to the current lists in each run.
 func (i *institute) marked(job materialize.Job) materialize.Job {
 	return materialize.Marked(job, func() mark.Options {
 		return mark.Options{Public: i.lists.Load().public, Topics: i.given.Catalog.TopicsPath, Now: time.Now().In(i.zone)}

@@ -108,7 +108,7 @@ func TestHangupReloads(t *testing.T) {
 // TestReloadNamesOthers: settings that a reload does not adopt are named in the log, without
 // their values, as long as they differ from those of the start.
 func TestReloadNamesOthers(t *testing.T) {
-	const stale = `"msg":"changed settings need a restart, their old values stay","settings":`
+	const stale = `"msg":"changed settings keep their old values until a restart","settings":`
 	dir := t.TempDir()
 	file := writeFile(t, dir, "store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false}\n")
 	writeDump(t, dir)

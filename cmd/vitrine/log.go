@@ -15,12 +15,11 @@ import (
 	"vitrine/configs"
 )
 
-// flushTime bounds the writing of the lines that wait when the program ends.
+// flushTime bounds how long the end of the program waits for log lines to be written.
 const flushTime = 2 * time.Second
 
-// detachLog makes a command's standard error asynchronous and ignores SIGPIPE, so that the program
-// continues when no process reads its log. It returns the log, which reports dropped lines, and the
-// writer behind it.
+// detachLog makes a command's standard error asynchronous and ignores SIGPIPE, so that the program continues when no
+// process reads its log. It returns the log, which reports dropped lines, and its writer.
 func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	out := asynclog.Unblock(cmd.ErrOrStderr())
@@ -34,7 +33,7 @@ func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Wri
 	return slog.New(newHandler(w, cfg)), w
 }
 
-// flush waits until the asynchronous ones among outputs are written, or for flushTime.
+// flush waits until the asynchronous outputs are written, at most for flushTime.
 func flush(outputs ...io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
@@ -48,7 +47,7 @@ func flush(outputs ...io.Writer) {
 // newHandler returns the handler for the configured format and level.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked it
+	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level
 	o := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
 		o.ReplaceAttr = inSeconds
@@ -57,8 +56,7 @@ func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	return slog.NewTextHandler(w, o)
 }
 
-// inSeconds gives durations a unit where they are read by programs: took=1.5s of the
-// text form is "took_seconds":1.5.
+// inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5.
 func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
@@ -66,7 +64,7 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// warnOfDamage logs damage to an embedded store that concerns more than single records.
+// warnOfDamage logs damage to an embedded store beyond single records.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {
 		for _, note := range s.Damage() {

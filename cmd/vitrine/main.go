@@ -1,8 +1,7 @@
 // Command vitrine serves a research institute's read API from materialized views.
 //
-// This package wires: it reads the configuration, hands every package its
-// options, and runs what the command line asks for. One file per command; rules
-// and decisions live in the packages.
+// This package connects the parts: it reads the configuration, passes options to every package, and runs the command of
+// the command line. There is one file per command; rules and decisions are in the packages.
 package main
 
 import (
@@ -12,7 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // time zones on images that have none
+	_ "time/tzdata" // time zones for images that have none
 
 	"github.com/spf13/cobra"
 )
@@ -21,8 +20,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program: it returns the exit code, 0 also after the signals that
-// end ctx. A second signal kills at once.
+// run is the whole program. It returns the exit code, which is 0 also after the signals that end ctx. A second signal
+// kills the program at once.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
@@ -40,9 +39,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// endings are the signals that end the program in order: SIGTERM, SIGINT, and SIGHUP, which a
-// closed terminal sends, unless it is ignored as under nohup. A server with a configuration file
-// reads the file again on SIGHUP instead.
+// endings returns the signals that end the program normally: SIGTERM, SIGINT, and SIGHUP, which a closed terminal
+// sends, unless it is ignored as under nohup. On SIGHUP a server with a configuration file reads the file again
+// instead.
 func endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -53,8 +52,8 @@ func endings() []os.Signal {
 
 func rootCommand() *cobra.Command {
 	root := newCommand("vitrine")
-	root.Args = nil                                    // names of commands
-	root.SilenceErrors, root.SilenceUsage = true, true // run prints errors, once
+	root.Args = nil                                    // names of unknown commands
+	root.SilenceErrors, root.SilenceUsage = true, true // run prints errors itself, once
 	root.AddCommand(
 		serveCommand(),
 		importCommand(),

@@ -30,10 +30,10 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
-// runMaterialize builds the views and prints the outcomes of their jobs.
+// runMaterialize builds the views and prints the results of their jobs.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
-	progress := rowProgress(cmd.ErrOrStderr()) // before the log hides whether that is a terminal
-	log, _ := detachLog(cmd, cfg.Log)          // a log that is not read must not delay processes that wait for the lease
+	progress := rowProgress(cmd.ErrOrStderr()) // checked before detachLog replaces the output, which may be a terminal
+	log, _ := detachLog(cmd, cfg.Log)          // detached, because an unread log must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
 	if errors.Is(err, origin.ErrLocked) {
@@ -44,17 +44,16 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	defer func() { err = errors.Join(err, store.Close()) }()
 	warnOfDamage(store, log)
 	outcomes, err := buildViews(cmd.Context(), cfg, store, log, q, progress)
-	if len(outcomes) > 0 { // standard output may be closed
+	if len(outcomes) > 0 { // ignore errors: standard output may be closed
 		_ = printTable(cmd.OutOrStdout(), "outcomes", outcomes)
 		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "skipped records", outcomes)
 	}
 	return err
 }
 
-// buildViews runs the jobs once and returns their outcomes, also those before an error. A
-// view that was built but not published, because its run failed or was held back, is an
-// error that does not keep the others from being built. Where rows may stay in the store,
-// it gets the indexes by which they are selected.
+// buildViews runs the jobs once and returns their outcomes, even if there is an error. A view that was not published,
+// because its run failed or was held back, is an error, but the others are still built. If rows may stay in the store,
+// buildViews also creates the indexes for queries on them.
 func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request, progress func(materialize.Progress)) ([]materialize.Outcome, error) {
 	inst, err := newInstitute(cfg, store, log)
 	if err != nil {
@@ -79,8 +78,7 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 	return outcomes, err
 }
 
-// rowProgress returns a function that shows the progress of runs, by a bar for each view
-// in turn.
+// rowProgress returns a function that shows the progress of runs, with one bar per view.
 func rowProgress(w io.Writer) func(materialize.Progress) {
 	var bar *progressbar.ProgressBar
 	shown := ""
@@ -88,7 +86,7 @@ func rowProgress(w io.Writer) func(materialize.Progress) {
 		if shown != p.View {
 			shown, bar = p.View, newBar(w, int64(max(p.Total, -1)), p.View, progressbar.OptionShowCount())
 		}
-		if p.Scanned > bar.GetMax() { // the total is that of the run before
+		if p.Scanned > bar.GetMax() { // the total is that of the previous run
 			bar.ChangeMax(p.Scanned)
 		}
 		_ = bar.Set(p.Scanned)
@@ -98,8 +96,8 @@ func rowProgress(w io.Writer) func(materialize.Progress) {
 	}
 }
 
-// newBar returns a progress bar on w if that is a terminal, and elsewhere one that is not
-// shown. Its errors say that the terminal is gone; the work goes on.
+// newBar returns a progress bar on w, which is invisible unless w is a terminal. The caller may ignore its errors: they
+// say that the terminal is gone.
 func newBar(w io.Writer, total int64, description string, options ...progressbar.Option) *progressbar.ProgressBar {
 	f, ok := w.(*os.File)
 	return progressbar.NewOptions64(total, append(options,

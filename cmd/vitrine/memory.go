@@ -8,20 +8,19 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// limitMemory makes Go's collector keep to nine tenths of the memory of the container or
-// service, if that is limited, and run when memory has grown by half. GOMEMLIMIT and GOGC
-// come first where they are set.
+// limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
+// one, and run when memory has grown by half. GOMEMLIMIT and GOGC take precedence if they are set.
 func limitMemory() {
-	_, _ = memlimit.Set() // fails where no limit is known
+	_, _ = memlimit.Set() // fails if there is no limit
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }
 
-// inFlight returns how many bytes answers may take while they are made or sent: 128 MiB, and an
-// eighth of the memory at most.
+// inFlight returns how many bytes answers may take while they are made or sent: 128 MiB, but at most an eighth of the
+// memory.
 func inFlight() int64 {
-	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit
+	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
 	if limit == math.MaxInt64 {
 		limit, _ = memlimit.FromSystem()
 	}

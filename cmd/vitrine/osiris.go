@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// osirisCommand prints the settings that an OSIRIS database stores.
+// osirisCommand prints the settings in an OSIRIS database.
 func osirisCommand() *cobra.Command {
 	return withConfig("osiris", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		stored, err := readOsiris(cmd.Context(), cfg)
@@ -27,8 +27,8 @@ func osirisCommand() *cobra.Command {
 	}, "store")
 }
 
-// readOsiris reads all settings that the configured database stores, with a warning for each
-// record or part of one that cannot be used.
+// readOsiris reads all settings in the configured database, with a warning for each record, or part of one, that cannot
+// be used.
 func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings, err error) {
 	rules, err := loadRules(cfg.Rules)
 	if err != nil {
@@ -36,7 +36,7 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	}
 	store, err := openExisting(ctx, cfg)
 	if errors.Is(err, origin.ErrLocked) {
-		return stored, fmt.Errorf("%w; the running server has logged what it could not use", err)
+		return stored, fmt.Errorf("%w; the running server has logged the settings that it ignores", err)
 	} else if err != nil {
 		return stored, err
 	}
@@ -46,13 +46,12 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	}
 	_, faults := rules.WithOsiris(stored.Render)
 	stored.Warnings = append(stored.Warnings, faults...)
-	// Faults of templates were found apart from those of other records: of one record they
-	// belong together.
+	// Faults of templates come after those of other records. Sorting puts the faults of one record together.
 	slices.SortStableFunc(stored.Warnings, func(a, b render.Fault) int { return cmp.Compare(a.From, b.From) })
 	return stored, nil
 }
 
-// shown describes a key without showing it.
+// shown describes a key without revealing it.
 func shown(k osiris.APIKey) string {
 	switch {
 	case k.Sealed:

@@ -36,7 +36,7 @@ func queryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, store.Close()) }() // only then: it evaluates what memory does not
+		defer func() { err = errors.Join(err, store.Close()) }() // close it only now: the database may evaluate a filter that memory does not
 		snap, err := loadView(cmd.Context(), cfg, store, name)
 		if err != nil {
 			return err
@@ -59,25 +59,23 @@ func queryCommand() *cobra.Command {
 	return cmd
 }
 
-// loadView loads the view with that name into memory, whatever views.mode says: a server
-// whose views stay in the store gives the same rows.
+// loadView loads the view with a name into memory, whatever views.mode is, because the rows are the same.
 func loadView(ctx context.Context, cfg configs.Config, store origin.Store, name string) (*view.Snapshot, error) {
 	var known []string
 	for _, def := range viewsOf(cfg) {
 		known = append(known, def.Name)
 		if def.Name == name {
 			snap, err := view.Load(ctx, view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)
-			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) { // it is worded for clients of a server
+			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) { // the original error is for clients of a server
 				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
 			}
 			return snap, err
 		}
 	}
-	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
+	return nil, fmt.Errorf("view %s: %w; want one of %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
-// printRows writes each row as relaxed Extended JSON, without the fields that this program
-// adds for itself.
+// printRows writes each row as relaxed Extended JSON, without the reserved fields.
 func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte

@@ -39,11 +39,11 @@ func serveCommand() *cobra.Command {
 			return err
 		}
 		log, stderr := detachLog(cmd, cfg.Log)
-		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // the tour must not wait for a reader either
+		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // asynchronous, because printing the tour must not wait for a reader, either
 		slog.SetDefault(log)                             // for libraries
 		warnOfVisible(cmd, log)
-		// Started before anything is opened: also a store that does not open must not keep the
-		// process after a signal.
+		// Start it before anything is opened, because a store that hangs while opening must not keep the process alive
+		// after a signal.
 		defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
 			flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			os.Exit(code)
@@ -60,7 +60,7 @@ func serveCommand() *cobra.Command {
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
 			if demo {
 				p.onSettled = sync.OnceFunc(func() {
-					_ = output.ExecuteTemplate(cmd.OutOrStdout(), "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // it may be closed
+					_ = output.ExecuteTemplate(cmd.OutOrStdout(), "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // ignore the error: standard output may be closed
 				})
 			}
 		})
@@ -70,9 +70,9 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// serve runs the program until ctx ends, and returns nil after everything was
-// drained, stopped and closed. It opens the listeners first, so that a port in use is
-// reported before any work is done, and calls begin with their addresses before it serves.
+// serve runs the program until ctx ends, and returns nil after everything was drained, stopped and closed. It opens the
+// listeners first, so that a port in use is reported before any work is done. Before it serves, it calls begin with
+// their addresses.
 func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, begin func(p *program, public, admin string)) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
@@ -111,39 +111,39 @@ type program struct {
 	store     *circuit.Store
 	institute *institute
 	adopting  sync.Mutex       // guards settings
-	settings  settings         // those that the server answers by
-	sources   configs.Sources  // of the configuration, to read it again
-	hangups   <-chan os.Signal // each asks for that; nil: none come
+	settings  settings         // the settings in use by the server
+	sources   configs.Sources  // where to read the configuration again
+	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
 	log       *slog.Logger
-	cite      *cite.Mapping // for records in public lists
+	cite      *cite.Mapping // how to read records in public lists
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
-	runs      atomic.Int64 // jobs that have ended
-	onSettled func()       // called when the log of a start is over, and maybe again
+	runs      atomic.Int64 // number of jobs that have ended
+	onSettled func()       // called when the server has logged its start; may be called several times
 }
 
-// settle calls onSettled as soon as every view is loaded and its job has run: the start
-// logs nothing more then, so that printed text stays in sight.
+// settle calls onSettled as soon as every view is loaded and its job has run. From then on the start logs nothing more,
+// so that printed text stays visible.
 func (p *program) settle() {
 	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
 		p.onSettled()
 	}
 }
 
-// storeChanged makes the views poll at once when the store is back.
+// storeChanged makes the views poll at once when the store is available again.
 func (p *program) storeChanged(back bool) {
 	if !back {
-		return // at a start, before there are views, the store can only go away
+		return // there are no views yet at the start
 	}
 	for _, st := range p.views.Status() {
 		p.views.Notify(st.View)
 	}
 }
 
-// assemble makes the parts. Publications of the runner reach the views at once;
+// assemble creates the parts. It connects them so that the runner's publications reach the views at once, and the
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}}
@@ -153,7 +153,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	if dir := cfg.Views.Snapshot; dir != "" {
-		store.Look(ctx) // what follows need not wait for a store that is away
+		store.Look(ctx) // ping now, so that the next steps need not wait for an unavailable store
 		if db := p.institute.database; db != nil {
 			if db.Source, err = osirisdb.Keep(db.Source, dir, store.Name(), log); err != nil {
 				return nil, fmt.Errorf("views.snapshot: %w", err)
@@ -168,11 +168,11 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	o := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
-		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
+		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
 		Views: p.listed(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
 		Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
-		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // the collector alone would keep what loading took for long
+		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // otherwise the collector would keep the memory used for loading for a long time
 	}
 	if hidden := p.institute.hidden; hidden != nil {
 		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
@@ -199,8 +199,8 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	return p, err
 }
 
-// run runs the parts until ctx ends or one of them fails. The front end goes
-// first: views and jobs stop only after it has drained.
+// run runs the parts until ctx ends or one of them fails. The front end stops first: views and jobs stop only after it
+// has drained.
 func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

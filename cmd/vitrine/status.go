@@ -25,7 +25,7 @@ func statusCommand() *cobra.Command {
 			return err
 		}
 		if store != nil && !store.Up {
-			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // it may be closed
+			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // ignore the error: standard error may be closed
 		}
 		if asJSON {
 			return printJSON(cmd.OutOrStdout(), views)
@@ -36,10 +36,9 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readStatus reads the state of the views from the store, and their modes from a running
-// server of that store, if there is one. If such a server has the embedded store open, or
-// the store does not answer, everything comes from the server, also the state of the
-// store. The answer of a server of another store is an error.
+// readStatus reads the state of the views from the store, and their modes from a running server of that store, if there
+// is one. If such a server has the embedded store open, or the store does not answer, everything comes from the server,
+// including the state of the store. A server of another store is an error.
 func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	views, name, err := storedStatus(ctx, cfg)
 	if err == nil && len(views) == 0 {
@@ -59,7 +58,7 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 		Store *proxy.StoreStatus `json:"store"`
 	}
 	asked := askServer(asking, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), &answer)
-	// The port may be that of any server on this machine: its views say nothing of this store.
+	// The port may belong to any server on this machine, whose views may be those of another store.
 	switch ours := asked == nil && answer.Store != nil && answer.Store.Name == name; {
 	case needed && asked != nil:
 		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
@@ -79,15 +78,15 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	return views, nil, nil
 }
 
-// storeTime bounds the reading of the state of the views from a store, or from a server instead.
+// storeTime bounds how long reading the state of the views from a store, or else from a server, may take.
 const storeTime = 5 * time.Second
 
-// storedStatus reads the state of the views from the store. It returns the name of the
-// store also if the store does not answer.
+// storedStatus reads the state of the views from the store. It returns the name of the store even if the store does not
+// answer.
 func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
-		return nil, "bolt://" + embeddedPath(cfg), err // only an embedded store can be in use
+		return nil, "bolt://" + embeddedPath(cfg), err // only an embedded store can be locked
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
@@ -103,8 +102,8 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	return views, store.Name(), nil
 }
 
-// printStatus writes one line per view; below them the errors, the views without any
-// records except optional ones, and the records that were left out.
+// printStatus writes one line per view, followed by the errors, the views without records except optional ones, and the
+// skipped records.
 func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
 	for i := range views {
 		views[i].Job.Empty = views[i].Job.Empty && !slices.Contains(optional, views[i].View)

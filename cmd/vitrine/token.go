@@ -11,14 +11,14 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// tokenCommand signs a session token, so that an operator can try the view of a user.
+// tokenCommand signs a session token, so that an operator can see what a user sees.
 func tokenCommand() *cobra.Command {
 	var user, secret string
 	var life time.Duration
 	cmd := withConfig("token", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		session := cfg.Auth.Session
-		// An empty --secret is refused, not replaced: a script whose variable is unset must not
-		// get a token that this configuration accepts.
+		// Refuse an empty --secret instead of using the default: a script whose variable is unset must not get a token
+		// that this configuration accepts.
 		if !cmd.Flags().Changed("secret") {
 			secret = session.JWTSecret.Reveal()
 		}
@@ -35,6 +35,6 @@ func tokenCommand() *cobra.Command {
 	cmd.Flags().StringVar(&user, "user", "", "`NAME` of the user the token is for")
 	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with, which others can read in the list of processes; default: auth.session.jwt_secret")
 	cmd.Flags().DurationVar(&life, "for", time.Hour, "how long the token is valid")
-	_ = cmd.MarkFlagRequired("user") // fails only for a flag that does not exist
+	_ = cmd.MarkFlagRequired("user") // cannot fail: the flag exists
 	return cmd
 }

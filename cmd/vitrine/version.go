@@ -34,8 +34,8 @@ func buildVersion(info *debug.BuildInfo) string {
 	return cmp.Or(version, info.Main.Version, "unknown")
 }
 
-// buildCommit returns the release's commit, or else the one that the go command recorded,
-// in 12 digits; "+changes" follows if the working tree was modified.
+// buildCommit returns the release's commit, or else the one that the go command recorded, in 12 digits. "+changes"
+// follows if the working tree was modified.
 func buildCommit(info *debug.BuildInfo) string {
 	revision, dirty := commit, ""
 	for _, s := range info.Settings {

@@ -24,18 +24,17 @@ import (
 	"vitrine/materialize"
 )
 
-// openStore opens the configured store. It creates an embedded one that does not exist,
-// which only import, the demo and bench may do.
+// openStore opens the configured store. It creates an embedded store that does not exist, which only import, the demo
+// and bench may do.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	uri := cfg.Store.Reveal()
 	if path := embeddedPath(cfg); path != "" {
-		uri = "bolt://" + path // named in full: from elsewhere the same words may mean another file
+		uri = "bolt://" + path // the full path, because a relative path means another file in another folder
 	}
 	return open.Store(ctx, uri, bolt.Options{}, mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch})
 }
 
-// openExisting is openStore for all other commands: a mistyped path is an error and
-// creates no file.
+// openExisting is openStore for all other commands: for a mistyped path it returns an error and creates no file.
 func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	if path := embeddedPath(cfg); path != "" {
 		info, err := os.Stat(path)
@@ -43,14 +42,14 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 			err = errors.New("the file is empty")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("no store at bolt://%s: %w; vitrine import makes one, vitrine serve --demo has its own", path, err)
+			return nil, fmt.Errorf("no store at bolt://%s: %w; vitrine import creates one, vitrine serve --demo has its own", path, err)
 		}
 	}
 	return openStore(ctx, cfg)
 }
 
-// embeddedPath is the file of the embedded store, from the root. It is empty for other
-// stores, and where no file is given.
+// embeddedPath returns the absolute path of the embedded store's file. It is empty for other stores, and if no file is
+// given.
 func embeddedPath(cfg configs.Config) string {
 	path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
 	if !ok || path == "" {
@@ -59,11 +58,11 @@ func embeddedPath(cfg configs.Config) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
 	}
-	return path // the working directory is gone: opening it says so
+	return path // the working directory does not exist any more; opening the path reports that
 }
 
-// readThrough returns the evaluator of filters that memory does not support. It is nil for
-// the embedded store, which supports no others, so that such filters are refused.
+// readThrough returns the evaluator of filters that memory does not support. It is nil for the embedded store, which
+// supports no more, so that such filters are refused.
 func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil
@@ -71,14 +70,14 @@ func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	return view.ReadThrough(store)
 }
 
-// Tests set these: 0 is the default of the packages.
+// Tests set these; 0 means the defaults of the packages.
 var (
-	publishBatch  int           // rows that are written at a time
-	snapshotEvery time.Duration // least time between two writings of a snapshot file
+	publishBatch  int           // rows written at a time
+	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
-// newRunner makes the runner of the configured jobs. The caller gives the log and the
-// functions that the runner calls.
+// newRunner returns the runner of the configured jobs. The caller provides the log and the functions that the runner
+// calls.
 func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, o materialize.Options) (_ *materialize.Runner, err error) {
 	if o.Jobs, err = newJobs(ctx, cfg, i); err != nil {
 		return nil, err
@@ -87,14 +86,14 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	o.Store, o.Schedule, o.FullSchedule, o.Location = store, m.Schedule, m.Full, i.zone
 	o.MaxShrink, o.LeaseTTL, o.Batch = m.MaxShrink, m.Lease, publishBatch
 	if embeddedPath(cfg) != "" {
-		o.Holder = "embedded" // one process at a time, which may continue the lease of its killed predecessor at once
+		o.Holder = "embedded" // only one process can open the store, and it may take over the lease of its killed predecessor at once
 	} else {
 		o.Watcher = store
 	}
 	return materialize.New(o)
 }
 
-// newJobs makes the jobs of all views, in the order in which they run.
+// newJobs returns the jobs of all views, in the order in which they run.
 func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materialize.Job, error) {
 	activities, complete, err := i.activities(ctx)
 	if err != nil {
@@ -105,7 +104,7 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	}
 	o.Topics, o.CatalogURL, o.Render = cfg.Catalog.TopicsPath, cfg.Catalog.URL, complete
 	spectrum := materialize.Spectrum(o)
-	if i.hidden != nil { // summaries are shown to all
+	if i.hidden != nil { // summaries must not contain hidden fields, because all callers see them
 		spectrum = materialize.Filled(spectrum, i.hidden.Strip, "hidden "+i.hidden.String())
 	}
 	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(spectrum), cfg.Views.Optional)
@@ -117,9 +116,8 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	return jobs, nil
 }
 
-// catalogueFile returns a function that reads the topic catalogue from a file of JSON, an
-// array or one document a line; nil if no file is configured. A missing file is an empty
-// catalogue, like an empty collection.
+// catalogueFile returns a function that reads the topic catalogue from a JSON file, which has an array or one document
+// per line. It returns nil if no file is configured. A missing file is an empty catalogue, like an empty collection.
 func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	if name == "" {
 		return nil
@@ -145,8 +143,7 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	}
 }
 
-// newCitations returns the client of the external citation index; nil if none is
-// configured.
+// newCitations returns the client of the external citation index, or nil if none is configured.
 func newCitations(origin string) *citation.Client {
 	if origin == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package asynclog writes a program's output without ever waiting for its reader: a log
-// that is not read must not stop the program.
+// Package asynclog writes a program's output without ever waiting for its reader, because a log that is not read must
+// not stop the program.
 //
 //	Write ─▶ waiting lines (bounded, else dropped and counted) ─▶ one goroutine ─▶ the output
 package asynclog
@@ -14,26 +14,26 @@ import (
 
 const (
 	maxWaiting = 1 << 20 // bytes of output that wait to be written
-	atomicPipe = 4096    // bytes that a pipe takes whole, beside other processes' (PIPE_BUF)
+	atomicPipe = 4096    // bytes that a pipe writes as a whole even if other processes write to it (PIPE_BUF)
 )
 
-// Writer hands lines to a goroutine that writes them. Lines that find no room, or cannot
-// be written, are dropped and counted. It is safe for concurrent use.
+// Writer passes lines to a goroutine that writes them. It drops and counts lines for which there is no room, or which
+// cannot be written. It is safe for concurrent use.
 type Writer struct {
 	to     io.Writer
-	report func(lines int) error // nil: dropped lines are only counted
+	report func(lines int) error // if nil, dropped lines are only counted
 	done   chan struct{}         // closed when the goroutine has ended
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the following fields
 	wake     sync.Cond  // signals that lines wait, or that closed is set
 	waiting  []byte     // whole lines
 	closed   bool
-	dropped  int // lines, since the start
-	reported int // of the dropped lines
+	dropped  int // lines dropped since the start
+	reported int // dropped lines that were reported
 }
 
-// New starts the goroutine; Close ends it. report writes to the same output how many
-// lines were dropped; the goroutine calls it between the lines around those. If it is nil, dropped lines are only counted.
+// New starts the goroutine; Close ends it. The goroutine calls report, which writes to the same output how many lines
+// were dropped, in the place of those lines. If report is nil, dropped lines are only counted.
 func New(to io.Writer, report func(lines int) error) *Writer {
 	w := &Writer{to: to, report: report, done: make(chan struct{})}
 	w.wake.L = &w.mu
@@ -54,15 +54,15 @@ func (w *Writer) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Dropped counts the lines dropped since the start.
+// Dropped returns the number of lines dropped since the start.
 func (w *Writer) Dropped() float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return float64(w.dropped)
 }
 
-// Close ends the writer when everything is written, and waits for that until ctx ends.
-// A goroutine that the system still blocks then ends with the process.
+// Close ends the writer when everything is written, and waits for that until ctx ends. A goroutine that the system
+// still blocks then ends with the process.
 func (w *Writer) Close(ctx context.Context) {
 	w.mu.Lock()
 	w.closed = true
@@ -98,8 +98,7 @@ func (w *Writer) run() {
 	}
 }
 
-// writeLines writes lines in pieces that stay whole beside those of other processes, and
-// returns how many failed.
+// writeLines writes lines in pieces that do not mix with those of other processes, and returns how many lines failed.
 func writeLines(to io.Writer, lines []byte) (failed int) {
 	for len(lines) > 0 {
 		end := cmp.Or(bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n')+1, bytes.IndexByte(lines, '\n')+1, len(lines))

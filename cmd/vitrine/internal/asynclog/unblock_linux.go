@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unblock lets the program end when it crashes: the runtime writes its report to
-// descriptor 2, and a full pipe that is not read would keep the dying process, and its
-// ports, for ever. A pipe is opened anew, so that writes which would block fail in this
-// process alone, and enlarged, so that a slow reader gets everything. What cannot be
-// opened, such as a socket, stays as it is.
+// Unblock lets the program end when it crashes: the runtime writes its report to descriptor 2, and a full pipe without
+// a reader would block the dying process, and its ports, for ever. Unblock opens a pipe anew, so that writes that would
+// block fail in this process only, and enlarges it, so that a slow reader gets everything. Outputs that cannot be
+// opened, such as sockets, stay unchanged.
 func Unblock(stderr io.Writer) io.Writer {
 	f, ok := stderr.(*os.File)
 	if !ok || f != os.Stderr {
@@ -25,7 +24,7 @@ func Unblock(stderr io.Writer) io.Writer {
 		return stderr
 	}
 	if size, err := unix.FcntlInt(uintptr(fd), unix.F_GETPIPE_SZ, 0); err == nil && size < maxWaiting {
-		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxWaiting) // refused, it stays smaller
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxWaiting) // if refused, the pipe stays smaller
 	}
 	if err := unix.Dup3(fd, 2, 0); err != nil {
 		_ = unix.Close(fd)

@@ -4,5 +4,5 @@ package asynclog
 
 import "io"
 
-// Unblock does nothing where a pipe cannot be opened anew.
+// Unblock does nothing on systems where a pipe cannot be opened anew.
 func Unblock(stderr io.Writer) io.Writer { return stderr }

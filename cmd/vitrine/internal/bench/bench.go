@@ -1,17 +1,15 @@
-// Package bench measures a front end: what it answers per second and how long each answer takes,
-// against the least that could send the same bytes; how soon it starts, how it refreshes, and what
-// memory it needs.
+// Package bench measures a front end: how many answers it sends per second and how long each takes, compared with the
+// least work that could send the same bytes; how long it takes to start and to refresh, and how much memory it needs.
 //
 //	a dump, the demo, a store ──▶ variations ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                                                bare process    ◀──HTTP──┘
 //
-// The serving process is the program as `serve` runs it. The bare process holds a Fiber handler
-// that sends bytes copied from it. This process starts both and asks both over loopback in turns,
-// so that other work of the machine affects both alike; what counts is the median of the ratios of
-// several rounds.
+// The serving process is the program as `serve` runs it. The bare process has a Fiber handler that sends bytes copied
+// from it. This process starts both and sends requests to both over loopback in turns, so that other work on the
+// machine affects both alike. The result is the median of the ratios of several rounds.
 //
-// A figure is never reported of a wrong answer: one with another status, or one from the result
-// cache where every question is new, ends its case with an error.
+// A wrong answer never becomes a figure: another status, or an answer from the result cache where every question is
+// new, ends its case with an error.
 package bench
 
 import (
@@ -28,24 +26,24 @@ import (
 	"vitrine/cache/origin"
 )
 
-// Options say what to measure and for how long, and what the program lends.
+// Options say what to measure and for how long, and give access to the program.
 type Options struct {
-	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded
-	// store of its own. None means the institute as it is.
+	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own.
+	// If empty, the institute is measured with its own number.
 	Sizes []int
-	Dir   string // holds the stores that are filled; those already there are used again
-	// Cases chooses steps by name, or by what names begin with up to a hyphen. None means all.
+	Dir   string // the folder of the filled stores, which later measurements use again
+	// Cases selects steps by name, or by a beginning of the name up to a hyphen. If empty, all are measured.
 	Cases    []string
-	Duration time.Duration // per side and round
+	Duration time.Duration // for each side in each round
 	Rounds   int
 	Changes  int               // records changed per refresh
-	Progress func(step string) // is called before each step
+	Progress func(step string) // called before each step
 
 	Seed    func(ctx context.Context, into origin.Store) error                // fills an empty store with the institute
 	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // is this program on another store
 }
 
-// Run measures. What was measured before an error is in the report.
+// Run measures. If there is an error, the report has the results before it.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
@@ -67,7 +65,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return all, failed
 }
 
-// thisMachine describes where the program runs. The processor's name is known on Linux.
+// thisMachine describes the machine. It includes the processor's name on Linux.
 func thisMachine() string {
 	processor := "unknown processor"
 	text, err := os.ReadFile("/proc/cpuinfo")
@@ -77,19 +75,19 @@ func thisMachine() string {
 	return fmt.Sprintf("%s, %d in use, %s/%s, %s", processor, runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// bench is one run under way.
+// bench is one run of measurements.
 type bench struct {
 	Options
-	size          int // activities; 0: as they are
+	size          int // number of activities; 0 means the institute's own number
 	uri           string
 	words         *vocabulary
 	dice          *rand.Rand
-	seen          map[uint64]bool // hashes of the fresh questions that were drawn
+	seen          map[uint64]bool // hashes of the fresh questions drawn so far
 	serving, bare *child
 	run           RunOf
 }
 
-// measure takes the steps of one run.
+// measure performs the steps of one run.
 func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
@@ -105,8 +103,8 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	return errors.Join(failed, b.refresh(ctx), b.serving.ask(Change{}, &b.run.End))
 }
 
-// start starts the children: the serving one several times where its start is measured, the last
-// time to stay.
+// start starts the children. If starting is to be measured, it starts the serving one several times, and keeps the
+// last.
 func (b *bench) start(ctx context.Context) (err error) {
 	rounds := 1
 	if b.wants(stepStart) {
@@ -134,7 +132,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 	return err
 }
 
-// stop ends the children that are running.
+// stop ends the running children.
 func (b *bench) stop() (err error) {
 	for _, c := range []*child{b.bare, b.serving} {
 		if c != nil {

@@ -15,17 +15,17 @@ import (
 //go:embed cases.yaml
 var casesSource []byte
 
-// Case is one kind of question, as cases.yaml describes it. Path and Filter are templates.
+// Case is one kind of request, as described in cases.yaml. Path and Filter are templates.
 type Case struct {
 	Name, Title, Path, Filter string
 	Mixes                     []string
-	Header                    map[string]string // of every request
-	Fresh                     bool              // none of the answers may come from the result cache
-	Revalidate                bool              // asks with the answer's own tag: all answers are 304
-	Conns                     int               // connections that ask at a time; if 0, one for a Fresh case, 16 for another
+	Header                    map[string]string // headers of every request
+	Fresh                     bool              // no answer may come from the result cache
+	Revalidate                bool              // sends the answer's own tag, so that all answers are 304
+	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
 }
 
-// cases returns all cases. A mistake in their file is a panic, which every test finds.
+// cases returns all cases. It panics on a mistake in their file, which every test finds.
 var cases = sync.OnceValue(func() (all []Case) {
 	decoder := yaml.NewDecoder(bytes.NewReader(casesSource))
 	decoder.KnownFields(true)
@@ -42,15 +42,15 @@ var cases = sync.OnceValue(func() (all []Case) {
 	return all
 })
 
-// caseNamed returns the case of that name, which must exist.
+// caseNamed returns the case with a name, which must exist.
 func caseNamed(name string) Case {
 	return cases()[slices.IndexFunc(cases(), func(c Case) bool { return c.Name == name })]
 }
 
-// Steps that are no cases.
+// Steps other than cases.
 const stepStart, stepMemory, stepRefresh = "start", "memory", "refresh"
 
-// Steps lists what can be chosen: cases and the other steps, in the order in which they are measured.
+// Steps lists the steps that can be selected, cases and others, in the order of measurement.
 func Steps() []string {
 	names := []string{stepStart, stepMemory}
 	for _, c := range cases() {
@@ -59,17 +59,17 @@ func Steps() []string {
 	return append(names, stepRefresh)
 }
 
-// checkCases checks that each chosen name covers a step.
+// checkCases checks that each selected name matches a step.
 func (o Options) checkCases() error {
 	for _, name := range o.Cases {
 		if !slices.ContainsFunc(Steps(), Options{Cases: []string{name}}.wants) {
-			return fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(Steps(), ", "))
+			return fmt.Errorf("unknown case %q, want one of %s", name, strings.Join(Steps(), ", "))
 		}
 	}
 	return nil
 }
 
-// wants reports whether a step is chosen, by its name or the beginning of it up to a hyphen.
+// wants reports whether a step is selected, by its name or the beginning of it up to a hyphen.
 func (o Options) wants(step string) bool {
 	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return name == step || strings.HasPrefix(step, name+"-") })
 }

@@ -14,19 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// task says what to ask a server, and for how long.
+// task says which requests to send to a server, and for how long.
 type task struct {
 	Addr     string            // HOST:PORT
-	Paths    []string          // with their queries, asked in this order
-	Once     bool              // ends the task when all paths were asked; otherwise they are asked again and again
-	Header   map[string]string // of every request
-	Status   int               // of a right answer; 0 means 200
-	Conns    int               // connections that ask at a time, each one request after another; 0 means 1
+	Paths    []string          // with their queries, requested in this order
+	Once     bool              // end the task when all paths were requested; otherwise start over
+	Header   map[string]string // headers of every request
+	Status   int               // expected status; 0 means 200
+	Conns    int               // concurrent connections, each with one request after another; 0 means 1
 	Duration time.Duration
-	Rate     int // if not 0, how many requests a second fall due, whether or not earlier ones are answered
+	Rate     int // if not 0, how many requests fall due per second, whether or not earlier ones are answered
 }
 
-// sample is the outcome of a task.
+// sample is the result of a task.
 type sample struct {
 	Elapsed time.Duration
 	Took    []time.Duration // by the requests
@@ -138,7 +138,7 @@ func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Respo
 	if res.BodyStream() == nil {
 		return int64(len(res.Body())), nil
 	}
-	// io.Discard alone would choose the size of the pieces.
+	// io.Discard alone would choose the size of the reads.
 	n, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, res.BodyStream(), buffer)
 	return n, errors.Join(err, res.CloseBodyStream())
 }

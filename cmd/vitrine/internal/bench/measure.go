@@ -14,7 +14,7 @@ const (
 	readyPoll = 2 * time.Millisecond // how often a starting process is asked whether it is ready
 )
 
-// waitReady returns when /readyz answers 200, or fails when the process ends.
+// waitReady waits until /readyz returns 200. It fails if the process ends.
 func waitReady(addr string) error {
 	for {
 		res, err := http.Get("http://" + addr + "/readyz")
@@ -53,7 +53,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// measureCase measures a case: front end and bare handler in turns.
+// measureCase measures a case, the front end and the bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
 	var copied Copied

@@ -19,12 +19,11 @@ import (
 
 const (
 	collectionActivities = "activities"
-	sampled              = 8000 // activities that words are taken from, evenly spread
+	sampled              = 8000 // number of activities from which words are taken, evenly spread
 	pageSize             = 20   // rows
 )
 
-// vocabulary is what questions are made of: values that the store's records have, so that filters
-// find something.
+// vocabulary has the values for questions. The store's records have these values, so that filters find something.
 type vocabulary struct {
 	words   map[string][]string // by their path, sorted
 	rows    int                 // activities in the store
@@ -32,7 +31,7 @@ type vocabulary struct {
 	records []bson.Raw          // the activities to change
 }
 
-// wordPaths are the paths of words by the collections that have them.
+// wordPaths are the paths of words, by collection.
 var wordPaths = map[string][]string{
 	collectionActivities: {"type", "units", "title", "start_date", "authors.user", "authors.position", "spectrum.display_name"},
 	"persons":            {"username", "_id"},
@@ -74,11 +73,11 @@ func collect(ctx context.Context, store origin.Source, rows, changes int, dice *
 	return v, nil
 }
 
-// placeholder matches what stands for a word in the templates of cases.
+// placeholder matches the placeholders of words in the templates of cases.
 var placeholder = regexp.MustCompile(`\{[a-z_.]+\}`)
 
-// question makes a question of a case, path and query, of words that the dice choose. It
-// returns false if the records lack a word.
+// question returns the path and query of a question for a case, with random words. It returns false if the records lack
+// a word.
 func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	if c.Mixes != nil {
 		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
@@ -131,14 +130,14 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	switch name {
 	case "flag":
 		return dice.IntN(2) == 0
-	case "offset": // of a page of activities
+	case "offset": // offset of a page of activities
 		return dice.IntN(max((v.rows+pageSize-1)/pageSize, 1)) * pageSize
-	case "years": // a range
+	case "years": // a range of years
 		from := 1990 + dice.IntN(20)
 		return fmt.Sprintf("%d..%d", from, from+dice.IntN(20))
-	case "size": // of a page of a list, about the usual one
+	case "size": // size of a page of a list, near the usual one
 		return pageSize/2 + dice.IntN(pageSize)
-	case "range": // of days
+	case "range": // a range of days
 		if from, to := pick("start_date"), pick("start_date"); from < to {
 			return map[string]string{"$gte": from, "$lt": to}
 		}
@@ -158,11 +157,11 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	return pick(name)
 }
 
-// pairs matches two words after each other that are long enough to look for and mean nothing to a
-// regular expression.
+// pairs matches two consecutive words that are long enough to search for and mean nothing special in a regular
+// expression.
 var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)
 
-// ofTitle makes a word of a title; empty if it cannot be made of this one.
+// ofTitle makes a word from a title, or returns "" if the title does not allow it.
 func ofTitle(name, title string, dice *rand.Rand) string {
 	runes, words, pair := []rune(title), strings.Fields(title), pairs.FindStringSubmatch(strings.ToLower(title))
 	switch {

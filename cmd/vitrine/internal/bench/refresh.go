@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	pace         = 1000                   // requests a second while refreshing
-	steadyTime   = 2 * time.Second        // how long traffic runs before records are changed
-	refreshTime  = 60 * time.Second       // bounds one round
+	pace         = 1000                   // requests per second during the refresh
+	steadyTime   = 2 * time.Second        // how long requests run before records change
+	refreshTime  = 60 * time.Second       // limit of one round
 	refreshConns = 64                     // enough for requests never to wait for a connection
-	tailTime     = 500 * time.Millisecond // how long after the swap answers are still computed anew
+	tailTime     = 500 * time.Millisecond // how long after the swap answers are still computed again
 )
 
-// refresh changes records while traffic goes on at an even pace.
+// refresh changes records while requests arrive at an even pace.
 func (b *bench) refresh(ctx context.Context) error {
 	if !b.wants(stepRefresh) {
 		return nil
 	}
-	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
+	serial := int(time.Now().Unix()) // differs from that of earlier measurements of the same store
 	var rounds []Refresh
 	for n := range b.Rounds {
 		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
@@ -107,8 +107,7 @@ var (
 	freshCases   = []string{"filter-equality", "filter-range", "filter-in"}
 )
 
-// traffic returns what a portal's visitors request in a round: one in ten requests is new, the
-// others are for popular pages.
+// traffic returns the requests of a portal's visitors in a round: one in ten is new, the others are for popular pages.
 func (b *bench) traffic(popular []string) []string {
 	paths := make([]string, pace*int(refreshTime/time.Second))
 	fresh := b.draw(Case{Mixes: freshCases, Fresh: true}, len(paths)/10)

@@ -14,23 +14,23 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Report is what one call of Run measured. Its JSON has durations in nanoseconds and sizes in bytes.
+// Report has the results of one call of Run. Its JSON has durations in nanoseconds and sizes in bytes.
 type Report struct {
 	Commit, Machine string
 	Began           time.Time
 	Rounds          int
-	Each            time.Duration // of one side in one round
+	Each            time.Duration // duration of one side in one round
 	Runs            []RunOf
 }
 
-// RunOf is the measurement of one store. What was not measured is 0.
+// RunOf has the results with one store. Values that were not measured are 0.
 type RunOf struct {
-	Rows       int                // activities
-	BSON       int64              // of the activities, in the source collection
-	Build      time.Duration      // of all views from nothing
-	Start      time.Duration      // of a process until /readyz answers 200; the views were built before
-	Scan       time.Duration      // to read all activities from the store, without load
-	Ready, End Memory             // when every view was loaded and every job had run; after all cases
+	Rows       int                // number of activities
+	BSON       int64              // bytes of the activities in the source collection
+	Build      time.Duration      // time to build all views from nothing
+	Start      time.Duration      // time from starting a process until /readyz returns 200, with views already built
+	Scan       time.Duration      // time to read all activities from the store, without load
+	Ready, End Memory             // when every view was loaded and every job had run; and after all cases
 	Results    map[string]*Result // by case
 	Refresh    Refresh
 }
@@ -49,7 +49,7 @@ func (r Result) Throughput() float64 { return r.Rate * float64(r.Bytes) / 1e6 }
 
 // Refresh is the outcome of changing records under load: medians over the rounds.
 type Refresh struct {
-	Visible, Publish time.Duration // from the job's start; Publish to the store's commit
+	Visible, Publish time.Duration // from the job's start until visible, and until the store's commit
 	SteadyP99        time.Duration
 	P99              time.Duration // from the change to half a second after it was visible
 	Ratio            float64       // of P99 to SteadyP99, round by round
@@ -77,7 +77,7 @@ func (r Report) Table() (string, error) {
 	return b.String(), err
 }
 
-// Write puts the table between the marks of a Markdown document, instead of what stands there.
+// Write puts the table between the marks of a Markdown document, in place of the previous one.
 func Write(document, table string) error {
 	const begin, end = "<!-- bench -->\n", "<!-- /bench -->\n"
 	text, err := os.ReadFile(document)

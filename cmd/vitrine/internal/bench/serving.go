@@ -14,7 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-// changeTime is the longest time that a change may take to become visible.
+// changeTime is how long a change may take to become visible.
 const changeTime = 5 * time.Minute
 
 // Serving is a front end under measurement: it reports what memory the process uses, and changes
@@ -49,7 +49,7 @@ func (s *Serving) memory(ctx context.Context) (m Memory, err error) {
 		return m, ctx.Err()
 	}
 	debug.FreeOSMemory()
-	if self, err := procfs.Self(); err == nil { // Linux alone has it
+	if self, err := procfs.Self(); err == nil { // only on Linux
 		if status, err := self.NewStatus(); err == nil {
 			m.Own = int64(status.RssAnon)
 		}
