@@ -11,10 +11,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Activities makes the activities view: each stored record with its rendered
-// representation filled in (API.md: Activity). render returns the whole "rendered"
-// document of a record. It keeps what the record already carries, and passes everything
-// through the allow-list of HTML; several goroutines call it at once. fingerprint changes with
+// Activities returns the job of the activities view: each stored record with its rendered document filled in (API.md:
+// Activity). render returns the whole "rendered" document of a record. It keeps the parts that the record already has,
+// and applies the allow-list of HTML to everything; several goroutines call it at once. fingerprint changes with
 // everything else that render depends on: rules, language, time zone.
 func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
@@ -25,9 +24,8 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	}
 }
 
-// ActivitiesBy makes the same view from rules of rendering that are in collections: rules
-// returns the arguments of Activities for their documents. It is called twice in a run, so it
-// must not depend on anything else.
+// ActivitiesBy returns the same job with rules of rendering from collections: rules returns the arguments of Activities
+// for their documents. It is called twice in a run, so it must not depend on anything else.
 func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
 	job := Activities(nil, "")
 	job.Deps = collections
@@ -45,7 +43,7 @@ func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fin
 // RenderFunc returns the whole "rendered" document of a record.
 type RenderFunc = func(record bson.Raw) (bson.Raw, error)
 
-// withRendered is the row of an activity: its record with its rendered document.
+// withRendered returns the RowFunc of activities: a row is the record with its rendered document.
 func withRendered(render RenderFunc) RowFunc {
 	return func(_ context.Context, record bson.Raw) (bson.Raw, error) {
 		rendered, err := render(record)
@@ -56,17 +54,17 @@ func withRendered(render RenderFunc) RowFunc {
 	}
 }
 
-// Filled makes a job see every record as fill returns it, which adds what a record lacks.
-// fill is pure, and several goroutines call it at once; fingerprint changes with everything that
-// it depends on beside the record.
+// Filled makes a job use the result of fill in place of each record; fill adds fields that the record lacks. fill is
+// pure, and several goroutines call it at once; fingerprint changes with everything that it depends on, beside the
+// record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
-	seen := job.seen // without fill
+	seen := job.seen // the previous function, so as not to call itself
 	job.fill = func(record bson.Raw) bson.Raw { return seen(fill(record)) }
 	return job
 }
 
-// related are the views whose rows have marks, with the collections that marks refer to.
+// related has the views whose rows have marks, with the collections that marks refer to.
 var related = map[string][]string{
 	rules.ViewActivities: {"groups", "persons", "projects"},
 	rules.ViewProjects:   {"groups", "persons"},
@@ -74,10 +72,9 @@ var related = map[string][]string{
 	rules.ViewEvents:     {"groups", "persons"},
 }
 
-// Marked makes a job write a mark into the rows of public records (package rules/mark). It
-// returns jobs of views without marks as they are. options is called in each run. A row
-// is stale when its mark would be another one, because of the record, a person, a unit or a
-// project that it refers to, the options, or the day.
+// Marked makes a job write a mark into the rows of public records (package rules/mark). It returns jobs of views
+// without marks unchanged. options is called in each run. A row is stale if its mark would change, because of the
+// record, a person, a unit or a project that it refers to, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = related[job.View]; job.Related == nil {
 		return job

@@ -21,16 +21,15 @@ type build struct {
 	lease    origin.Lease
 	full     bool
 	guard    shrinkGuard
-	progress func(Progress) // nil: not reported
+	progress func(Progress) // if nil, progress is not reported
 
 	out   Outcome
-	total int  // rows published when the run started, those included that the store has lost
-	first bool // the view was never published
+	total int  // rows published when the run started, including those that the store has lost
+	first bool // the view was never published before
 	index *rowIndex
 }
 
-// run makes the view and records in the store how that went. It returns once
-// everything that it started has ended.
+// run makes the view and records the outcome in the store. It returns once everything that it started has ended.
 func (b *build) run(ctx context.Context) Outcome {
 	out := &b.out
 	out.View, out.Full, out.Started = b.job.View, b.full, time.Now()
@@ -54,7 +53,7 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Changed, out.Removed = 0, 0
 	}
 	b.report(ctx, out)
-	if out.Result == Published && b.OnPublish != nil { // a reader finds out now whether the run was forced
+	if out.Result == Published && b.OnPublish != nil { // after report, so that a reader can see whether the run was forced
 		if _, err := guarded(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
 			out.Err = errors.Join(out.Err, err)
 		}
@@ -63,14 +62,14 @@ func (b *build) run(ctx context.Context) Outcome {
 	return *out
 }
 
-// report stores the view's health after a run, unless the run was stopped: a run that lost its
-// lease must not write, and one that was cancelled has no result.
+// report stores the view's health after a run. It does not if the run was stopped: a run that lost its lease must not
+// write, and a cancelled one has no result.
 func (b *build) report(ctx context.Context, out *Outcome) {
 	if out.Result == Stopped {
 		return
 	}
 	meta, err := out.Meta, error(nil)
-	if b.guard.past == nil { // it failed too early
+	if b.guard.past == nil { // the run failed before it read the past counts
 		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
 			b.guard.recall(meta.Health.Counts)
 		}
@@ -86,12 +85,12 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 		}
 	}
 	if err != nil && out.Err == nil {
-		// The view itself is fine, so the run keeps its result.
+		// The view itself is good, so the run keeps its result.
 		out.Err = fmt.Errorf("record health of view %s: %w", b.job.View, err)
 	}
 }
 
-// make brings the view from the published generation to the source's state.
+// make brings the view from the published generation to the current source.
 func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
 	view := b.job.View
 	pub, err := b.Store.Begin(ctx, view, b.lease)
@@ -100,12 +99,11 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	committing := false
 	defer func() {
-		// A commit that failed may have reached the store. Then nothing must be discarded;
-		// the next Begin finds out.
+		// A failed commit may have reached the store. Then nothing may be discarded; the next Begin finds out.
 		if !committing {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 			defer cancel()
-			_ = pub.Abort(ctx) // what stays behind is never read and is removed by the next Begin
+			_ = pub.Abort(ctx) // ignore the error: no reader sees the leftovers, and the next Begin removes them
 		}
 	}()
 	if meta, err = b.Store.Meta(ctx, view); err != nil {
@@ -113,7 +111,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.guard.recall(meta.Health.Counts)
 	kept := b.kept[view]
-	delete(b.kept, view) // a run that goes wrong leaves nothing
+	delete(b.kept, view) // a failed run keeps no index
 	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}

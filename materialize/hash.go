@@ -14,14 +14,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hasher hashes records under one seed, which is made from all that rows of a run
-// have in common: fingerprint and dependencies. It is used by one goroutine.
+// hasher hashes records under one seed, which is made from everything that the rows of a run have in common:
+// fingerprint and dependencies. Only one goroutine may use it.
 type hasher struct {
 	seed   uint64
 	seen   func(record bson.Raw) bson.Raw // see Job.seen
 	digest *xxhash.Digest
-	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil: rows get no marks
-	marks  uint64                                  // seed of plain hashes: made from what marks depend on besides the record, too
+	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil if rows have no marks
+	marks  uint64                                  // seed of plain hashes, which also covers everything else that marks depend on
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
@@ -33,19 +33,19 @@ func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 	return h
 }
 
-// plain returns the hash of a record alone. While it stays the same, so does sum. It is 0
-// for jobs without marks, whose sum costs no more.
+// plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks,
+// for which sum costs no more.
 func (h *hasher) plain(record bson.Raw) uint64 {
 	if h.mark == nil {
 		return 0
 	}
 	h.digest.ResetWithSeed(h.marks)
-	h.digest.Write(record) // never fails
+	h.digest.Write(record) // Write never fails
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record and of its mark under the seed, and the mark. The hash
-// is valid even with an error, which is that of Job.Mark.
+// sum returns the hash of a record and its mark under the seed, and the mark. The hash is valid even with an error,
+// which comes from Job.Mark.
 func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(record)
@@ -56,9 +56,9 @@ func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	return h.digest.Sum64(), mark, err
 }
 
-// readDeps loads the collections that the job depends on, and those related to its rows, and
-// returns with them the fingerprint of everything that all rows are made from besides
-// their records. Too few documents of one are an error.
+// readDeps loads the collections that the job depends on and those that its marks refer to. It also returns the
+// fingerprint of everything that all rows are made from, besides their records. It returns an error if a collection has
+// too few documents.
 func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	job := b.job
 	deps := make(Deps, len(job.Deps)+len(job.Related))
@@ -76,7 +76,7 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 		digest.WriteString(name)
 		digest.Write([]byte{0})
 		for _, d := range docs {
-			digest.Write(d) // a document starts with its length, so their border is part of the sum
+			digest.Write(d) // a document starts with its length, so the hash also covers the borders between documents
 		}
 	}
 	fingerprint := job.Fingerprint
@@ -95,8 +95,8 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	return deps, fingerprint, nil
 }
 
-// readSorted reads a small collection in order of _id: scans promise no order, and
-// the fingerprint must not depend on it.
+// readSorted reads a small collection in order of _id, because scans have no order, and the fingerprint must not depend
+// on it.
 func (b *build) readSorted(ctx context.Context, collection string) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range b.Store.Scan(ctx, collection) {

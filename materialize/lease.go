@@ -10,23 +10,22 @@ import (
 	"vitrine/cache/origin"
 )
 
-// leaseName is the one lease that all materializers of a store compete for.
+// leaseName is the one lease for which all materializers of a store compete.
 const leaseName = "materialize"
 
-// forever is the patience of acquire that only ends with its context.
+// forever is a patience of acquire that ends only with the context.
 const forever time.Duration = -1
 
 // term is a lease with the end of its term.
 type term struct {
-	origin.Lease // as it was acquired: renewing it changes nothing that writes depend on
-	// until is when the holder must assume that the lease is lost: a whole term after it
-	// requested it, so before any other instance acquires it. It has a monotonic reading, as
-	// clocks may be set.
+	origin.Lease // as acquired, because renewing changes nothing that writes depend on
+	// until is when the holder must assume that the lease is lost: a whole term after it requested the lease, so before
+	// any other instance can acquire it. It has a monotonic reading, because clocks may be set.
 	until time.Time
 }
 
-// acquire takes the lease, trying again while another instance holds it. With endless
-// patience it also waits for a store that does not answer.
+// acquire takes the lease. While another instance holds it, acquire tries again. With endless patience it also waits
+// for a store that does not answer.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started, waiting, shown := time.Now(), false, patience.String()
 	if patience < 0 {
@@ -43,7 +42,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		case ctx.Err() != nil:
 			return term{}, context.Cause(ctx)
 		case patience >= 0 && (!held || time.Since(started) >= patience):
-			return term{}, err // names the lease and, if held, its holder
+			return term{}, err // the error names the lease and, if held, its holder
 		case held && !waiting:
 			waiting = true
 			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "patience", shown, "reason", err)
@@ -52,7 +51,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		}
 		pause := r.o.LeaseTTL / 3
 		if held {
-			pause = r.o.LeaseTTL / 10 // so that a lease which runs out is taken soon after
+			pause = r.o.LeaseTTL / 10 // so that an expired lease is taken soon
 		}
 		if err := sleep(ctx, jitter(pause)); err != nil {
 			return term{}, err
@@ -60,9 +59,8 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// hold does work under a lease, which it renews meanwhile and releases in the end.
-// If the lease is lost, the context of work ends with ErrFenced as its cause.
-// hold returns when work has returned and nothing renews the lease any more.
+// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context of
+// work ends with ErrFenced as its cause. hold returns when work has returned and the lease is no longer renewed.
 func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
@@ -78,10 +76,9 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 	}
 }
 
-// renew extends the lease three times in its life, until ctx ends or the lease is
-// lost: taken by another instance, or run out because the store did not answer. Then
-// it stops the work, which may not be alone any more. That is a courtesy: what such
-// work would still write, the store refuses by its token.
+// renew extends the lease three times in its life, until ctx ends or the lease is lost: taken by another instance, or
+// expired because the store did not answer. Then it stops the work, because another instance may have begun. That only
+// saves time: the store refuses later writes of such work by its token.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
 		began := time.Now()

@@ -8,27 +8,27 @@ import (
 	"vitrine/cache/origin"
 )
 
-// Result is how a run ended.
+// Result is the result of a run.
 type Result string
 
-// The ways a run can end.
+// The possible results of a run.
 const (
 	Published Result = "published" // a new generation was committed
-	Unchanged Result = "unchanged" // nothing to publish
-	Held      Result = "held"      // would have removed too many rows, or made them without a damaged record; nothing was published
+	Unchanged Result = "unchanged" // there was nothing to publish
+	Held      Result = "held"      // the run would have removed too many rows, or made rows without a damaged record; nothing was published
 	Failed    Result = "error"     // see Outcome.Err; nothing was published
 	Stopped   Result = "stopped"   // the context ended or the lease was lost; nothing was published
 )
 
-// Outcome is one run of one job, as reported to logs, metrics and operators.
+// Outcome describes one run of one job, for logs, metrics and operators.
 type Outcome struct {
 	View    string
 	Full    bool // every record was rendered and compared with its stored row
 	Result  Result
-	Meta    origin.Meta // of the view after the run; zero if the store did not answer
+	Meta    origin.Meta // meta of the view after the run; zero if the store did not answer
 	Err     error       // for Held, Failed and Stopped
-	Skips   []Skip      // the first records that were left out, at most origin.MaxSkips
-	Missing int         // published rows that the store had lost, or had damaged
+	Skips   []Skip      // the first skipped records, at most origin.MaxSkips
+	Missing int         // published rows that the store had lost or damaged
 	Started time.Time
 	Took    time.Duration
 	Counts
@@ -37,23 +37,23 @@ type Outcome struct {
 // Counts are the figures of a run.
 type Counts struct {
 	Scanned  int // source records read
-	Rendered int // records that were given to the job's RowFunc
-	Changed  int // rows published, new ones included
+	Rendered int // records passed to the job's RowFunc
+	Changed  int // rows published, including new ones
 	Removed  int // rows removed
-	Skipped  int // records left out because no row could be made of them
+	Skipped  int // records left out because they could not become a row
 }
 
-// Skip is a record of which no row could be made. If it had one, that one stays.
+// Skip is a record that could not become a row. If it has a published row, that row stays.
 type Skip struct {
 	ID  string
 	Err error
 }
 
-// maxNamed bounds the records that a log line names.
+// maxNamed is how many records a log line names.
 const maxNamed = 3
 
-// health is what the store remembers of the run. Records left out are listed even
-// if the run went well: its status stays "ok", since the view is good.
+// health returns the part of the outcome that the store keeps. Skipped records are listed even if the run succeeded:
+// its status stays "ok", because the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
 		Status:  origin.HealthOK,
@@ -76,12 +76,12 @@ func (o Outcome) health() origin.Health {
 	return h
 }
 
-// stored is what the store remembers of a skip.
+// stored returns a skip in the form that the store keeps.
 func (s Skip) stored() origin.Skip {
 	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
 }
 
-// skipped says which records were left out, and why.
+// skipped returns a text with the skipped records and reasons.
 func (o Outcome) skipped() string {
 	var named []string
 	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
@@ -94,11 +94,11 @@ func (o Outcome) skipped() string {
 	return fmt.Sprintf("%d left out: %s", o.Skipped, strings.Join(named, ", "))
 }
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
 	View    string
 	Scanned int  // source records read so far
-	Total   int  // rows published before the run, the best guess of what there is to scan; 0: unknown
-	Changed int  // rows put aside so far
+	Total   int  // rows published before the run, as an estimate of the records to scan; 0 if unknown
+	Changed int  // rows staged so far
 	Done    bool // the run is over
 }

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// panicError is a panic that was caught where it could do no harm.
+// panicError is a recovered panic.
 type panicError struct {
 	value any
 	stack []byte

@@ -23,8 +23,8 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	})
 }
 
-// render makes the row of one record. What no reader could use is an error, in the
-// record as in the row: stored, it would stop the whole view instead of one record.
+// render makes the row of one record. It returns an error for a malformed record or row: if stored, it would stop the
+// whole view instead of one record.
 func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 	if err := raw.Check(c.record); err != nil {
 		return nil, fmt.Errorf("malformed record: %w", err)

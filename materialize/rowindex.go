@@ -13,32 +13,31 @@ import (
 	"vitrine/rules/raw"
 )
 
-// rowIndex holds the published rows by id, with what a run has changed in them so far, and
-// which of their records it has met. It is used by one goroutine at a time.
+// rowIndex has the published rows by id, with the changes of the current run so far, and which of their records the run
+// has seen. Only one goroutine at a time may use it.
 type rowIndex struct {
-	meta origin.Meta    // of the generation of the rows
-	at   map[string]int // from id to position in rows
+	meta origin.Meta    // meta of the generation of the rows
+	at   map[string]int // positions in rows by id
 	rows []published
-	run  uint32 // which use of it this is
-	key  []byte // scratch, so that a look-up allocates nothing
+	run  uint32 // number of the current run
+	key  []byte // scratch space, so that a look-up does not allocate
 
-	dated   bool // first is known of the rows that there were before this process
-	keepAll bool // this run met a record whose id it cannot read: none counts as vanished
+	dated   bool // first is known for the rows from before this process
+	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
 }
 
-// published is one row as the store has it.
+// published is a row in the store.
 type published struct {
-	hash  uint64 // of what it was made from; 0: it is damaged
-	plain uint64 // the plain hash of a record whose hash is hash, without an error; 0: not known
-	sum   uint64 // of the row itself; only known to full runs
-	met   uint32 // the last run that saw its record
-	live  bool   // there is such a row; otherwise its record was met, and gave none
-	first int64  // what mark.EnteredOf returns of the row; 0: not known, or nothing
+	hash  uint64 // hash of its inputs; 0 if it is damaged
+	plain uint64 // the plain hash of the record from which hash was computed without an error; 0 if unknown
+	sum   uint64 // hash of the row itself; only known to full runs
+	met   uint32 // number of the last run that saw its record
+	live  bool   // the row exists; otherwise its record was seen but has no row
+	first int64  // result of mark.EnteredOf for the row; 0 if unknown or none
 }
 
-// orLoad returns the index if it is of the generation of meta and the store still has as many
-// rows, or else a new one from the store. To load one takes longer than to scan for a few
-// changes. A full run always loads it.
+// orLoad returns the index if it has the generation of meta and the store still has as many rows, and loads a new one
+// otherwise. Loading takes longer than a scan with few changes. A full run always loads it.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*rowIndex, error) {
 	if k != nil && !full && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published) {
 		if stored, err := views.RowCount(ctx, meta.View); err != nil {
@@ -57,7 +56,7 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	}
 	var err error
 	if k.dated = full; full {
-		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // of an id that comes twice the last counts, maybe a tombstone
+		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // if an id comes twice, the last version counts; it may be a tombstone
 			return add(r.ID, published{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
 		})
 	} else {
@@ -71,10 +70,9 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	return k, nil
 }
 
-// firstPublished returns when a row with a mark was first published: at the given time, unless
-// there was one before.
+// firstPublished returns when a row with a mark was first published: now, unless the row was published before.
 func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view string, at int, now int64) (int64, error) {
-	if k.rows[at].live && k.rows[at].first == 0 && !k.dated { // rare: such a record has changed
+	if k.rows[at].live && k.rows[at].first == 0 && !k.dated { // rare, because such a record has changed
 		_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
 			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)
 			return nil
@@ -89,7 +87,7 @@ func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view 
 	return row.first, nil
 }
 
-// live counts the rows that readers get: damaged ones have no hash.
+// live returns the number of rows that readers get. Damaged rows have no hash.
 func (k *rowIndex) live() (n int) {
 	for i := range k.rows {
 		if k.rows[i].live && k.rows[i].hash != 0 {
@@ -99,8 +97,8 @@ func (k *rowIndex) live() (n int) {
 	return n
 }
 
-// after returns the index after a run was published, or nil if too much of it is about
-// rows that were removed.
+// after returns the index for the next run after a run was published, or nil if too many of its entries are removed
+// rows.
 func (k *rowIndex) after(meta origin.Meta) *rowIndex {
 	if len(k.rows) > 2*meta.Rows+1024 {
 		return nil
@@ -109,7 +107,7 @@ func (k *rowIndex) after(meta origin.Meta) *rowIndex {
 	return k
 }
 
-// place returns the place of an id, which gets one if it has none.
+// place returns the position of an id, and adds the id if necessary.
 func (k *rowIndex) place(id bson.RawValue) int {
 	k.key = raw.AppendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
@@ -121,8 +119,7 @@ func (k *rowIndex) place(id bson.RawValue) int {
 	return at
 }
 
-// meet marks a record as seen. It returns its place, and whether the record was seen
-// before in this run.
+// meet marks a record as seen. It returns its position, and whether this run has seen it before.
 func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 	at = k.place(id)
 	again = k.rows[at].met == k.run
@@ -130,7 +127,7 @@ func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 	return at, again
 }
 
-// removeVanished takes the rows away whose record was not met, and returns their ids.
+// removeVanished removes the rows whose record was not seen, and returns their ids.
 func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
 	if k.keepAll {
 		return nil

@@ -13,27 +13,27 @@ import (
 
 // Errors of a Runner. Compare with errors.Is.
 var (
-	// ErrStandby: another instance holds the lease and does the work.
+	// ErrStandby: another instance holds the lease and runs the jobs.
 	ErrStandby = errors.New("another instance materializes")
-	// ErrUnknownView: there is no job for that view.
+	// ErrUnknownView: no job makes that view.
 	ErrUnknownView = errors.New("unknown view")
 )
 
-// Runner runs jobs under the store's lease, on schedules or once. Run and RunOnce belong to
-// one goroutine, its other methods are safe for concurrent use.
+// Runner runs jobs under the store's lease, on schedules or once. Only one goroutine may call Run and RunOnce; the
+// other methods are safe for concurrent use.
 type Runner struct {
 	o         Options
-	schedules map[string]*Schedule // by view; nil: none
-	full      *Schedule            // nil: none
-	kept      map[string]*rowIndex // by view: of the last run, or nil; only used by the goroutine of Run or RunOnce
-	wake      chan struct{}        // of capacity one: there is something in requests
+	schedules map[string]*Schedule // by view; nil if there is none
+	full      *Schedule            // nil if there is none
+	kept      map[string]*rowIndex // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
+	wake      chan struct{}        // of capacity one: signals that requests is not empty
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
-	requests map[string]runRequest // by view: those that no run answers yet
+	requests map[string]runRequest // requests by view that no run has answered yet
 }
 
-// New checks options and returns a Runner that is not at work yet.
+// New checks options and returns a Runner that does not run yet.
 func New(o Options) (*Runner, error) {
 	o = o.defaults()
 	r := &Runner{
@@ -59,21 +59,20 @@ func New(o Options) (*Runner, error) {
 	return r, nil
 }
 
-// Run waits for the lease, runs every job once and then on its schedule, and goes
-// back to waiting should the lease be lost. It returns nil when ctx ends, after
-// everything it started has ended and the lease is released.
+// Run waits for the lease, runs every job once and then on its schedule. If it loses the lease, it waits for it again.
+// It returns nil when ctx ends, after everything that it started has ended and the lease is released.
 func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)
 		if err != nil {
-			break // ctx ended: nothing else ends a wait without limit
+			break // ctx has ended: an endless wait ends for no other reason
 		}
 		r.hold(ctx, lease, r.work)
 	}
 	return nil
 }
 
-// jobs returns the jobs of views in the order in which they run; all for none.
+// jobs returns the jobs of views in the order in which they run. Without views it returns all jobs.
 func (r *Runner) jobs(views []string) ([]Job, error) {
 	var all []string
 	for _, job := range r.o.Jobs {
@@ -81,7 +80,7 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 	}
 	for _, view := range views {
 		if !slices.Contains(all, view) {
-			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknownView, view, strings.Join(all, ", "))
+			return nil, fmt.Errorf("%w: %q; want one of %s", ErrUnknownView, view, strings.Join(all, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(r.o.Jobs), func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
@@ -100,16 +99,13 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 	return out
 }
 
-// RunOnce runs the jobs of the requested views once, in the order of Options.Jobs, and
-// returns one outcome each. Progress may be nil; it is called by one goroutine at a
-// time, after every batch, and with Done when a view is finished.
+// RunOnce runs the jobs of the requested views once, in the order of Options.Jobs, and returns one outcome each.
+// progress may be nil; one goroutine at a time calls it, after every batch, and with Done when a view is finished.
 //
-// It waits one and a half times the lease's term for the lease, and logs that it waits:
-// an instance that was killed cannot give its lease back, which then passes on when it
-// was silent for a whole term; one that is alive renews it, and that is an error that
-// wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView,
-// the store's, or the cause for which ctx ended or the lease was lost, then
-// with the outcomes so far. Only the outcomes say how single runs went.
+// It waits for the lease for one and a half times the lease's term, and logs that it waits. A killed instance cannot
+// release its lease, which expires after a whole term; a live instance renews it, and then RunOnce returns an error
+// that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView, the store's, or the cause for which ctx ended or the
+// lease was lost, with the outcomes so far. Errors of single runs are only in the outcomes.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {

@@ -20,15 +20,14 @@ import (
 //   - an interval ("@every 2m") knows no clock and is not concerned.
 type Schedule struct {
 	interval  cron.Schedule      // set for "@every"
-	clock     *cron.SpecSchedule // set otherwise; evaluated as if local times were UTC
-	location  *time.Location     // of the local times
+	clock     *cron.SpecSchedule // set for other specs; evaluated as if local times were UTC
+	location  *time.Location     // zone of the local times
 	everyHour bool
 }
 
-// ParseSchedule reads a cron spec of five fields, a descriptor like "@daily", or
-// "@every 2m" (a second or more). It is evaluated in location, nil meaning UTC, unless
-// the spec begins with its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A spec that
-// never comes due ("0 0 30 2 *") is an error.
+// ParseSchedule parses a cron spec of five fields, a descriptor like "@daily", or "@every 2m" (a second or more). It is
+// evaluated in location, nil meaning UTC, unless the spec begins with its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A
+// spec that never comes due ("0 0 30 2 *") is an error.
 func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	parsed, err := parseCron(spec)
 	if err != nil {
@@ -54,7 +53,7 @@ func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	return s, nil
 }
 
-// parseCron parses under recover: some malformed specs make package cron panic.
+// parseCron parses a spec and recovers, because some malformed specs make package cron panic.
 func parseCron(spec string) (cron.Schedule, error) {
 	parsed, err := guarded(func() (cron.Schedule, error) { return cron.ParseStandard(spec) })
 	if errors.As(err, new(*panicError)) {
@@ -64,7 +63,7 @@ func parseCron(spec string) (cron.Schedule, error) {
 		return nil, err
 	}
 	if _, every, ok := strings.Cut(spec, "@every "); ok {
-		// Package cron would quietly round this up.
+		// Package cron would silently round this up.
 		if d, err := time.ParseDuration(every); err != nil || d < time.Second {
 			return nil, errors.New("want an interval of a second or more")
 		}
@@ -72,12 +71,12 @@ func parseCron(spec string) (cron.Schedule, error) {
 	return parsed, nil
 }
 
-// Next returns the first moment after the given one at which the schedule is due, or
-// the zero time if there is none within five years. A nil schedule is never due.
+// Next returns the first time after the given one at which the schedule is due, or the zero time if there is none
+// within five years. A nil schedule is never due.
 //
-// Between two changes of the clocks a location's offset is fixed, and local times can
-// be searched as if they were UTC. A slot found beyond the next change was either
-// jumped over by the clocks, or the search goes on behind the change.
+// Between two changes of the clocks a location's offset is constant, so local times can be searched as if they were
+// UTC. If a found time is beyond the next change, either the clocks skipped it, or the search continues after the
+// change.
 func (s *Schedule) Next(after time.Time) time.Time {
 	switch {
 	case s == nil:
@@ -110,8 +109,8 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// anew returns when a schedule is due after the clock was set to now. due is when it was due
-// before; if the clock skipped that time, it is due at once.
+// anew returns when a schedule is due after the clock was set to now. due is when it was due before. If the clock
+// skipped that time, it is due at once.
 func (s *Schedule) anew(due, now time.Time) time.Time {
 	if due.IsZero() {
 		return due
@@ -122,19 +121,19 @@ func (s *Schedule) anew(due, now time.Time) time.Time {
 	return s.Next(now)
 }
 
-// tolerance is how far the wall clock may drift from the monotonic one, between two
-// looks, before it counts as set: more than what adjusting it gradually makes of it.
+// tolerance is how far the wall clock may drift from the monotonic one, between two looks, before it counts as set.
+// Gradual adjustment stays below it.
 const tolerance = 2 * time.Second
 
-// wallClock finds out when the wall clock is set. A machine that was suspended
-// looks the same, since its monotonic clock stood still.
+// wallClock detects that the wall clock was set. A suspended machine looks the same, because its monotonic clock stands
+// still.
 type wallClock struct {
 	now   func() time.Time
-	shown time.Time // its time at the last look
+	shown time.Time // the wall clock's time at the last look
 	at    time.Time // the last look, by the monotonic clock
 }
 
-// step returns by how much the clock was set since the last look; 0: it was not.
+// step returns by how much the clock was set since the last look, or 0.
 func (c *wallClock) step() time.Duration {
 	shown, at := c.now(), time.Now()
 	by := shown.Sub(c.shown) - at.Sub(c.at)
@@ -151,8 +150,8 @@ func face(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// repeatedUntil returns the last local second before a change of the clocks. Times up to there
-// have passed, even if they come again.
+// repeatedUntil returns the last local second before a change of the clocks. Times up to it have passed, even if they
+// come again.
 func repeatedUntil(change time.Time) time.Time {
 	_, before := change.Add(-time.Nanosecond).Zone()
 	return change.UTC().Add(time.Duration(before)*time.Second - time.Second)

@@ -10,16 +10,15 @@ import (
 	"vitrine/cache/origin"
 )
 
-// shrinkGuard refuses runs after which too little would be left of a view, or of the
-// collections that its rows are made from: an emptied collection of persons would take
-// the names of people out of every project. It compares with the most of the last day, as
-// many small steps lead where one large step does.
+// shrinkGuard refuses runs that would leave too little of a view, or of the collections that its rows are made from: an
+// emptied collection of persons would remove the names of people from every project. It compares with the highest count
+// of the last day, because many small steps add up to a large one.
 type shrinkGuard struct {
-	max     float64 // share that may go; 0: any
+	max     float64 // share that may disappear; 0 means any
 	forced  bool
 	now     time.Time
-	past    map[string]origin.Count // by collection; nil: not read yet
-	counted map[string]int          // by collection, "" being the view's rows
+	past    map[string]origin.Count // counts of earlier runs by collection; nil if not read yet
+	counted map[string]int          // counts of this run by collection; "" is the view's rows
 }
 
 // heldError says why a run is held.
@@ -27,7 +26,7 @@ type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason + ": the last good view stays until forced" }
 
-// recall takes over what earlier runs have counted.
+// recall sets the counts of earlier runs.
 func (g *shrinkGuard) recall(counts []origin.Count) {
 	g.past, g.counted = map[string]origin.Count{}, map[string]int{}
 	for _, c := range counts {
@@ -35,12 +34,12 @@ func (g *shrinkGuard) recall(counts []origin.Count) {
 	}
 }
 
-// excess reports whether too many of before are gone.
+// excess reports whether gone is too large a part of before.
 func (g *shrinkGuard) excess(gone, before int) bool {
 	return !g.forced && g.max > 0 && before > 0 && float64(gone)/float64(before) > g.max
 }
 
-// collection notes how many records a collection has; a heldError if they are too few.
+// collection records how many records a collection has. It returns a heldError if they are too few.
 func (g *shrinkGuard) collection(name string, records int) error {
 	g.counted[name] = records
 	if most := g.past[name].Most(g.now); g.excess(most-records, most) {
@@ -50,21 +49,20 @@ func (g *shrinkGuard) collection(name string, records int) error {
 	return nil
 }
 
-// rows notes how many rows a run of rows before leaves; a heldError if they are too few.
+// rows records how many rows a run leaves. It returns a heldError if they are too few.
 func (g *shrinkGuard) rows(before, removed, after int) error {
 	g.counted[""] = after
 	if g.excess(removed, before) {
 		return &heldError{fmt.Sprintf("would remove %d of %d rows, more than the permitted %.4g %%", removed, before, g.max*100)}
 	}
 	if most := g.past[""].Most(g.now); g.excess(most-after, most) {
-		return &heldError{fmt.Sprintf("would leave %d rows of the %d that there were within the last day, a loss of more than the permitted %.4g %%",
+		return &heldError{fmt.Sprintf("would leave %d of the %d rows of the last day, a loss of more than the permitted %.4g %%",
 			after, most, g.max*100)}
 	}
 	return nil
 }
 
-// counts returns what the next run is to be compared with. Only what a good run has
-// counted counts; others leave it as it was.
+// counts returns the counts for the next run to compare with. Only a good run changes them.
 func (g *shrinkGuard) counts(good bool) []origin.Count {
 	all := map[string]origin.Count{}
 	if !good {

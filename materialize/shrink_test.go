@@ -83,7 +83,7 @@ func TestSlowErosionIsHeld(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 		}
-		wantHeld(t, run(790), "would leave 790 rows of the 1000 that there were within the last day")
+		wantHeld(t, run(790), "would leave 790 of the 1000 rows of the last day")
 		store.onScan = func(context.Context, string) error { return errors.New("connection refused") }
 		run(790)
 		store.onScan = nil

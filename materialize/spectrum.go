@@ -11,24 +11,22 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// SpectrumOptions says how the spectrum is summarised.
+// SpectrumOptions configures the spectrum.
 type SpectrumOptions struct {
-	// Render of these makes an activity's rendered document, as it does for Activities. It is
-	// called from one goroutine.
+	// Options.Render returns an activity's rendered document, as for Activities. One goroutine calls it.
 	spectrum.Options
-	// Catalogue reads the documents of the topic catalogue, anew for every run; none
-	// mean that there is no catalogue. If nil, they are in the collection catalog_topics.
+	// Catalogue reads the documents of the topic catalogue for every run; no documents mean that there is no catalogue.
+	// If nil, they are read from the collection catalog_topics.
 	Catalogue func(context.Context) ([]bson.Raw, error)
-	// Fingerprint stands for what Render's outcome depends on.
+	// Fingerprint covers everything that Render's result depends on.
 	Fingerprint string
 }
 
-// topicCollection holds the topic catalogue.
+// topicCollection is the collection with the topic catalogue.
 const topicCollection = "catalog_topics"
 
-// Spectrum makes the spectrum view: a row for each topic and one of totals, as package
-// spectrum summarises them from the activities. One that cannot be rendered counts all
-// the same; the view's health names it.
+// Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum makes
+// from the activities. An activity that cannot be rendered is counted, and named in the view's health.
 func Spectrum(o SpectrumOptions) Job {
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {
@@ -43,7 +41,7 @@ func Spectrum(o SpectrumOptions) Job {
 	}
 }
 
-// summarize adds up all activities.
+// summarize summarises all activities.
 func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson.Raw], error) {
 	catalogue := in.Deps[topicCollection]
 	if o.Catalogue != nil {
@@ -55,7 +53,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 			return nil, err
 		}
 	}
-	if render := o.Render; render != nil { // a panic does not stop the summary of all
+	if render := o.Render; render != nil { // a panic for one activity must not stop the whole summary
 		o.Render = func(record bson.Raw) (bson.Raw, error) {
 			return guarded(func() (bson.Raw, error) { return render(record) })
 		}

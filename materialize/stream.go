@@ -16,33 +16,32 @@ import (
 	"vitrine/rules/raw"
 )
 
-// batchBytes bounds the records of a batch beside their number: at most three
-// batches are in memory at once, one being filled and two being rendered or put aside.
+// batchBytes bounds the bytes of records in a batch. At most three batches are in memory at once: one is being filled,
+// and two are being rendered or staged.
 const batchBytes = 4 << 20
 
-// reportEvery is after how many records of a scan progress is reported, beside after each
-// batch.
+// reportEvery is the number of scanned records after which progress is reported, in addition to each batch.
 const reportEvery = 2000
 
-// maxRow is the longest row that is published: MongoDB's limit for a document, less
-// room for what the store keeps beside it.
+// maxRow is the size of the largest row that is published: MongoDB's limit for a document, minus room for the store's
+// own fields.
 const maxRow = 16<<20 - 16<<10
 
-// change is one record whose row is not up to date, on its way to becoming one.
+// change is one record whose row is stale, with the results of each step.
 type change struct {
 	record bson.Raw
 	hash   uint64
 	plain  uint64   // see published
 	mark   bson.Raw // see Job.Mark
-	at     int      // the record's place in the index
+	at     int      // position of the record in the index
 
-	row bson.Raw // nil: the record has no row
-	err error    // it could not be rendered
+	row bson.Raw // nil if the record has no row
+	err error    // why the record could not be rendered
 }
 
-// stream reads the source, renders the rows that are stale and puts them into a publication. It
-// returns the fingerprint of what the rows are made from besides their records. While a
-// batch is rendered the next one is read. All goroutines have ended when it returns.
+// stream reads the source, renders the stale rows and puts them into a publication. It returns the fingerprint of the
+// rows' inputs besides their records. While it renders a batch, it reads the next. All goroutines have ended when it
+// returns.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
 	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {
@@ -50,10 +49,10 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	}
 	seed := fingerprint
 	if b.job.Summarize != nil {
-		seed = "" // a summary's rows hold all they were made from: equal rows are up to date
+		seed = "" // rows of a summary contain all their inputs, so equal rows are up to date
 	}
-	// The hasher takes options before the rows do: if they change in between, rows are newer
-	// than their hashes, and the next run makes them again.
+	// The hasher reads options before the rows do. If they change in between, rows are newer than their hashes, and the
+	// next run makes them again.
 	h := newHasher(seed, b.job, deps)
 	row := asStored
 	if b.job.Rows != nil {
@@ -68,7 +67,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		return batch, nil
 	})
 	for batch, err := range rendered {
-		if ctx.Err() != nil { // what was not read is not deleted, and what was not rendered not left out
+		if ctx.Err() != nil { // unread records must not be deleted, and unrendered ones not be skipped
 			return "", context.Cause(ctx)
 		}
 		if err != nil {
@@ -93,7 +92,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	return fingerprint, nil
 }
 
-// batches yields changes in groups.
+// batches yields changes in batches.
 func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, error] {
 	return func(yield func([]change, error) bool) {
 		var batch []change
@@ -117,13 +116,13 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 	}
 }
 
-// changes yields the records whose rows are not up to date.
+// changes yields the records whose rows are stale.
 func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	if b.job.Summarize != nil {
 		return b.summarized(ctx, deps, h)
 	}
 	return func(yield func(change, error) bool) {
-		var wanted []change // those that the sift has not yielded yet
+		var wanted []change // records that Sift has not yielded yet
 		sift := b.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {
 				b.reportProgress(false)
@@ -152,7 +151,7 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 	}
 }
 
-// summarized is changes of a job whose rows sum up all records.
+// summarized is changes for a job whose rows summarise all records.
 func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
 		rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip})
@@ -170,8 +169,7 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 	}
 }
 
-// records yields the records of a summary: those that can be read, all the way down. It
-// skips others.
+// records yields the readable records for a summary, and skips others.
 func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.Store.Scan(ctx, b.job.Source) {
@@ -194,9 +192,8 @@ func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
 	}
 }
 
-// mustHold returns the error of a run that is held because of a damaged record which more
-// rows than its own are made from: rendered without it they would be wrong. A view that
-// has no rows yet, or is forced, goes without it.
+// mustHold returns the error for a damaged record that other rows depend on, too, so that the run is held: rendered
+// without it they would be wrong. If the view has no rows yet, or the run is forced, it returns nil.
 func (b *build) mustHold(err error) error {
 	if b.first || b.guard.forced || !errors.Is(err, origin.ErrDamagedRecord) {
 		return nil
@@ -204,8 +201,8 @@ func (b *build) mustHold(err error) error {
 	return &heldError{err.Error() + ": other rows are made from it, too"}
 }
 
-// leftOut counts a record that the store no longer has as it was written, and reports
-// whether that is the error. If it has a row, that one stays.
+// leftOut counts a record that is damaged in the store, and reports whether err means that. If the record has a row,
+// the row stays.
 func (b *build) leftOut(err error) bool {
 	damaged, ok := errors.AsType[*origin.DamagedError](err)
 	if !ok {
@@ -221,10 +218,8 @@ func (b *build) leftOut(err error) bool {
 	return true
 }
 
-// compare finds out whether the row of a record is stale. A record that a scan yields twice
-// is taken as it came first: what it brought the second time is a change that this run no
-// longer saw, and the next one does. The record may be the store's memory, and none of it
-// is kept.
+// compare reports whether the row of a record is stale. If a scan yields a record twice, the first version counts, and
+// the next run sees the second. The record may be the store's memory, so compare keeps none of it.
 func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	id, err := record.LookupErr("_id")
 	if err != nil {
@@ -240,21 +235,21 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	}
 	if c.hash, c.mark, err = h.sum(record); err != nil {
 		b.skip(id, err)
-		c.plain = 0 // the next run lists the error, too
+		c.plain = 0 // so that the next run lists the error, too
 	} else if row.live && c.hash == row.hash {
 		row.plain = c.plain
 	}
 	return c, !again && (b.full || !row.live || row.hash != c.hash)
 }
 
-// mark puts a record's mark into its row. If the record does not say when it was entered, the
-// mark says when the row was first published.
+// mark puts a record's mark into its row. If the record does not say when it was entered, the mark says when the row
+// was first published.
 func (b *build) mark(ctx context.Context, c *change) (err error) {
 	if b.job.Mark == nil || c.row == nil {
 		return nil
 	}
 	if len(c.row)+len(c.mark)+len(mark.Field)+2 > maxRow {
-		c.mark = nil // the API must not lose a row to the lists
+		c.mark = nil // the row stays, so that an error in marks does not remove it from the API
 	}
 	if c.mark != nil && raw.Get(c.mark, "entered").IsZero() {
 		first, err := b.index.firstPublished(ctx, b.Store, b.job.View, c.at, b.Now().Unix())
@@ -272,8 +267,7 @@ func (b *build) mark(ctx context.Context, c *change) (err error) {
 // id returns the _id of the record. compare has skipped records without one.
 func (c *change) id() bson.RawValue { return c.record.Lookup("_id") }
 
-// rows returns the rows to publish for rendered changes, and notes them in the counts and the
-// index.
+// rows returns the rows to publish for rendered changes, and updates the counts and the index.
 func (b *build) rows(changes []change) []origin.Row {
 	rows := make([]origin.Row, 0, len(changes))
 	for _, c := range changes {
@@ -287,7 +281,7 @@ func (b *build) rows(changes []change) []origin.Row {
 			rows = append(rows, origin.Row{ID: c.id()})
 		case c.row == nil:
 		case b.full && row.live && row.hash == c.hash && row.sum == xxhash.Sum64(c.row):
-			// The stored row is what it should be.
+			// The stored row is up to date.
 		default:
 			b.out.Changed++
 			row.hash, row.plain, row.live = c.hash, c.plain, true
@@ -297,7 +291,7 @@ func (b *build) rows(changes []change) []origin.Row {
 	return rows
 }
 
-// skip counts a record of which no row can be made and lists the first of them.
+// skip counts a skipped record and lists it if it is among the first.
 func (b *build) skip(id bson.RawValue, err error) {
 	b.out.Skipped++
 	if len(b.out.Skips) < origin.MaxSkips {

@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Spacing of the runs of one job.
+// Minimal pauses between the runs of one job.
 const (
-	changeGap = 5 * time.Second // between runs that change streams ask for
-	backoff   = 5 * time.Second // after a first error; doubled with each further one
-	maxWait   = 5 * time.Minute // after any number of errors
+	changeGap = 5 * time.Second // between runs requested by change streams
+	backoff   = 5 * time.Second // after the first error; doubled with each further one
+	maxWait   = 5 * time.Minute // after many errors
 )
 
-// runRequest is a request for a run of a job. Requests that arrive while one is pending
-// are coalesced with it.
+// runRequest is a request for a run of a job. Requests that arrive while one is pending are coalesced with it.
 type runRequest struct {
-	changed bool // the source has changed: run when the job has rested
-	now     bool // a caller waits: run in any case
+	changed bool // the source has changed: run after changeGap
+	now     bool // a caller waits: run at once
 	full    bool
 	force   bool
 
-	waiting []chan<- Outcome // each has room for one; closed if there will be no run
+	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
 
-// with returns both requests in one.
+// with combines two requests.
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
 		changed: a.changed || b.changed, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
@@ -33,19 +32,19 @@ func (a runRequest) with(b runRequest) runRequest {
 	}
 }
 
-// task is a job with its place in time. It belongs to the goroutine that runs jobs.
+// task is a job with the times of its runs. It belongs to the goroutine that runs jobs.
 type task struct {
 	job      Job
-	schedule *Schedule // nil: none
-	next     time.Time // the next scheduled time; zero: none
+	schedule *Schedule // nil if there is none
+	next     time.Time // the next scheduled time; zero if there is none
 	pending  runRequest
-	empty    bool      // the last run that came to an end found no records, which was warned of
+	empty    bool      // the last finished run found no records, and this was logged
 	ended    time.Time // when the last run ended
 	failures int       // errors in a row
-	retry    time.Time // after an error: when to run again, and not before; zero: all is well
+	retry    time.Time // earliest time of the next run after an error; zero after a success
 }
 
-// due returns when the task should run; the zero time if nothing asks for a run.
+// due returns when the task should run, or the zero time if there is no reason.
 func (t *task) due(now time.Time) time.Time {
 	switch {
 	case t.pending.now:
@@ -58,8 +57,7 @@ func (t *task) due(now time.Time) time.Time {
 	return t.next
 }
 
-// pass moves the task on to its first scheduled time after now and returns how many
-// scheduled times have passed.
+// pass moves the task to its first scheduled time after now and returns how many scheduled times have passed.
 func (t *task) pass(now time.Time) int {
 	n := 0
 	for !t.next.IsZero() && !t.next.After(now) {
@@ -69,7 +67,7 @@ func (t *task) pass(now time.Time) int {
 	return n
 }
 
-// stepped computes the task's times anew after the clock was set to now, by so much.
+// stepped updates the task's times after the clock was set to now, by the given step.
 func (t *task) stepped(now time.Time, by time.Duration) {
 	t.next = t.schedule.anew(t.next, now)
 	t.ended = t.ended.Add(by)
@@ -78,8 +76,7 @@ func (t *task) stepped(now time.Time, by time.Duration) {
 	}
 }
 
-// finish records the outcome of the run that answered a request. After a failure the
-// request stays for the next try.
+// finish records the outcome of the run for a request. After a failure the request stays pending.
 func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.ended = now
 	if out.Result != Failed {
@@ -93,7 +90,7 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.pending = t.pending.with(request)
 }
 
-// sleep waits, or returns the cause for which ctx ended.
+// sleep waits, and returns the cause if ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -103,8 +100,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// jitter returns a random duration between a half and one and a half of d, so that
-// instances that wait for the same thing do not retry in step.
+// jitter returns a random duration between 0.5 and 1.5 times d, so that instances that wait for the same thing do not
+// retry at the same time.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d+1)
 }

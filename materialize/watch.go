@@ -9,14 +9,13 @@ import (
 	"vitrine/cache/origin"
 )
 
-// watch requests runs of the jobs whose source or dependencies change, until ctx ends
-// or the store reports that it cannot watch. Schedules go on meanwhile, and find what a
-// broken stream fails to report.
+// watch requests runs of the jobs whose source or dependencies change, until ctx ends or the store cannot watch.
+// Schedules continue meanwhile, and cover changes that a broken stream does not report.
 func (r *Runner) watch(ctx context.Context) {
 	if r.o.Watcher == nil {
 		return
 	}
-	var collections []string // what the jobs read
+	var collections []string // the collections that jobs read
 	for _, job := range r.o.Jobs {
 		collections = slices.Concat(collections, []string{job.Source}, job.Deps, job.Related)
 	}
@@ -32,10 +31,10 @@ func (r *Runner) watch(ctx context.Context) {
 			return
 		}
 		if time.Since(began) > maxWait {
-			failures = 0 // it went well for long
+			failures = 0 // the stream has worked for long
 		}
 		r.o.Log.WarnContext(ctx, "watch for changes", "error", err)
-		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // ends the loop if it fails
+		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // the loop ends if ctx has ended
 	}
 }
 
@@ -47,6 +46,6 @@ func (r *Runner) changed(collection string) {
 			jobs = append(jobs, job)
 		}
 	}
-	// A standby does not watch; a burst that ends with the lease is left to the next leader.
+	// Ignore ErrStandby: a standby does not watch, and the next leader runs all jobs.
 	_ = r.enqueue(jobs, runRequest{changed: true})
 }

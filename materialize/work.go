@@ -10,27 +10,26 @@ import (
 	"vitrine/cache/origin"
 )
 
-// recheck is how long the runner sleeps at most. Timers stand still while a machine
-// is suspended and do not follow a clock that is set; schedules are about the clock.
+// recheck is the longest sleep of the runner. Timers stop while a machine is suspended and do not follow a clock that
+// is set, but schedules follow the clock.
 const recheck = 10 * time.Second
 
-// Request is a request for runs out of turn.
+// Request is a request for runs outside of the schedule.
 type Request struct {
-	Views []string // empty: all
-	Full  bool     // render everything and compare it with what is stored
+	Views []string // if empty, all
+	Full  bool     // render everything and compare it with the stored rows
 	Force bool     // publish even if a view shrinks more than permitted
 }
 
-// run is the request for each of its jobs.
+// run returns the request for each of its jobs.
 func (q Request) run() runRequest {
 	return runRequest{now: true, full: q.Full, force: q.Force}
 }
 
-// Trigger requests runs without waiting for them. Requests that come faster
-// than runs are coalesced; one that comes during a run of its view brings another run
-// after it. Requests are dropped with the lease. ErrUnknownView names a view
-// without a job; ErrStandby means that this Runner does not hold the lease, and nothing
-// will happen, also if it takes the lease later.
+// Trigger requests runs without waiting for them. Pending requests are coalesced; a request during a run of its view
+// causes another run after it. Requests are dropped with the lease. Trigger returns ErrUnknownView for a view without a
+// job, and ErrStandby if this Runner does not hold the lease; then no run follows, even if the Runner takes the lease
+// later.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {
@@ -39,10 +38,9 @@ func (r *Runner) Trigger(q Request) error {
 	return r.enqueue(jobs, q.run())
 }
 
-// Refresh is Trigger that waits for the runs, and returns one outcome each, in the order
-// of Options.Jobs. If ctx ends first its cause is the error, and the runs go on; if the
-// lease is lost before all have begun, or the Runner ends, the error is ErrStandby. Either
-// comes with the outcomes so far.
+// Refresh is Trigger, but waits for the runs, and returns one outcome each, in the order of Options.Jobs. If ctx ends
+// first, it returns its cause, and the runs continue. If the lease is lost before all runs have begun, or the Runner
+// ends, it returns ErrStandby. In both cases it also returns the outcomes so far.
 func (r *Runner) Refresh(ctx context.Context, q Request) (outcomes []Outcome, err error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {
@@ -69,14 +67,13 @@ func (r *Runner) Refresh(ctx context.Context, q Request) (outcomes []Outcome, er
 	return outcomes, nil
 }
 
-// Leader names the instance that runs the jobs of a store, or did until it died; it is
-// empty if none does.
+// Leader returns the instance that runs the jobs of a store, or did until it died. It returns "" if there is none.
 func Leader(ctx context.Context, leases origin.Leases) (string, error) {
 	return leases.Holder(ctx, leaseName)
 }
 
-// enqueue leaves a request for a run of each job and wakes the goroutine that runs them.
-// The channels, one for each job if there are any, get the outcomes.
+// enqueue adds a request for a run of each job and wakes the goroutine that runs them. Each job's channel in outcomes,
+// if given, gets its outcome.
 func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,13 +88,13 @@ func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcom
 	}
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will wake up already
+	default: // a signal is already pending
 	}
 	return nil
 }
 
-// lead sets whether requests are accepted. Those left over are dropped: a request to force
-// a view must not be fulfilled days later, when the lease happens to come back.
+// lead sets whether requests are accepted. It drops pending requests: a request to force a view must not be fulfilled
+// days later, when this instance gets the lease again.
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
 	r.leading = leading
@@ -113,8 +110,7 @@ func (r *Runner) lead(leading bool) {
 	}
 }
 
-// work runs jobs, one after another, until ctx ends: each at once, then as scheduled
-// and requested.
+// work runs jobs, one after another, until ctx ends: each at once, then as scheduled and requested.
 func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease.Token)
 	var watching sync.WaitGroup
@@ -139,23 +135,23 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 		}
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, origin.ErrFenced) {
-		r.o.Log.WarnContext(ctx, "materializing ended: the lease is lost", "error", cause)
+		r.o.Log.WarnContext(ctx, "materializing ended: lease lost", "error", cause)
 	} else {
 		r.o.Log.InfoContext(ctx, "materializing ended")
 	}
 }
 
-// now is what the clock on the wall shows, without a monotonic reading.
+// now returns the wall clock's time, without a monotonic reading.
 func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
 
-// agenda is what the goroutine that runs jobs has to do, and when.
+// agenda has the tasks of the goroutine that runs jobs, and their times.
 type agenda struct {
 	clock   *wallClock
 	tasks   []*task
-	fullDue time.Time // the next full run; zero: none
+	fullDue time.Time // the next full run; zero if there is none
 }
 
-// newAgenda returns the jobs, each to be run at once, and when the full run is due.
+// newAgenda returns the jobs, which are due at once, and when the full run is due.
 func (r *Runner) newAgenda() *agenda {
 	now := r.now()
 	a := &agenda{clock: &wallClock{now: r.now, shown: now, at: time.Now()}, fullDue: r.full.Next(now)}
@@ -168,9 +164,9 @@ func (r *Runner) newAgenda() *agenda {
 	return a
 }
 
-// look returns what the clock shows. If it was set since the last look, every time of the
-// agenda is computed anew. Nothing else reads the clock between two looks: a time that
-// was compared with the agenda unawares would count the hours jumped over as missed.
+// look returns the wall clock's time. If the clock was set since the last look, look updates every time of the agenda.
+// Nothing else may read the clock for the agenda: a time from after such a step would make the skipped hours count as
+// missed.
 func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	by := a.clock.step()
 	now = a.clock.shown
@@ -193,22 +189,21 @@ func (r *Runner) reportDue(t *task, now time.Time) {
 	}
 }
 
-// enqueueFull requests a full run of every job if its time has come. Times that went by
-// together are one.
+// enqueueFull requests a full run of every job if it is due. Several missed times count as one.
 func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 	now := r.look(ctx, a)
 	if a.fullDue.IsZero() || a.fullDue.After(now) {
 		return
 	}
-	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true}) // leads: only the caller gives that up
+	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true}) // cannot fail: this Runner leads until its caller ends that
 	a.fullDue = r.full.Next(now)
 }
 
-// runDue runs a task if its time has come. Scheduled times that the run itself, or a
-// wait after an error, lets pass are missed: reported, not made up for.
+// runDue runs a task if it is due. Scheduled times that pass during the run, or while waiting after an error, are
+// reported as missed and not made up for.
 func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *task) {
 	if ctx.Err() != nil {
-		return // lead drops the requests and answers the waiting callers
+		return // keep the request: lead drops it and answers the waiting callers
 	}
 	now := r.look(ctx, a)
 	r.mu.Lock()
@@ -252,13 +247,13 @@ func (a *agenda) wait(now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// log writes one record per run: quietly when nothing happened.
+// log writes one record per run, at level debug if nothing has changed.
 func (r *Runner) log(ctx context.Context, out Outcome) {
 	level := slog.LevelInfo
 	switch {
 	case out.Result == Failed:
 		level = slog.LevelError
-	case out.Result == Stopped: // as requested
+	case out.Result == Stopped: // the run was stopped on request
 	case out.Result == Held || out.Err != nil || out.Skipped > 0 || out.Missing > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:
@@ -285,13 +280,12 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
 }
 
-// warnOfEmpty warns of a run that found no records in its job's source and reports
-// whether it did: the name of the store may be mistyped. warned says that the run before
-// has warned.
+// warnOfEmpty warns of a run that found no records in its job's source, because the name of the store may be mistyped.
+// It reports whether the source was empty. warned says that the previous run has warned.
 func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
 	switch {
 	case out.Result == Failed || out.Result == Stopped:
-		return warned // nothing was learned
+		return warned // the run does not tell
 	case out.Scanned > 0 || job.Optional:
 		return false
 	case !warned:

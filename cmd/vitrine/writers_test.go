@@ -197,7 +197,7 @@ func TestDemoFollowsNoLink(t *testing.T) {
 	}
 	cmd := command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
 	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=missing.yml") // it ends after the store is filled
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "no regular file") {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "not a regular file") {
 		t.Errorf("%v: %.500s", err, out)
 	}
 	if after := sources(t, uri); !maps.Equal(before, after) {

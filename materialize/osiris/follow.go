@@ -21,14 +21,14 @@ import (
 // Follower reads the settings of an OSIRIS database while the program runs, and logs each
 // warning once. It is safe for concurrent use.
 type Follower struct {
-	// Source is the database, or Kept of it. It may be replaced before the first call of a method.
+	// Source is the database, or a Kept that reads it. It may be replaced before the first call of a method.
 	Source Source
 	log    *slog.Logger
-	latest atomic.Pointer[Rendering] // of the last run of activities; nil: none yet
-	had    atomic.Bool               // Answers has found settings
+	latest atomic.Pointer[Rendering] // rendering of the last run of activities; nil before the first
+	had    atomic.Bool               // Answers has found settings before
 
 	mu       sync.Mutex                       // guards reported
-	reported map[string]map[render.Fault]bool // by the use of the settings
+	reported map[string]map[render.Fault]bool // faults that were logged, by the use of the settings
 }
 
 // NewFollower returns a follower of a database.
@@ -36,8 +36,8 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 	return &Follower{Source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
-// Answers reads the settings that answers depend on. It fails if the database has lost them:
-// without keys and rights all records would be open to all.
+// Answers reads the settings that answers depend on. It fails if the database has lost them, because without keys and
+// rights all records would be public.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
 	if none := reflect.DeepEqual(s, osiris.From(nil)); err == nil && !none {
@@ -51,12 +51,12 @@ func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	return s, err
 }
 
-// Rendering is what activities are rendered by.
+// Rendering has the rules and options for rendering activities.
 type Rendering struct {
 	Rules   *render.Rules
 	Options render.Options
-	Faults  []render.Fault // of the settings that the rules were completed by
-	Hidden  *access.Fields // which no rule sees: what is rendered is shown to all
+	Faults  []render.Fault // faults in the settings that completed the rules
+	Hidden  *access.Fields // fields that rules cannot see, because all callers see rendered documents
 }
 
 // Complete is the materialize.RenderFunc of a rendering.
@@ -64,13 +64,13 @@ func (r *Rendering) Complete(record bson.Raw) (bson.Raw, error) {
 	return r.Rules.Complete(r.Hidden.Strip(record), r.Options)
 }
 
-// Fingerprint stands for everything that the outcome of Complete depends on.
+// Fingerprint covers everything that the result of Complete depends on.
 func (r *Rendering) Fingerprint() string {
 	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone, " ", r.Hidden)
 }
 
-// Activities returns the job of activities that are rendered by the database's settings,
-// and a function for jobs that render activities, too: as in the last run of the first.
+// Activities returns the job of activities rendered by the database's settings. It also returns a function with which
+// other jobs render activities as the last run of that job did.
 func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, materialize.RenderFunc, error) {
 	first, err := Read(ctx, f.Source, osiris.ForRendering()...)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 	return job, func(record bson.Raw) (bson.Raw, error) { return f.latest.Load().Complete(record) }, nil
 }
 
-// report logs each warning once, and again after it was gone.
+// report logs each warning once, and again if it returns after it was gone.
 func (f *Follower) report(use string, now []render.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,8 +113,7 @@ type Source interface {
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 }
 
-// Read reads collections of a database, each once. Its only errors are those of the
-// source.
+// Read reads each of the collections once. It returns only errors of the source.
 func Read(ctx context.Context, src Source, collections ...string) (osiris.Settings, error) {
 	docs := make(map[string][]bson.Raw)
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(collections))) {

@@ -21,9 +21,8 @@ import (
 	"vitrine/rules"
 )
 
-// Kept is a Source that keeps what it read in files, and yields it while the database is
-// away. So a front end can start without the database, with the rights that it last read
-// there. It is safe for concurrent use.
+// Kept is a Source that keeps the collections in files, and yields them while the database is unavailable. So a front
+// end can start without the database, with the rights that it last read. It is safe for concurrent use.
 type Kept struct {
 	source Source
 	dir    string
@@ -34,14 +33,14 @@ type Kept struct {
 	files map[string]file
 }
 
-// file is what this process has made of the file of a collection.
+// file is the state of a collection's file.
 type file struct {
-	hash uint64 // of what was last read
-	err  error  // why that is not in the file; nil: it is
+	hash uint64 // hash of the collection as last read
+	err  error  // why the file does not have that version; nil if it has
 }
 
-// Keep returns a source that keeps files in a folder, which is made if it is not there.
-// store is the store's name: files of another are not used.
+// Keep returns a source that keeps files in a folder, which it creates if necessary. store is the store's name; files
+// of another store are not used.
 func Keep(source Source, dir, store string, log *slog.Logger) (*Kept, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func Keep(source Source, dir, store string, log *slog.Logger) (*Kept, error) {
 	return &Kept{source: source, dir: dir, store: store, log: log, files: map[string]file{}}, nil
 }
 
-// Scan implements Source. It yields nothing until it has read everything.
+// Scan implements Source. It reads everything before it yields.
 func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		docs, err := k.read(ctx, name)
@@ -65,7 +64,7 @@ func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error]
 	}
 }
 
-// read reads a collection, from its file while the database is away.
+// read reads a collection, from its file if the database is unavailable.
 func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
 	for doc, err := range k.source.Scan(ctx, name) {
 		if errors.Is(err, rules.ErrUnavailable) {
@@ -85,24 +84,24 @@ func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err erro
 	return docs, nil
 }
 
-// errLost says that the settings of a database are gone, and with them keys and rights: such a
-// database was dropped, or is another one, and its views are held.
+// errLost reports that the settings of a database are gone, including keys and rights. Such a database was dropped, or
+// is another one, and its views are held.
 var errLost = errors.New("the database has lost its settings")
 
-// lost reports whether none of the collections that have a file has a record any more.
+// lost reports whether all collections that have a file are empty now.
 func (k *Kept) lost(ctx context.Context) bool {
-	files, _ := filepath.Glob(k.path("*")) // fails for wrong patterns only
+	files, _ := filepath.Glob(k.path("*")) // fails only for malformed patterns
 	for _, file := range files {
 		name, _ := strings.CutSuffix(filepath.Base(file), filepath.Ext(file))
 		for range k.source.Scan(ctx, strings.TrimPrefix(name, keptPrefix)) {
-			return false // an error, too: nothing is known
+			return false // also after an error, because then nothing is known
 		}
 	}
 	return len(files) > 0
 }
 
-// recall returns what was last read, by this process or by the one that left a file. A file
-// that could not be replaced says what counts no more.
+// recall returns the collection as last read, by this process or by the one that wrote the file. It refuses a file that
+// could not be replaced, because it is out of date.
 func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,8 +125,8 @@ func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 	return docs, nil
 }
 
-// remember keeps what was read. A file that cannot be written is tried again when the
-// collection is read again; the failure is logged once.
+// remember keeps a collection. If it cannot write the file, it logs that once, and tries again when the collection is
+// read again.
 func (k *Kept) remember(name string, docs []bson.Raw) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -143,7 +142,7 @@ func (k *Kept) remember(name string, docs []bson.Raw) {
 	k.files[name] = now
 }
 
-// path is the name of a collection's file. No view has such a name.
+// path returns the path of a collection's file. It differs from those of all views.
 func (k *Kept) path(name string) string { return snapfile.Path(k.dir, keptPrefix+name) }
 
 const keptPrefix = "source."
