@@ -18,8 +18,8 @@ import (
 	"vitrine/rules"
 )
 
-// newAdmin builds the operator's app: /metrics, /admin/views, POST
-// /admin/refresh and pprof, behind the token where there is one.
+// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh and pprof, behind the token if there
+// is one.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -30,12 +30,12 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		}
 		return s.fail(c, err)
 	})
-	// Fiber calls what is installed first: the guards stand before all that they guard.
+	// Fiber calls handlers in the order of installation, so the guards come first.
 	app.Use(guardAdmin(o))
 	if token := auth.NewSecret(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
-	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
+	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // the command line may contain the store's password
 	app.Use("/debug/pprof", shortRecording)
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
@@ -44,8 +44,8 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	return app
 }
 
-// shortRecording refuses profiles and traces of more than a minute: they end by time alone, and
-// one at a time is recorded.
+// shortRecording refuses profiles and traces of more than a minute, because they end only by time, and only one can be
+// recorded at a time.
 func shortRecording(c *fiber.Ctx) error {
 	p := query.Read(c.Context().QueryArgs().All())
 	if p.Integer("seconds") > 60 {
@@ -57,8 +57,8 @@ func shortRecording(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// bearer admits requests with the token. Wrong tokens are counted apart from wrong keys, so that a
-// client behind the operator's proxy that guesses keys cannot lock the operator out.
+// bearer admits requests with the token. It counts wrong tokens separately from wrong keys, so that a client behind the
+// operator's proxy that guesses keys cannot lock the operator out.
 func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	guesses := auth.NewGuesses(s.options.Limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
@@ -76,10 +76,10 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	}
 }
 
-// refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1
-// publishes even what would be held back, ?wait=1 waits for the outcome: 200 if all jobs
-// succeeded, 500 if not. 202 means that the jobs continue, 409 that another instance runs them; but
-// force=1 makes this instance show the views that it holds, with 202.
+// refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1 publishes even what would
+// be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded, 500 if not. 202 means that the jobs continue,
+// 409 that another instance runs them; but with force=1 this instance shows the views that it holds back, and returns
+// 202.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())
@@ -128,10 +128,9 @@ func (s *Server) adminViews(c *fiber.Ctx) error {
 	}{fiber.StatusOK, len(data), data, s.storeStatus()})
 }
 
-// guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach
-// the listener. The browser's headers identify most of them. A page whose host name resolves to
-// this address (DNS rebinding) counts as the same site: without a token, which such a page cannot
-// have, its Host header identifies it.
+// guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach the listener. The
+// browser's headers identify most of them. A page whose host name resolves to this address (DNS rebinding) counts as
+// the same site; without a token, which such a page cannot have, its Host header identifies it.
 func guardAdmin(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		switch {
@@ -144,7 +143,7 @@ func guardAdmin(o AdminOptions) fiber.Handler {
 	}
 }
 
-// foreignPage reports whether the browser says that a page of another site sent the request.
+// foreignPage reports whether a page of another site sent the request, according to the browser.
 func foreignPage(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site != "same-origin" && site != "none"
@@ -157,8 +156,8 @@ func foreignPage(c *fiber.Ctx) bool {
 	return err != nil || !strings.EqualFold(from.Host, string(c.Context().Host()))
 }
 
-// ownHost reports whether a Host header is an address, localhost, or one of the operator's names:
-// hosts that DNS rebinding cannot use.
+// ownHost reports whether a Host header is an address, localhost, or one of the operator's names, which DNS rebinding
+// cannot use.
 func ownHost(host string, own []string) bool {
 	name := host
 	if at := strings.LastIndexByte(host, ':'); at >= 0 && !strings.HasSuffix(host, "]") {

@@ -1,16 +1,16 @@
 // Package proxy is the HTTP front end: parameters in, envelope out (API.md).
 //
-// The way of one request:
+// The path of one request:
 //
 //	listener   counts connections and gathers request headers in little memory
 //	edge       request id, panics, errors to envelopes, log, metrics            (edge.go)
 //	settings   one generation of keys, rights and labels, read once per request (settings.go)
-//	auth       the caller, and what admits it: client, session, API key, rate
+//	auth       the caller, admitted by client, session, API key and rate
 //	query, api parameters to a response.Plan: a canonical query and how to
 //	           build its body; one file per resource
 //	response   keeps plans and answers, negotiates, sets the headers, sends
 //	           the bytes or streams them
 //
-// Two listeners, two apps: the public one and the operator's. Nothing that Fiber hands
-// out is kept after its handler has returned. A *Server is safe for concurrent use.
+// There are two listeners with an app each: the public one and the operator's. Handlers keep nothing of Fiber's memory
+// after they have returned. A *Server is safe for concurrent use.
 package proxy

@@ -25,16 +25,16 @@ import (
 
 const headerRequestID = "X-Request-Id"
 
-// edge wraps every request: it sets the request id, turns errors and panics into envelopes, and
-// counts and logs the response.
+// edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs the
+// response.
 func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
-	s.setHeaders(c) // before anything can fail: errors have an id, too
+	s.setHeaders(c) // first, so that errors have an id, too
 	err := checkHead(c)
-	// The server's buffer, which has room for headers too, lets longer URLs pass.
+	// The server's buffer, which also has room for headers, lets longer URLs pass.
 	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
 		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
 	}
@@ -55,7 +55,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// checkHead refuses a request that proxies in front may read differently.
+// checkHead refuses a request that a proxy in front may have read differently.
 func checkHead(c *fiber.Ctx) error {
 	reason, closes := listener.CheckHead(&c.Request().Header)
 	if closes {
@@ -67,7 +67,7 @@ func checkHead(c *fiber.Ctx) error {
 	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
 }
 
-// accessLevel returns the level of an access-log line: debug for health checks, else info.
+// accessLevel returns the level of an access-log line: debug for health checks, otherwise info.
 func accessLevel(c *fiber.Ctx) slog.Level {
 	if path := c.Path(); path == "/healthz" || path == "/readyz" {
 		return slog.LevelDebug
@@ -75,7 +75,8 @@ func accessLevel(c *fiber.Ctx) slog.Level {
 	return slog.LevelInfo
 }
 
-// guarded calls the handlers behind the edge, through cors where it is set. Fiber's recover middleware would lose the stack.
+// guarded calls the handlers behind the edge, through cors if it is set. Fiber's recover middleware would lose the
+// stack.
 func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -94,8 +95,8 @@ var ofAnswers = []string{
 	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
 }
 
-// fail writes the envelope of an error, and logs the error if it is the server's fault: as a
-// warning if the answer is temporarily unavailable. Without an error it does nothing.
+// fail writes the envelope of an error. It logs the error if the server caused it: as a warning if the answer is
+// temporarily unavailable. It does nothing if err is nil.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return nil
@@ -112,7 +113,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if errors.As(err, new(*panicked)) {
 		s.metrics.panics.Inc()
 	}
-	if p.status >= 500 && p.status != fiber.StatusNotImplemented { // which the client's call asks for
+	if p.status >= 500 && p.status != fiber.StatusNotImplemented { // not for 501, which the client's request causes
 		level := slog.LevelError
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
@@ -136,8 +137,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
 }
 
-// setHeaders sets the headers of every response, errors included: nosniff and the request id. The
-// client's id is used if it is short and plain and contains no key.
+// setHeaders sets the headers of every response, including errors: nosniff and the request id. It uses the client's id
+// if it is short and plain and contains no key.
 func (s *Server) setHeaders(c *fiber.Ctx) {
 	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 	if id := c.Get(headerRequestID); saneID.MatchString(id) && !s.settingsOf(c).auth.Holds(id) {
@@ -145,14 +146,14 @@ func (s *Server) setHeaders(c *fiber.Ctx) {
 		return
 	}
 	var id [16]byte
-	strconv.AppendUint(id[:0], rand.Uint64()|1<<63, 16) // the high bit keeps it 16 digits long
+	strconv.AppendUint(id[:0], rand.Uint64()|1<<63, 16) // the high bit makes it 16 digits long
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(headerRequestID), id[:])
 }
 
 // idOf returns a copy of the request id, which a log may keep.
 func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequestID)) }
 
-// saneID matches the request ids of clients that are used.
+// saneID matches the clients' request ids that the server uses.
 var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
@@ -161,7 +162,7 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 		slog.String("method", strings.Clone(c.Method())),
 		slog.String("url", s.settingsOf(c).auth.URL(c.Path(), string(c.Context().URI().QueryString()))),
 		slog.Int("status", c.Response().StatusCode()),
-		slog.Int("bytes", bodyBytes(c)), // -1: streamed
+		slog.Int("bytes", bodyBytes(c)), // -1 if streamed
 		slog.Duration("took", took),
 		slog.String("peer", s.settingsOf(c).auth.Addr(c).String()),
 	)

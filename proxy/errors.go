@@ -27,14 +27,14 @@ const (
 	dataNotFound     = "DataNotFound"
 	serverError      = "Internal server error"
 	unavailable      = "Service unavailable"
-	notLeading       = "NotLeading" // of the operator's listener alone
+	notLeading       = "NotLeading" // only on the operator's listener
 )
 
-// statusGone is the status in log and metrics when the client has closed its connection; other
-// web servers use the same number.
+// statusGone is the status in log and metrics if the client has closed its connection; other web servers use the same
+// number.
 const statusGone = 499
 
-// problem is an error as clients see it.
+// problem is an error in the form that clients see.
 type problem struct {
 	status int
 	name   string
@@ -44,11 +44,11 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.msg }
 
-// refused returns a 403 with its own reason.
+// refused returns a 403 with a reason.
 func refused(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
 
-// classify is the only table from errors to responses. A client reads the text of a problem or a
-// *rules.Error; of any other error it learns only the kind.
+// classify is the only table from errors to responses. A client gets the text of a problem or a *rules.Error; of any
+// other error it gets only the kind.
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error
@@ -58,8 +58,8 @@ func classify(err error) problem {
 		}
 		return otherwise
 	}
-	// An error may be of several kinds, and the first that matches counts: work that ended
-	// because its client has gone is unavailable, too, and must not be logged as a failure.
+	// An error may be of several kinds, and the first match counts: for example, work that ended because its client has
+	// gone is unavailable, too, but must not be logged as a failure.
 	switch {
 	case errors.As(err, &own):
 		return own
@@ -101,7 +101,7 @@ func classifyHTTP(e *fiber.Error) problem {
 		return problem{e.Code, dataNotFound, "There is nothing at this path."}
 	case e.Code == http.StatusRequestURITooLong:
 		return problem{e.Code, wrongCall, e.Message}
-	case e.Code == http.StatusBadGateway: // Fiber's word for a connection that broke while it was read
+	case e.Code == http.StatusBadGateway: // Fiber's status for a connection that broke while it was read
 		return problem{http.StatusBadRequest, wrongCall, "The request cannot be read."}
 	case e.Code >= 400 && e.Code < 500:
 		return problem{e.Code, wrongCall, cmp.Or(refusals[e.Code], "The request cannot be read.")}
@@ -110,8 +110,7 @@ func classifyHTTP(e *fiber.Error) problem {
 	}
 }
 
-// retryAfter returns the value of Retry-After for an error, in whole seconds: the error's own, or
-// one.
+// retryAfter returns the value of Retry-After for an error, in whole seconds: the error's own, or one second.
 func retryAfter(err error) string {
 	var known interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &known) {
@@ -120,8 +119,7 @@ func retryAfter(err error) string {
 	return auth.WholeSeconds(max(known.RetryAfter(), time.Second))
 }
 
-// crowded is the response sent when the connection limit is reached, broken the response to a
-// request that panics.
+// crowded is the response sent when the connection limit is reached; broken is the response to a request that panics.
 var (
 	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
 	broken  = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")

@@ -24,10 +24,9 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 	return c.Send(text)
 }
 
-// readyz reports whether balancers should send requests here: every view is loaded and the server
-// is not draining. If the store cannot be reached, has no records for a view, or has lost rows of
-// it, the status is still 200, since rows in memory can be served, but the state is degraded and
-// data lists the views concerned.
+// readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
+// the store cannot be reached, has no records for a view, or has lost rows of it, the status is still 200, because rows
+// in memory can be served, but the state is degraded and data lists the affected views.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -35,8 +34,8 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	case !s.options.Views.Ready():
 		return notReady(c, s.unloaded())
 	}
-	// A 503 would take away every instance at once when the store fails, and with them the
-	// answers that they can still give.
+	// Not 503: if the store fails, that would remove every instance at once, and with them the answers that they can
+	// still give.
 	views, msg := s.degraded()
 	if len(views) == 0 {
 		return s.healthz(c)
@@ -57,10 +56,10 @@ type degradedView struct {
 	Generation uint64     `json:"generation"`
 	Checked    *time.Time `json:"checked"`        // when the store last confirmed it
 	Empty      bool       `json:"empty"`          // the last run of its job found no records
-	Held       string     `json:"held,omitempty"` // why what the store has of it is not shown
+	Held       string     `json:"held,omitempty"` // why the store's generation is not shown
 }
 
-// degraded lists the views that are not served as they should be, and says why.
+// degraded lists the degraded views, and says why they are.
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held bool
 	for _, status := range s.options.Views.Status() {
@@ -89,12 +88,12 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	return views, strings.Join(reasons, " ")
 }
 
-// notReady sends a 503 that is not logged as a failure: balancers poll for it.
+// notReady sends a 503 that is not logged as a failure, because balancers poll for it.
 func notReady(c *fiber.Ctx, msg string) error {
 	return sendUnkept(c.Status(fiber.StatusServiceUnavailable), response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }
 
-// unloaded names the views that are not loaded, and says why those that are held are not.
+// unloaded names the views that are not loaded, and says why held views are not.
 func (s *Server) unloaded() string {
 	var names, reasons []string
 	for _, status := range s.options.Views.Status() {
@@ -109,55 +108,55 @@ func (s *Server) unloaded() string {
 	return "Loading " + strings.Join(names, ", ") + "." + strings.Join(reasons, "")
 }
 
-// ViewStatus is how a view stands, as /admin/views and `vitrine status --json` write it.
+// ViewStatus is the state of a view in /admin/views and `vitrine status --json`.
 type ViewStatus struct {
 	View       string     `json:"view"`
-	Generation uint64     `json:"generation"` // 0: never published
+	Generation uint64     `json:"generation"` // 0 if never published
 	Epoch      string     `json:"epoch"`
 	Rows       int        `json:"rows"`
-	Published  *time.Time `json:"published"` // when the generation was committed; nil: never
-	// ServedView is nil in what the store alone reports.
+	Published  *time.Time `json:"published"` // when the generation was committed; nil if never
+	// ServedView is nil if only the store was asked.
 	*ServedView
 	Job JobStatus `json:"job"`
 }
 
-// ServedView is what only a server that holds the view can report.
+// ServedView is the part of a view's state that only a server that holds the view knows.
 type ServedView struct {
-	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before it is loaded
+	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
 	Segments   int        `json:"segments"`
 	RowBytes   int64      `json:"row_bytes"`
 	IndexBytes int64      `json:"index_bytes"`
 	IndexPaths int        `json:"index_paths"`
 	Loaded     *time.Time `json:"loaded"`
 	Checked    *time.Time `json:"checked"`           // when the store last answered
-	Stale      bool       `json:"stale"`             // served though the store could not confirm it
-	Held       string     `json:"held,omitempty"`    // why what the store has is not shown
-	Missing    int        `json:"missing,omitempty"` // rows that the store counts, and that are lost or damaged
+	Stale      bool       `json:"stale"`             // served although the store could not confirm it
+	Held       string     `json:"held,omitempty"`    // why the store's generation is not shown
+	Missing    int        `json:"missing,omitempty"` // rows that the store counts but that are lost or damaged
 	Error      string     `json:"error,omitempty"`
 }
 
-// JobStatus is how the last run of a view's job went.
+// JobStatus is the outcome of the last run of a view's job.
 type JobStatus struct {
 	Status  string     `json:"status"` // ok, held, error; empty before the first run
 	Error   string     `json:"error,omitempty"`
 	Started *time.Time `json:"started"`
 	Seconds float64    `json:"seconds"`
-	Checked *time.Time `json:"checked"` // when a run last ended well, with or without changes
+	Checked *time.Time `json:"checked"` // when a run last succeeded, with or without changes
 	Scanned int        `json:"scanned"`
 	Changed int        `json:"changed"`
 	Removed int        `json:"removed"`
 	Skipped int        `json:"skipped"`
-	Skips   []JobSkip  `json:"skips,omitempty"` // the first of those skipped
-	Empty   bool       `json:"empty"`           // it found no records at all
+	Skips   []JobSkip  `json:"skips,omitempty"` // the first of the skipped records
+	Empty   bool       `json:"empty"`           // the run found no records at all
 }
 
-// JobSkip is a record that a run left out.
+// JobSkip is a record that a run skipped.
 type JobSkip struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// StatusOf is the status of a view as the store reports it.
+// StatusOf returns the state of a view according to the store.
 func StatusOf(m origin.Meta) ViewStatus {
 	h := m.Health
 	v := ViewStatus{
@@ -173,7 +172,7 @@ func StatusOf(m origin.Meta) ViewStatus {
 	return v
 }
 
-// servedStatus is the status of a view that is served.
+// servedStatus returns the state of a served view.
 func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
@@ -184,19 +183,19 @@ func servedStatus(s view.Status) ViewStatus {
 	return v
 }
 
-// StoreStatus is how the store behind the views stands, as /admin/views writes it.
+// StoreStatus is the state of the store behind the views in /admin/views.
 type StoreStatus struct {
 	Name    string     `json:"name"`
 	Up      bool       `json:"up"`
 	Circuit string     `json:"circuit"` // closed or open
-	Since   *time.Time `json:"since"`   // when the circuit last changed; nil: never
+	Since   *time.Time `json:"since"`   // when the circuit last changed; nil if never
 	Contact *time.Time `json:"contact"` // when the store last answered
-	Opened  uint64     `json:"opened"`  // times the circuit opened
-	Refused uint64     `json:"refused"` // operations that failed at once meanwhile
+	Opened  uint64     `json:"opened"`  // how often the circuit opened
+	Refused uint64     `json:"refused"` // operations that failed at once while it was open
 	Error   string     `json:"error,omitempty"`
 }
 
-// storeStatus is nil where the store's state is not reported.
+// storeStatus returns nil if the store's state is not reported.
 func (s *Server) storeStatus() *StoreStatus {
 	if s.options.Store == nil {
 		return nil
@@ -212,7 +211,7 @@ func (s *Server) storeStatus() *StoreStatus {
 	}
 }
 
-// instant is nil for the zero time.
+// instant returns nil for the zero time.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -220,7 +219,7 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// text is empty for no error.
+// text returns the error's text, or "" for nil.
 func text(err error) string {
 	if err == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules"
 )
 
-// listRoutes installs the public lists. They need no key and know no session.
+// listRoutes installs the public lists. They need no key and ignore sessions.
 func (s *Server) listRoutes() {
 	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
 		s.app.Get(path, s.list)
@@ -42,7 +42,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 			tracked = append(tracked, string(name))
 		}
 	}
-	if len(tracked) > 0 { // the plan is kept without them
+	if len(tracked) > 0 { // without them, so that the kept plan serves all of them
 		for _, name := range tracked {
 			args.Del(name)
 		}
@@ -61,8 +61,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 	})
 }
 
-// readsPage reports whether a browser asked for the page of a list, so that an error is a page
-// too.
+// readsPage reports whether a browser requests the page of a list, so that an error should be a page, too.
 func readsPage(c *fiber.Ctx) bool {
 	return isList(c.Path()) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
 		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)

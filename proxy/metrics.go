@@ -19,8 +19,8 @@ import (
 	"vitrine/proxy/response"
 )
 
-// Metrics counts what the server does. It has a registry of its own. The Job
-// methods are for the materializer's observer; all are safe for concurrent use.
+// Metrics counts what the server does. It has its own registry. The Job methods are for the materializer's observer.
+// All methods are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	inFlight prometheus.Gauge
@@ -31,17 +31,17 @@ type Metrics struct {
 	panics      prometheus.Counter
 	wrongKeys   prometheus.Counter
 
-	requests *prometheus.HistogramVec // endpoint, class
-	bytes    *prometheus.HistogramVec // endpoint, class
+	requests *prometheus.HistogramVec // labels: endpoint, class
+	bytes    *prometheus.HistogramVec // labels: endpoint, class
 	mu       sync.RWMutex             // guards series
 	series   map[seriesKey]series
 
-	jobRuns    *prometheus.CounterVec // view, outcome
+	jobRuns    *prometheus.CounterVec // labels: view, outcome
 	jobSeconds *prometheus.HistogramVec
-	jobRows    *prometheus.CounterVec // view, what
-	jobLast    *prometheus.GaugeVec   // view, outcome
+	jobRows    *prometheus.CounterVec // labels: view, what
+	jobLast    *prometheus.GaugeVec   // labels: view, outcome
 	leading    prometheus.Gauge
-	jobDue     sync.Map // from the view of a job to the time.Time of its next run
+	jobDue     sync.Map // by view: the time.Time of its job's next run
 }
 
 // NewMetrics returns counters at zero. A server adds its views and answers.
@@ -78,7 +78,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// watch adds what is read at each scrape. Metrics serve one server; store may be nil.
+// watch adds the values that are read at each scrape. Metrics serve one server; store may be nil.
 func (m *Metrics) watch(views Source, store func() circuit.State, results *result.Cache, now func() time.Time) {
 	m.registry.MustRegister(collectViews(views, now), collectResults(results))
 	if store != nil {
@@ -86,15 +86,14 @@ func (m *Metrics) watch(views Source, store func() circuit.State, results *resul
 	}
 }
 
-// WatchLog adds how many lines the log dropped so far, because they could not be
-// written. It is called once, and dropped by every scrape.
+// WatchLog adds the number of lines that the log has dropped because they could not be written. It is called once; each
+// scrape calls dropped.
 func (m *Metrics) WatchLog(dropped func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "vitrine_log_lines_dropped_total", Help: "Lines of the log that could not be written."}, dropped))
 }
 
-// JobEnded records a run of a view's job: its outcome (ok, held or error), how
-// long it took, and what became of rows.
+// JobEnded records a run of a view's job: its outcome (ok, held or error), its duration, and its numbers of rows.
 func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, removed, skipped int) {
 	m.jobRuns.WithLabelValues(view, outcome).Inc()
 	m.jobSeconds.WithLabelValues(view).Observe(took.Seconds())
@@ -104,7 +103,7 @@ func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, re
 	}
 }
 
-// JobMissed records how many runs were due while the one before was still under way.
+// JobMissed records how many runs were due while the previous one was still running.
 func (m *Metrics) JobMissed(view string, runs int) {
 	m.jobRuns.WithLabelValues(view, "missed").Add(float64(max(runs, 0)))
 }
@@ -115,22 +114,22 @@ func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.Store(view, t
 // Leading records whether this process holds the lease to run jobs. Without it no job is due.
 func (m *Metrics) Leading(leads bool) {
 	m.leading.Set(truth(leads))
-	m.jobDue.Clear() // the leader reports them anew
+	m.jobDue.Clear() // the leader reports the times again
 }
 
 // series are the histograms of a route's answers with one class of status.
 type series struct{ seconds, bytes prometheus.Observer }
 
-// seriesKey says which: routes are few and fixed.
+// seriesKey identifies a series. Routes are few and fixed.
 type seriesKey struct {
 	path  string
 	class int
 }
 
-// seriesOf returns the series of an answer. It keeps them, because looking labels up costs
-// more than counting. A path without a route gets the label "other".
+// seriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A path
+// without a route gets the label "other".
 func (m *Metrics) seriesOf(c *fiber.Ctx) series {
-	key := seriesKey{c.Route().Path, c.Response().StatusCode() / 100} // the path is one of ours: not in Fiber's buffers
+	key := seriesKey{c.Route().Path, c.Response().StatusCode() / 100} // safe to keep: the route's path is not in Fiber's buffers
 	m.mu.RLock()
 	found, ok := m.series[key]
 	m.mu.RUnlock()
@@ -149,7 +148,7 @@ func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 	s := m.seriesOf(c)
 	s.seconds.Observe(took.Seconds())
 	if stream, ok := c.Response().BodyStream().(*response.Stream); ok {
-		stream.Sizes = s.bytes // its size is known when it ends
+		stream.Sizes = s.bytes // the size is known when the stream ends
 		return
 	}
 	s.bytes.Observe(float64(bodyBytes(c)))
@@ -158,14 +157,14 @@ func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 // collector is a prometheus.Collector that reads its values at each scrape.
 type collector func(sink)
 
-// Describe implements prometheus.Collector. It sends nothing, which makes the collector
-// unchecked, so that each metric is named in one place.
+// Describe implements prometheus.Collector. It sends nothing, which makes the collector unchecked, so that each metric
+// is named in only one place.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (read collector) Collect(ch chan<- prometheus.Metric) { read(sink(ch)) }
 
-// sink takes the values of a collector.
+// sink receives the values of a collector.
 type sink chan<- prometheus.Metric
 
 // gauge sends the value of a gauge.
@@ -178,7 +177,7 @@ func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
 }
 
-// collectViews reads how the views stand.
+// collectViews collects the state of the views.
 func collectViews(views Source, now func() time.Time) collector {
 	return func(to sink) {
 		for _, s := range views.Status() {
@@ -208,7 +207,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 	gauge("vitrine_view_index_bytes", "Bytes of indexes held.", float64(s.IndexBytes))
 	gauge("vitrine_view_index_paths", "Paths indexed.", float64(s.IndexPaths))
 	for _, c := range health.Counts {
-		if c.Collection == "" { // the rows themselves
+		if c.Collection == "" { // the view's own rows
 			continue
 		}
 		source := prometheus.Labels{"view": s.View, "collection": c.Collection}
@@ -228,8 +227,8 @@ func collectView(to sink, s view.Status, now time.Time) {
 	}
 }
 
-// collectJobs reads the time until the next run of each job by the monotonic clock, which changes
-// of the wall clock do not affect.
+// collectJobs collects the time until the next run of each job by the monotonic clock, which changes of the wall clock
+// do not affect.
 func (m *Metrics) collectJobs(to sink) {
 	m.jobDue.Range(func(view, at any) bool {
 		to.gauge("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})
@@ -237,7 +236,7 @@ func (m *Metrics) collectJobs(to sink) {
 	})
 }
 
-// collectStore reads how the store stands.
+// collectStore collects the state of the store.
 func collectStore(store func() circuit.State, now func() time.Time) collector {
 	return func(to sink) {
 		s := store()
@@ -251,7 +250,7 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 	}
 }
 
-// collectResults reads the counters of the answers kept.
+// collectResults collects the counters of the kept answers.
 func collectResults(results *result.Cache) collector {
 	return func(to sink) {
 		s := results.Stats()

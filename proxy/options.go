@@ -15,24 +15,23 @@ import (
 	"vitrine/proxy/response"
 )
 
-// Source is where answers come from; *view.Set is one.
+// Source is the source of answers; *view.Set implements it.
 type Source interface {
 	response.Views
 	// Ready reports whether every view is loaded.
 	Ready() bool
-	// Prepare sets what prepares snapshots before they are shown.
+	// Prepare sets the function that prepares snapshots before they are shown.
 	Prepare(view.Preparer)
 }
 
-// Options configures a Server. Views is needed; everything else has a default.
+// Options configures a Server. Only Views is required.
 type Options struct {
-	// Options is what the resources plan with. The server sets Timeout and Strangers of it
-	// itself.
+	// Options has the options of the resources. The server itself sets Timeout and Strangers.
 	api.Options
 	Lists   lists.Options
 	Views   Source
-	Metrics *Metrics     // if nil, the server makes its own
-	Auth    auth.Options // keys, sessions and clients; the server sets the rest
+	Metrics *Metrics     // if nil, the server creates its own
+	Auth    auth.Options // keys, sessions and clients; the server sets the other fields
 	Limits  Limits
 	Cache   result.Options
 	Fresh   response.Freshness
@@ -42,10 +41,9 @@ type Options struct {
 	Logger    *slog.Logger // if nil, nothing is logged
 	AccessLog bool         // one line for each request, at level info
 
-	// Store returns how the store behind the views stands. If nil, it is not reported.
+	// Store returns the state of the store behind the views. If nil, it is not reported.
 	Store func() circuit.State
-	// Optional names the views whose source may be empty; any other is reported as
-	// degraded then.
+	// Optional names the views whose source may be empty. Other views are reported as degraded if it is.
 	Optional []string
 }
 
@@ -63,48 +61,48 @@ type Limits struct {
 	// they are not limited.
 	ClientConnections int
 
-	DrainDelay time.Duration // between /readyz turning 503 and the listener closing; 0
-	Shutdown   time.Duration // finishing what is under way after that; 20 s
+	DrainDelay time.Duration // from /readyz returning 503 to the closing of the listener; 0
+	Shutdown   time.Duration // for finishing running requests after that; 20 s
 }
 
 // CORSOptions says which sites' scripts may read answers.
 type CORSOptions struct {
-	// Origins lists them, "*" for all. If empty, none may.
+	// Origins lists them; "*" means all. If empty, there are none.
 	Origins     []string
-	Credentials bool // cookies may come along, and count; not with "*"
+	Credentials bool // such requests may have cookies; not with "*"
 }
 
 // AdminOptions configures the operator's app.
 type AdminOptions struct {
 	// Token is the bearer token that requests need. If empty, they need none.
 	Token string
-	// Hosts are the names of the listener that a Host header may have, beside addresses and
-	// localhost. They matter where there is no Token.
+	// Hosts are the names of the listener that a Host header may have, beside addresses and localhost. They matter only
+	// without a Token.
 	Hosts []string
-	// Refresh runs jobs. If nil, there is none to run here.
+	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (Refreshed, error)
 }
 
-// Refresh asks for a refresh.
+// Refresh is a request for a refresh.
 type Refresh struct {
-	View  string // empty: all
-	Full  bool   // render every record anew
-	Force bool   // publish even if many rows would go
-	Wait  bool   // answer when the jobs have run
+	View  string // if empty, all
+	Full  bool   // render every record again
+	Force bool   // publish even if many rows would disappear
+	Wait  bool   // respond when the jobs have run
 }
 
-// Refreshed is the outcome of a Refresh.
+// Refreshed is the result of a Refresh.
 type Refreshed struct {
-	Done  bool     `json:"done"`           // false: the jobs, or the refresh of held views, are under way
-	Views []string `json:"views"`          // the views concerned
-	Runs  []JobRun `json:"runs,omitempty"` // how their jobs went, those that have run
+	Done  bool     `json:"done"`           // false if the jobs, or the refresh of held views, are still running
+	Views []string `json:"views"`          // the refreshed views
+	Runs  []JobRun `json:"runs,omitempty"` // results of the jobs that have run
 }
 
-// JobRun is how one run of a view's job went.
+// JobRun is the result of one run of a view's job.
 type JobRun struct {
 	View       string  `json:"view"`
 	Result     string  `json:"result"` // published, unchanged, held, error or stopped
-	OK         bool    `json:"ok"`     // published or unchanged
+	OK         bool    `json:"ok"`     // the result is published or unchanged
 	Error      string  `json:"error,omitempty"`
 	Generation uint64  `json:"generation"`
 	Rows       int     `json:"rows"`
@@ -116,10 +114,9 @@ type JobRun struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// NotLeadingError is returned by AdminOptions.Refresh where another instance runs the
-// jobs, or none.
+// NotLeadingError is returned by AdminOptions.Refresh if another instance runs the jobs, or none does.
 type NotLeadingError struct {
-	Holder string // names the one that does; empty: none
+	Holder string // name of the instance that runs the jobs; empty if there is none
 }
 
 func (e *NotLeadingError) Error() string {

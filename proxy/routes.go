@@ -21,15 +21,14 @@ import (
 	"vitrine/proxy/response"
 )
 
-// routes installs everything the public listener answers. Fiber adds HEAD to
-// every GET, 404 for other paths and 405 with Allow for other methods; fail
-// makes envelopes of both. The paths of resources are the same in all settings.
+// routes installs the routes of the public listener. Fiber adds HEAD to every GET, 404 for other paths and 405 with
+// Allow for other methods; fail turns both into envelopes. The paths of resources are the same in all settings.
 func (s *Server) routes(first *settings) {
 	s.app.Use(s.edge)
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 	s.describe()
-	// What comes before is not limited: balancers ask often, and the description is made once.
+	// The routes above are not limited: balancers request them often, and the description is made once.
 	if s.rate != nil {
 		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
 		for _, path := range []string{"/api", "/portfolio", "/lists", "/items", "/oembed", "/sitemap.xml"} {
@@ -48,13 +47,12 @@ func (s *Server) routes(first *settings) {
 	}
 }
 
-// plainPath decodes characters in a path that need no encoding: with them encoded it is
-// the same path (RFC 3986: 6.2.2.2).
+// plainPath decodes characters in a path that need no escape: the path stays the same (RFC 3986: 6.2.2.2).
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if uri := ctx.URI(); bytes.IndexByte(uri.PathOriginal(), '%') >= 0 {
 			uri.SetPathBytes(unreserved.ReplaceAllFunc(uri.PathOriginal(), func(escape []byte) []byte {
-				plain, _ := hex.DecodeString(string(escape[1:])) // these are two digits
+				plain, _ := hex.DecodeString(string(escape[1:])) // cannot fail: two hexadecimal digits
 				return plain
 			}))
 		}
@@ -62,12 +60,12 @@ func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// unreserved matches the escapes of "-", ".", digits, letters, "_" and "~", the characters
-// that need none (RFC 3986: 2.3).
+// unreserved matches the escapes of "-", ".", digits, letters, "_" and "~", the characters that need no escape (RFC
+// 3986: 2.3).
 var unreserved = regexp.MustCompile(`%(2[DEde]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])`)
 
-// refuseUnknownMethods answers methods HTTP does not know as any other that is
-// not allowed; Fiber would send plain text.
+// refuseUnknownMethods refuses methods that HTTP does not define like any other that is not allowed; Fiber would send
+// plain text.
 func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	p := classifyHTTP(fiber.ErrMethodNotAllowed)
@@ -77,7 +75,7 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 			next(ctx)
 			return
 		}
-		ctx.SetConnectionClose() // the protocol may be another
+		ctx.SetConnectionClose() // close it, because the client may speak another protocol
 		ctx.SetStatusCode(http.StatusMethodNotAllowed)
 		ctx.SetContentType(response.ContentType)
 		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
@@ -85,11 +83,10 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 	}
 }
 
-// answer is the handler of a resource: it admits the caller and has the plan answered.
+// answer returns the handler of a resource: it admits the caller, and then answers by a plan.
 func (s *Server) answer(path string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		// A caller who is refused learns nothing of the resource: the caller is admitted before a
-		// parameter is read.
+		// Admit the caller before reading a parameter, so that a refused caller learns nothing about the resource.
 		set := s.settingsOf(c)
 		key := set.auth.KeyOf(path)
 		caller, err := set.auth.Admit(c, key)
@@ -100,7 +97,7 @@ func (s *Server) answer(path string) fiber.Handler {
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
 			if key.Set() || !caller.Anonymous() {
-				_ = r.Params.Has(query.KeyParam) // counts as read: a session's visibility depends on it, too
+				_ = r.Params.Has(query.KeyParam) // marks it as read, because a session's visibility depends on it, too
 			}
 			return set.routes[path](c.UserContext(), r)
 		})
@@ -110,7 +107,7 @@ func (s *Server) answer(path string) fiber.Handler {
 // citationIndex answers GET /api/citation-index.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
-	_ = p.Has(query.KeyParam) // counts as read: clients that need it elsewhere may send it here, too
+	_ = p.Has(query.KeyParam) // marks it as read: clients that need the key elsewhere may send it here, too
 	client := set.auth.Client(c)
 	answer, err := set.env.CitationIndex(p, client)
 	if err != nil {
@@ -122,8 +119,7 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	})
 }
 
-// describedFor is how long a cache may use a copy of the description. It changes with
-// the program only.
+// describedFor is how long a cache may use a copy of the description, which changes only with the program.
 const describedFor = 5 * time.Minute
 
 // entrancePage is what a browser gets at the root.
@@ -131,10 +127,10 @@ const describedFor = 5 * time.Minute
 //go:embed entrance.html
 var entrancePage []byte
 
-// describe installs the routes of the API's description, for programs and for people. They
-// need no key: the description is no secret.
+// describe installs the routes of the API's description, for programs and for people. They need no key, because the
+// description is not secret.
 func (s *Server) describe() {
-	load := sync.OnceValue(openapi.Load) // few servers need it: it is read at the first request
+	load := sync.OnceValue(openapi.Load) // loaded at the first request, because few servers need it
 	send := func(c *fiber.Ctx, name, kind string, content []byte) error {
 		return s.settingsOf(c).response.Static(c, name, kind, content, describedFor)
 	}
@@ -143,17 +139,17 @@ func (s *Server) describe() {
 	s.app.Get("/openapi.json", func(c *fiber.Ctx) error { return send(c, "openapi.json", response.ContentType, load().JSON) })
 	s.app.Get("/openapi-3.0.json", func(c *fiber.Ctx) error { return send(c, "openapi-3.0.json", response.ContentType, load().JSON30) })
 	s.app.Get("/docs", func(c *fiber.Ctx) error {
-		// The page may load nothing and send requests to this server alone; its own style and
-		// script are named by their hashes.
+		// The page may load nothing and may send requests only to this server; the policy names its own style and
+		// script by their hashes.
 		c.Set(fiber.HeaderContentSecurityPolicy, load().Page.Policy)
 		c.Set(fiber.HeaderReferrerPolicy, "same-origin")
 		return send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, load().Page.HTML)
 	})
-	s.app.Get("/", func(c *fiber.Ctx) error { // where to go from here, as a page for a browser
+	s.app.Get("/", func(c *fiber.Ctx) error { // links to the other pages, as a page for a browser
 		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
 			return s.list(c)
 		}
-		// One address for programs and people: caches must keep both answers.
+		// Caches must keep both answers, because programs and people use the same address.
 		c.Append(fiber.HeaderVary, fiber.HeaderAccept)
 		c.Set(fiber.HeaderLink, `<openapi.json>; rel="service-desc", <docs>; rel="service-doc"`)
 		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {

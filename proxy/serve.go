@@ -17,12 +17,10 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// Serve answers on both listeners until ctx ends, then drains: /readyz turns 503
-// and answers close their connections at once, the public listener closes after
-// Limits.DrainDelay, and requests under way have Limits.Shutdown to finish; the
-// operator's listener closes last. It closes the listeners and the server; admin may
-// be nil. A clean end is nil, also if a client did not take its answer in time; a
-// listener that fails ends both.
+// Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their connections
+// at once, the public listener closes after Limits.DrainDelay, and running requests have Limits.Shutdown to finish; the
+// operator's listener closes last. Serve closes the listeners and the server; admin may be nil. It returns nil after a
+// normal end, even if a client did not read its answer in time. If one listener fails, both end.
 func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -33,13 +31,13 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	}
 	<-ctx.Done()
 
-	// Balancers see now that nothing more should come here.
+	// From now on balancers see that they should send nothing more.
 	s.draining.Store(true)
 	if delay := s.options.Limits.DrainDelay; delay > 0 {
 		s.log.Info("draining", "for", delay)
 		time.Sleep(delay)
 	}
-	// The operator's app is the last: its metrics show how the public one ends.
+	// The operator's app ends last, because its metrics show how the public one ends.
 	var all error
 	for _, app := range served {
 		all = errors.Join(all, s.shutDown(app))
@@ -52,13 +50,13 @@ type serving struct {
 	*listener.Listener
 	server *fasthttp.Server
 	ended  chan error     // why no more connections are accepted
-	conns  sync.WaitGroup // those being served
+	conns  sync.WaitGroup // connections being served
 }
 
-// start answers on a listener, within the limits on connections, until the app is shut
-// down; should it end by itself, failed is called.
+// start answers on a listener, within the limits on connections, until the app is shut down. If the app ends by itself,
+// start calls failed.
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving {
-	app.Handler() // has the app prepared
+	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
 	bounded := listener.New(ln, listener.Options{
 		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.HeaderRoom,
@@ -81,8 +79,8 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 	return v
 }
 
-// serveConn answers the requests of a connection. It is the outermost call of all that
-// runs for a request: reading it, the handlers, metrics, the log, sending the answer.
+// serveConn answers the requests of a connection. It is the outermost call for everything that runs for a request:
+// reading it, the handlers, metrics, the log, sending the answer.
 func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -96,27 +94,26 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 	}
 }
 
-// rescue ends a connection after a panic outside of guarded: the client is answered if
-// nothing has been sent, what the answer holds is given back, and the operator learns of
-// it, unless it is the log that panics.
+// rescue ends a connection after a panic outside of guarded. It answers the client if nothing has been sent, releases
+// what the answer holds, and logs the panic, unless the log itself panics.
 func (s *Server) rescue(c *listener.Conn, p *panicked) {
 	defer func() { _ = recover() }()
 	s.metrics.panics.Inc()
 	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
 	if !c.Sent() {
 		c.Join(false)
-		_, _ = c.Write(broken) // the client may be gone
+		_, _ = c.Write(broken) // the client may have gone
 	}
 	if c.Request != nil {
-		_ = c.Request.Response.CloseBodyStream() // its error would be the panic's
+		_ = c.Request.Response.CloseBodyStream() // ignore the error: the panic is its cause
 	}
 }
 
-// shutDown ends one app and returns why it did not end well. A client that has not
-// taken its answer by then is cut off, which is no fault of the server's.
+// shutDown ends one app and returns its error. It cuts off clients that have not read their answers by then, which is
+// not an error.
 func (s *Server) shutDown(v *serving) error {
 	addr := v.Addr().String()
-	// A listener that has failed by itself says why; once Close was called it only says so.
+	// If a listener has failed, it returns why; after Close it only returns that it is closed.
 	select {
 	case err := <-v.ended:
 		return fmt.Errorf("proxy: serve %s: %w", addr, err)
@@ -139,8 +136,7 @@ func (s *Server) shutDown(v *serving) error {
 	return nil
 }
 
-// Close frees what is kept. Serve does it at its end; call it where Serve is not
-// called. It may be called again.
+// Close frees the caches. Serve calls it at its end; call it if Serve is not called. It may be called twice.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.results.Close()

@@ -23,28 +23,28 @@ import (
 // Server is the front end: the public app and the operator's.
 type Server struct {
 	settings atomic.Pointer[settings]
-	adopting sync.Mutex // guards the way to the next settings
+	adopting sync.Mutex // guards the change to the next settings
 
-	options   Options // those it was made with, defaults included; Adopt changes settings alone
+	options   Options // the initial options with defaults; Adopt changes only settings
 	metrics   *Metrics
 	log       *slog.Logger
 	results   *result.Cache
 	planner   *response.Planner
 	popular   response.Popular
-	rate      *auth.Limiter // nil: not limited
-	guesses   *auth.Limiter // of keys; nil: not limited
-	strangers *auth.Limiter // of users that the citation index does not have
-	counted   atomic.Bool   // the column by which authors are counted was made
+	rate      *auth.Limiter // nil if there is no limit
+	guesses   *auth.Limiter // limits wrong keys; nil if there is no limit
+	strangers *auth.Limiter // limits requests for unknown users of the citation index
+	counted   atomic.Bool   // the column for counting authors was made
 
 	draining atomic.Bool
 	close    sync.Once
 	app      *fiber.App
-	paths    []string // of app, without those that have parameters
+	paths    []string // the paths of app, without those that have parameters
 	admin    *fiber.App
 }
 
-// lastWhileDraining closes every connection after its response while the server drains, so that
-// balancers with open connections move to another instance.
+// lastWhileDraining closes every connection after its response while the server drains, so that balancers with open
+// connections move to another instance.
 func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
@@ -58,12 +58,11 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 	}
 }
 
-// quiet logs the HTTP server's reports of single connections at level debug, since any client can
-// cause them.
+// quiet logs the HTTP server's reports about single connections at level debug, because any client can cause them.
 type quiet struct{ log *slog.Logger }
 
-// Printf implements fasthttp.Logger. It cuts an error before the part of the request that
-// the error quotes: that may be a key.
+// Printf implements fasthttp.Logger. It cuts an error before the part of the request that the error quotes, which may
+// contain a key.
 func (q quiet) Printf(format string, args ...any) {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -73,8 +72,7 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug(fmt.Sprintf(format, args...))
 }
 
-// New builds a server. Errors name the option at fault. Close it when done, or
-// let Serve do so.
+// New builds a server. Errors name the invalid option. Close it when done, or let Serve do so.
 func New(o Options) (*Server, error) {
 	if o.Views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
@@ -126,21 +124,20 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// writeBuffer is how many bytes of an answer are buffered before they are sent, so that a page and
-// its headers leave in one write. Longer bodies are sent without copying, joined with the headers
-// (listener.Conn.Join).
+// writeBuffer is how many bytes of an answer are buffered before they are sent, so that one write sends a page and its
+// headers. Longer bodies are sent without copying, joined with the headers (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
-// urlBytes is how long a URL may be, in bytes. Headers have listener.HeaderRoom beside it.
+// urlBytes is the longest URL, in bytes. Headers have listener.HeaderRoom in addition.
 const urlBytes = 64 << 10
 
-// App returns the public app, to be asked without a network.
+// App returns the public app, for requests without a network.
 func (s *Server) App() *fiber.App { return s.app }
 
-// AdminApp returns the operator's app, to be asked without a network.
+// AdminApp returns the operator's app, for requests without a network.
 func (s *Server) AdminApp() *fiber.App { return s.admin }
 
-// newApp returns an app with the server's limits, every error of which becomes an envelope.
+// newApp returns an app with the server's limits. It turns every error into an envelope.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		AppName:               "vitrine",
@@ -150,15 +147,15 @@ func (s *Server) newApp() *fiber.App {
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
-		BodyLimit:             16 << 10, // no call has a body
+		BodyLimit:             16 << 10, // no request has a body
 		ErrorHandler:          s.fail,
 
-		// No X-Forwarded-Host counts; auth.ClientOptions says where clients are known from.
+		// so that X-Forwarded-Host is ignored; auth.ClientOptions says how to find clients' addresses
 		EnableTrustedProxyCheck: true,
-		// A form in a body would be read, into files if it is large.
+		// so that forms in bodies are not read, which would write large ones to files
 		DisablePreParseMultipartForm: true,
 	})
-	// What cannot be read may hold a key.
+	// unreadable requests may contain a key
 	app.Server().SecureErrorLogMessage = true
 	app.Server().Logger = quiet{s.log}
 	return app

@@ -17,22 +17,22 @@ import (
 	"vitrine/proxy/response"
 )
 
-// settings are one generation of what Options may change while the server runs: who may
-// ask, what the resources plan with, and how their plans are answered. They are immutable;
-// a request uses those that were current when it came.
+// settings are one generation of the options that may change while the server runs: who may send requests, the options
+// of the resources, and how their plans are answered. They are immutable; a request uses the settings that were current
+// when it arrived.
 type settings struct {
 	generation int
 	auth       *auth.Authenticator
 	env        *api.Env
 	lists      *lists.Lists
-	routes     map[string]api.Handler // by path
+	routes     map[string]api.Handler // handlers by path
 	response   *response.Responder
-	cors       fiber.Handler // nil: no other site's scripts may read answers
-	limit      fiber.Handler // of what one client asks for; nil: no limit
+	cors       fiber.Handler // nil if scripts of other sites may not read answers
+	limit      fiber.Handler // limits the requests of one client; nil means no limit
 }
 
-// newSettings returns settings by options; adopted is when they take the place of others,
-// zero for the first. Errors name the option at fault.
+// newSettings returns settings from options. adopted is when they replace others, or zero for the first. Errors name
+// the invalid option.
 func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
 	set := &settings{generation: generation}
 	var err error
@@ -40,7 +40,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		return nil, err
 	}
 	vary := o.Auth.Vary()
-	// Where all callers are alike, a page of another site learns no more than any caller.
+	// If all callers are alike, a page of another site learns no more than any caller.
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
@@ -69,10 +69,10 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	return set, nil
 }
 
-// prepare answers popular queries from a snapshot that is about to be shown, and prepares it
-// further when it has been shown.
+// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns prepares the
+// snapshot further when it is shown.
 func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
-	set := s.settings.Load() // those adopted since the last snapshot
+	set := s.settings.Load() // settings may have been adopted since the last snapshot
 	keep := set.response.Prepare(ctx, next)
 	return func() {
 		keep()
@@ -82,16 +82,14 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()
 	}
 }
 
-// Adopt makes the server answer by other options from the next request on: rights, keys,
-// labels, language and first year. Requests under way keep the settings they began with.
-// Views, memory, limits, listeners, metrics and the operator's app stay as they are. If the
-// options cannot be used, it returns an error and the settings stay. It is safe for
-// concurrent use.
+// Adopt makes the server use other options from the next request on: rights, keys, labels, language and first year.
+// Running requests keep their settings. Views, memory, limits, listeners, metrics and the operator's app do not change.
+// If the options are invalid, it returns an error and the settings stay. It is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
-	// The generation becomes part of the keys of plans and answers: those of the settings
-	// before are not found any more, and nothing has to be dropped.
+	// The generation is part of the keys of plans and answers, so those of the previous settings are not found any
+	// more, and nothing has to be dropped.
 	next, err := s.newSettings(o, s.settings.Load().generation+1, s.options.Now())
 	if err != nil {
 		return err
@@ -100,11 +98,11 @@ func (s *Server) Adopt(o Options) error {
 	return nil
 }
 
-// settingsKey is where a request keeps its settings.
+// settingsKey is the key under which a request has its settings.
 type settingsKey struct{}
 
-// settingsOf returns the settings of a request. Those that never came to the edge, because
-// they could not be read or are the operator's, have the current ones.
+// settingsOf returns the settings of a request. Requests that did not pass the edge, because they were unreadable or
+// are the operator's, have the current settings.
 func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 	if set, ok := c.Context().UserValue(settingsKey{}).(*settings); ok {
 		return set
@@ -112,8 +110,8 @@ func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 	return s.settings.Load()
 }
 
-// newCORS returns the middleware that lets other sites' scripts read answers, or
-// nil where none may. Fiber panics on a malformed origin, and on * with credentials.
+// newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on a
+// malformed origin, and on * with credentials.
 func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
 		return nil, nil
@@ -126,7 +124,7 @@ func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 	return cors.New(corsConfig(o, 10*time.Minute)), nil
 }
 
-// corsConfig names what scripts may send and read; browsers remember it for maxAge.
+// corsConfig says what scripts may send and read. Browsers remember it for maxAge.
 func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 	return cors.Config{
 		AllowOrigins: strings.Join(o.Origins, ","),
@@ -139,11 +137,11 @@ func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 	}
 }
 
-// openCORS lets the scripts of all sites read what all callers are given alike.
+// openCORS lets the scripts of all sites read answers that are the same for all callers.
 var openCORS = cors.New(corsConfig(CORSOptions{Origins: []string{"*"}}, time.Hour))
 
-// corsOf is the middleware of a path; nil: no other site's scripts may read answers. Lists
-// are for the pages of others, whatever is configured for the API.
+// corsOf returns the middleware of a path, or nil if scripts of other sites may not read answers. Lists are for pages
+// of other sites, whatever is configured for the API.
 func (s *settings) corsOf(path string) fiber.Handler {
 	if isList(path) {
 		return openCORS

@@ -12,35 +12,32 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// Pieces yields the bytes of a body piece by piece. A piece is valid until the next is read; an
-// error is the last.
+// Pieces yields the bytes of a body piece by piece. A piece is valid until the next is read. An error is the last item.
 type Pieces = iter.Seq2[[]byte, error]
 
 // Rows yields the rows of a body in the context's turn.
 type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 
-// Body is an evaluated answer whose bytes are made while its pieces are read. The pieces may be
-// read more than once.
+// Body is an evaluated answer whose bytes are made while its pieces are read. The pieces may be read more than once.
 type Body struct {
-	// Guess is a low estimate of how many bytes the pieces have; 0: not known.
+	// Guess is a low estimate of how many bytes the pieces have; 0 if unknown.
 	Guess int
-	// Held is how many bytes of memory reading the rows takes, beside a piece.
+	// Held is how many bytes of memory reading the rows takes, in addition to a piece.
 	Held int64
-	// Links is the value of the answer's Link header, where that depends on the rows.
+	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
 
 	pieces  func(context.Context) Pieces
-	size    int    // how many bytes the pieces have; 0: not known
-	ahead   int    // pieces that are made at the same time; 0: one
-	ignored string // the paths that no record has, as Vitrine-Ignored lists them
+	size    int    // number of bytes in the pieces; 0 if unknown
+	ahead   int    // number of pieces made at the same time; 0 means one
+	ignored string // the paths that no record has, in the form for Vitrine-Ignored
 }
 
 // errNoTurn reports a programming mistake.
 var errNoTurn = errors.New("response: a body is read without a turn")
 
-// Pieces makes the bytes of the body in the context's turn, which the caller pauses while a
-// client reads. Without a turn it yields an error: the work would not share the processors
-// fairly, nor end when the client leaves.
+// Pieces makes the bytes of the body in the context's turn, which the caller pauses while a client reads. Without a
+// turn it yields an error, because the work would not share the processors fairly, nor end when the client leaves.
 func (b *Body) Pieces(ctx context.Context) Pieces {
 	if !fair.TurnOf(ctx).Held() {
 		return func(yield func([]byte, error) bool) { yield(nil, errNoTurn) }
@@ -51,17 +48,17 @@ func (b *Body) Pieces(ctx context.Context) Pieces {
 // chunk is about how many bytes of a body are joined at a time.
 const chunk = 64 << 10
 
-// chunks are buffers for joining bodies.
+// chunks is a pool of buffers for joining bodies.
 var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
 
-// recycle keeps a buffer for other bodies, unless a long row has made it large.
+// recycle returns a buffer to the pool, unless a long row has made it large.
 func recycle(buffer *[]byte) {
 	if cap(*buffer) <= 4*chunk {
 		chunks.Put(buffer)
 	}
 }
 
-// Join returns the body of an envelope with rows, which row appends to dst one at a time.
+// Join returns the body with an envelope and rows; row appends one row to dst.
 func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Body {
 	return &Body{pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { join(ctx, e, rows, row, yield) }
@@ -108,14 +105,14 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 	}, row)
 }
 
-// JoinRuns returns the body of an envelope with prepared rows, each of which begins with a comma.
-// Pieces have about a chunk, or more where the memory of the rows is sent without a copy.
+// JoinRuns returns the body with an envelope and prepared rows, each of which begins with a comma. Pieces have about a
+// chunk, or more if the memory of the rows is sent without a copy.
 func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 	size := 0
 	for run := range runs {
 		size += len(run)
 	}
-	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // without the first comma
+	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // minus the first comma
 	return &Body{size: size, pieces: func(context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { joinRuns(e, runs, yield) }
 	}}
@@ -134,7 +131,7 @@ func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool)
 			}
 			run = nil
 		}
-		if len(out) > 0 && !yield(out, nil) || len(run) > 0 && !yield(run, nil) { // it is sent without a copy
+		if len(out) > 0 && !yield(out, nil) || len(run) > 0 && !yield(run, nil) { // the run is sent without a copy
 			return
 		}
 		out = out[:0]
@@ -142,14 +139,14 @@ func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool)
 	yield(append(out, e.Tail...), nil)
 }
 
-// Bytes returns a body of one piece.
+// Bytes returns a body with one piece.
 func Bytes(text []byte) *Body {
 	return &Body{pieces: func(context.Context) Pieces {
 		return func(yield func([]byte, error) bool) { yield(text, nil) }
 	}}
 }
 
-// Then writes another document behind the body.
+// Then appends another document to the body.
 func (b *Body) Then(next *Body) *Body {
 	return &Body{Guess: b.Guess, Held: b.Held + next.Held, pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) {
@@ -164,23 +161,22 @@ func (b *Body) Then(next *Body) *Body {
 	}}
 }
 
-// ContentType is the media type of answers in JSON.
+// ContentType is the media type of JSON answers.
 const ContentType = "application/json; charset=utf-8"
 
-// Envelope is the text around the rows of an answer (API.md: Standard envelope), and between two
-// rows.
+// Envelope is the text around the rows of an answer (API.md: Standard envelope), and between two rows.
 type Envelope struct {
 	Head, Tail []byte
 	Between    string
 }
 
-// List is the envelope of a list. It has limit and offset if they were applied.
+// List returns the envelope of a list. It has limit and offset if they were applied.
 func List(count int, g query.Page) Envelope {
 	head := strconv.AppendInt([]byte(`{"status":200,"count":`), int64(count), 10)
 	return Envelope{append(head, `,"data":[`...), append(appendPage([]byte("]"), g), '}'), ","}
 }
 
-// Full is the envelope of full records, whose count comes last.
+// Full returns the envelope of full records, in which the count comes last.
 func Full(count int, g query.Page) Envelope {
 	tail := strconv.AppendInt([]byte(`],"count":`), int64(count), 10)
 	return Envelope{[]byte(`{"status":200,"data":[`), append(appendPage(tail, g), '}'), ","}
@@ -194,12 +190,12 @@ func appendPage(b []byte, g query.Page) []byte {
 	return strconv.AppendInt(append(b, `,"offset":`...), int64(g.Offset), 10)
 }
 
-// Single is the body of an answer whose data is one object.
+// Single returns the body of an answer whose data is one object.
 func Single(object func(dst []byte) []byte) *Body {
 	return Bytes(append(object([]byte(`{"status":200,"count":1,"data":`)), '}'))
 }
 
-// Failure is the envelope of an error (API.md: Errors).
+// Failure returns the envelope of an error (API.md: Errors).
 func Failure(status int, name, msg string) []byte {
 	b := strconv.AppendInt([]byte(`{"status":`), int64(status), 10)
 	b = ejson.AppendString(append(b, `,"count":0,"error":`...), name)

@@ -9,9 +9,9 @@
 //	           the client does not read                                       (stream.go)
 //	Body       an evaluated answer: an iterator of pieces, which several
 //	           processors make if the rows are costly                         (body.go, parts.go)
-//	Popular    remembers some of the queries answered, to answer them from the
+//	Popular    remembers some of the answered queries, to answer them from the
 //	           next snapshot before it is shown                               (popular.go)
 //
-// A Responder works by one generation of settings; Planner, Popular and the cache of
-// answers outlive it. No memory of Fiber's is kept after its handler has returned.
+// A Responder uses one generation of settings; Planner, Popular and the cache of answers outlive it. The package keeps
+// no memory of Fiber after a handler has returned.
 package response

@@ -10,7 +10,7 @@ import (
 	"vitrine/cache/result"
 )
 
-// loader returns what computes the plain answer of a request. If built is not nil, it gets the body,
+// loader returns the function that computes the plain answer of a request. If built is not nil, it is set to the body,
 // so that an answer too large to keep can be streamed without building it again.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
@@ -34,12 +34,12 @@ func (r *request) loader(built **Body) result.Loader {
 	}
 }
 
-// maxCompressed bounds the guessed size of a body that is compressed for the memory, as a
-// multiple of the longest answer that is kept.
+// maxCompressed bounds the estimated size of a body that is compressed to be kept, as a multiple of the size of the
+// largest kept answer.
 const maxCompressed = 8
 
-// compress makes the answer of a request whose plain body is too large to keep, and keeps the
-// compressed one, if it is not too large as well and takes less than half of a request's time.
+// compress makes the answer to a request whose plain body is too large to keep. It keeps the compressed answer, unless
+// that is too large, too, or takes more than half of a request's time.
 func (r *request) compress(ctx context.Context) {
 	keep, err := r.Results.Prepare(ctx, r.key, func(ctx context.Context) (*result.Answer, error) {
 		if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
@@ -77,8 +77,8 @@ func (r *request) compress(ctx context.Context) {
 // unclaimed is how many bytes a load may join without acquiring memory for them.
 const unclaimed = 256 << 10
 
-// gather joins pieces in memory; nil where they have more than most bytes. The error is
-// result.ErrInFlight where there is too little memory for that.
+// gather joins pieces in memory. It returns nil if they have more than most bytes. The error is result.ErrInFlight if
+// there is too little memory.
 func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, error) {
 	var parts [][]byte
 	size, release, turn := 0, func() {}, fair.TurnOf(ctx)
@@ -95,7 +95,7 @@ func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, err
 			return nil, nil
 		}
 		if before <= unclaimed && size > unclaimed {
-			acquired, err := r.Results.InFlight().AcquireToMake(2 * int64(most)) // the parts and the whole
+			acquired, err := r.Results.InFlight().AcquireToMake(2 * int64(most)) // twice, for the parts and the whole
 			if err != nil {
 				return nil, err
 			}
@@ -109,8 +109,8 @@ func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, err
 	return bytes.Join(parts, nil), nil
 }
 
-// streamTag is the tag of an answer whose plain body is never in memory as a whole. It is a hash of
-// the key, which determines the bytes.
+// streamTag returns the tag of an answer whose plain body is never in memory as a whole. It is a hash of the key, which
+// determines the bytes.
 func (r *request) streamTag() string {
 	k := &r.key
 	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " + strconv.FormatInt(k.Published, 36) + "\x00" + k.Query

@@ -19,19 +19,19 @@ import (
 
 // Freshness says how long other caches may use an answer. Durations are truncated to seconds.
 type Freshness struct {
-	MaxAge time.Duration // how long a cache may use an answer without asking
+	MaxAge time.Duration // how long a cache may use an answer without revalidation
 	// StaleWhileRevalidate and StaleIfError are how much longer it may use a stale answer.
 	StaleWhileRevalidate, StaleIfError time.Duration
-	// KeyedPublic lets shared caches keep answers that need a key. They must then tell callers
-	// apart by Vary; not all do.
+	// KeyedPublic lets shared caches keep answers that need a key. Such caches must distinguish callers by Vary; not
+	// all do.
 	KeyedPublic bool
 }
 
-// headers are values of headers that do not depend on the request.
+// headers are header values that do not depend on the request.
 type headers struct {
 	vary            string
-	shared, private string        // Cache-Control of answers for all callers, and of those for one caller or with a key
-	longest         time.Duration // for which a cache may use an answer, even a stale one
+	shared, private string        // Cache-Control of answers for all callers, and of answers for one caller or with a key
+	longest         time.Duration // how long a cache may use an answer, even a stale one
 }
 
 func newHeaders(vary []string, f Freshness) headers {
@@ -54,14 +54,14 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 // headerCacheStatus is defined by RFC 9211.
 const headerCacheStatus = "Cache-Status"
 
-// setCaching sets Vary and Cache-Control. No shared cache may keep a private answer, and none may
-// use an answer after until, unless that is zero. An open answer is the same for all callers.
+// setCaching sets Vary and Cache-Control. Shared caches may not keep a private answer, and may not use an answer after
+// until, unless that is zero. An open answer is the same for all callers.
 func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time) {
 	vary := r.headers.vary
 	if open {
 		vary = fiber.HeaderAcceptEncoding
 	}
-	if len(c.Response().Header.Peek(fiber.HeaderVary)) > 0 { // a middleware has set it
+	if len(c.Response().Header.Peek(fiber.HeaderVary)) > 0 { // a middleware has already set it
 		c.Append(fiber.HeaderVary, vary)
 	} else {
 		SetHeader(c, fiber.HeaderVary, vary)
@@ -90,13 +90,13 @@ func setLinks(c *fiber.Ctx, links string) {
 	}
 }
 
-// HeaderDataAge reports the seconds since the store last confirmed what an answer is made
-// from. Age does not: caches take from it how long an answer is fresh.
+// HeaderDataAge reports the seconds since the store last confirmed the data of an answer. The header Age cannot report
+// that, because caches use it to compute freshness.
 const HeaderDataAge = "Vitrine-Data-Age"
 
-// setModified sets Last-Modified to the time at which the view of an answer was published. It does
-// not set it where the clock, or settings adopted since, also decide what the answer is. It
-// reports whether nothing has changed since the date of If-Modified-Since, empty for none.
+// setModified sets Last-Modified to the time at which the view of an answer was published. It does not set it if the
+// clock, or settings adopted since, also determine the answer. It reports whether nothing has changed since the date of
+// If-Modified-Since, which may be empty.
 func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
@@ -116,14 +116,14 @@ func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapsho
 	if since == "" || since == st.modified {
 		return since != ""
 	}
-	// Another date is the caller's own. Until the snapshot was shown here, callers got the one
-	// before, although this one was already published.
+	// The date may be the caller's own. Until the snapshot was shown here, callers got the previous one, although this
+	// one was already published.
 	at, err := http.ParseTime(since)
 	return err == nil && at.After(shown)
 }
 
-// fields are the header fields of a request that its answer depends on. Of several fields with
-// one name the first that is not empty counts.
+// fields are the header fields of a request that its answer depends on. If a name comes several times, the first value
+// that is not empty counts.
 type fields struct {
 	codings       string // Accept-Encoding
 	noneMatch     string // If-None-Match
@@ -163,25 +163,24 @@ func (f *fields) unchanged(etag string) bool {
 	return f.unmodified
 }
 
-// Response headers that report which parts of a call the answer ignores (DESIGN.md: 23).
+// Response headers that report which parts of a request the answer ignores (DESIGN.md: 23).
 const (
 	HeaderIgnored    = "Vitrine-Ignored"    // parameters and paths that the answer does not depend on
-	HeaderRestricted = "Vitrine-Restricted" // the permission whose lack cut the list
+	HeaderRestricted = "Vitrine-Restricted" // the permission that the caller lacks to see the whole list
 	headerPrefer     = "Prefer"
 	headerApplied    = "Preference-Applied"
 	handlingStrict   = "handling=strict"
 )
 
-// reportIgnored sets Vitrine-Ignored: parts of the call that the answer does not depend on. Callers
-// that prefer strict handling get an error instead; a cache must not give them the response
-// to others.
+// reportIgnored sets Vitrine-Ignored to the parts of the request that the answer does not depend on. Callers that
+// prefer strict handling get an error instead; a cache must not give them the response to others.
 func reportIgnored(c *fiber.Ctx, ignored string) error {
 	if ignored == "" {
 		return nil
 	}
 	if before := c.GetRespHeader(HeaderIgnored); before == "" {
 		SetHeader(c, HeaderIgnored, ignored)
-	} else if !strings.HasSuffix(before, ignored) { // it may be set twice, see Serve
+	} else if !strings.HasSuffix(before, ignored) { // the header may be set twice, see Serve
 		SetHeader(c, HeaderIgnored, before+", "+ignored)
 	}
 	c.Append(fiber.HeaderVary, headerPrefer)
@@ -197,7 +196,7 @@ func strict(c *fiber.Ctx) bool {
 		for preference := range strings.SplitSeq(string(header), ",") {
 			preference, _, _ = strings.Cut(preference, ";")
 			name, value, _ := strings.Cut(preference, "=")
-			if strings.EqualFold(strings.TrimSpace(name), "handling") { // of several the first counts
+			if strings.EqualFold(strings.TrimSpace(name), "handling") { // if there are several, the first counts
 				return strings.EqualFold(strings.Trim(value, ` "	`), "strict")
 			}
 		}
@@ -205,7 +204,7 @@ func strict(c *fiber.Ctx) bool {
 	return false
 }
 
-// reportHandling sets the headers that report which parts of the call a plan ignores or restricts.
+// reportHandling sets the headers that report which parts of the request a plan ignores or restricts.
 func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
@@ -218,14 +217,14 @@ func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
 
 // age is how old the data of a view is.
 type age struct {
-	// seconds is the number of whole seconds since the store last confirmed the view. For a view
-	// from a file that was the store of the process that wrote it.
+	// seconds is the number of whole seconds since the store last confirmed the view. For a view from a file, the
+	// process that wrote the file got that confirmation.
 	seconds string
-	// published is when the view was published, and modified the same as text for HTTP; empty
-	// while that is in the future by this clock.
+	// published is when the view was published, and modified the same in HTTP's format; modified is empty while that is
+	// in the future by this clock.
 	published time.Time
 	modified  string
-	// stale: the store could not confirm the view the last time it was asked.
+	// stale: the store did not confirm the view at the last attempt.
 	stale bool
 }
 
@@ -236,7 +235,7 @@ type ages struct {
 	last  atomic.Pointer[agesAt]
 }
 
-// agesAt are the ages of all views by name at a time.
+// agesAt has the ages of all views, by name, at a time.
 type agesAt struct {
 	at    time.Time
 	views map[string]age
@@ -257,12 +256,12 @@ func (a *ages) of(view string) age {
 				seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
 			}
 		}
-		a.last.Store(last) // concurrent calls store about the same
+		a.last.Store(last) // concurrent calls store about the same value
 	}
 	return last.views[view]
 }
 
-// pastDate formats a time for HTTP; it is empty for a time in the future.
+// pastDate formats a time for HTTP. It returns "" for a time in the future.
 func pastDate(t, now time.Time) string {
 	if t.Truncate(time.Second).After(now) {
 		return ""

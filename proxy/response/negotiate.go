@@ -7,8 +7,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// negotiate chooses the coding of an answer from Accept-Encoding (RFC 9110,
-// 12.5.3): the highest weight wins, and of equals the first on offer.
+// negotiate chooses the coding of an answer from Accept-Encoding (RFC 9110, 12.5.3): the highest weight wins, and among
+// equals the first on offer.
 func negotiate(accept string, offer []result.Coding) result.Coding {
 	best, bestWeight := result.Identity, 0.0
 	if accept == "" {
@@ -20,7 +20,7 @@ func negotiate(accept string, offer []result.Coding) result.Coding {
 			w, _ = weightOf(accept, "*")
 		}
 		if w == 1 {
-			return coding // no coding can weigh more
+			return coding // no coding can have a higher weight
 		}
 		if w > bestWeight {
 			best, bestWeight = coding, w
@@ -45,7 +45,7 @@ func weightOf(accept, coding string) (w float64, named bool) {
 	return 0, false
 }
 
-// quality reads ";q=0.5"; it is 0 if the text is malformed.
+// quality parses ";q=0.5". It returns 0 if the text is malformed.
 func quality(parameters string) float64 {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {
@@ -59,13 +59,13 @@ func quality(parameters string) float64 {
 	return q
 }
 
-// matches reports whether If-None-Match names a tag (RFC 9110, 13.1.2): "*", or
-// a list compared weakly.
+// matches reports whether If-None-Match contains a tag (RFC 9110, 13.1.2): it is "*", or a list, which is compared
+// weakly.
 func matches(header, etag string) bool {
 	if strings.TrimSpace(header) == "*" {
 		return true
 	}
-	for item := range strings.SplitSeq(header, ",") { // our tags hold no comma
+	for item := range strings.SplitSeq(header, ",") { // our tags contain no comma
 		if strings.TrimPrefix(strings.TrimSpace(item), "W/") == etag {
 			return true
 		}

@@ -8,12 +8,12 @@ import (
 	"vitrine/cache/fair"
 )
 
-// partRows is how many rows one goroutine joins at a time: enough to be worth a goroutine, few
-// enough that other work waits about a millisecond.
+// partRows is how many rows one goroutine joins at a time: enough to be worth a goroutine, few enough that other work
+// waits only about a millisecond.
 const partRows = 128
 
-// JoinCostly is Join for rows that take longer to make than to send: they are made on
-// several processors. Each call of writer returns what appends rows for one goroutine.
+// JoinCostly is Join for rows that take longer to make than to send: several processors make them. Each call of writer
+// returns a function that appends rows, for one goroutine.
 func JoinCostly[T any](e Envelope, rows Rows[T], writer func() func(dst []byte, r T) []byte) *Body {
 	writers := sync.Pool{New: func() any { return writer() }}
 	join := func(rows []T) *[]byte {
@@ -33,7 +33,7 @@ func JoinCostly[T any](e Envelope, rows Rows[T], writer func() func(dst []byte, 
 				return
 			}
 			batch, texts := make([]T, 0, ahead*partRows), make([]*[]byte, ahead)
-			more, skip := true, len(e.Between) // it does not stand before the first row
+			more, skip := true, len(e.Between) // skip the separator before the first row
 			flush := func() {
 				parts := (len(batch) + partRows - 1) / partRows
 				err := fair.Each(ctx, parts, func(i int) error {

@@ -19,58 +19,57 @@ import (
 // Build evaluates a query on a snapshot. It may be called more than once.
 type Build func(context.Context, *view.Snapshot) (*Body, error)
 
-// Plan says what the answer to a request is and how to make it.
+// Plan describes the answer to a request and how to make it.
 type Plan struct {
 	View string
-	// Query is canonical: of one snapshot, the same text means the same bytes.
+	// Query is canonical: on one snapshot, the same text means the same bytes.
 	Query string
 	Build Build
-	// ContentType is the media type of the answer; empty: JSON.
+	// ContentType is the media type of the answer. If empty, it is JSON.
 	ContentType string
-	// Headers are set on every answer, also on 304. They belong to the plan and not to the kept
-	// answer, so that equal bytes may have different headers.
+	// Headers are set on every answer, also on 304. They belong to the plan and not to the kept answer, so that equal
+	// bytes may have different headers.
 	Headers []Header
-	// Also are other views that the answer depends on.
+	// Also has the other views that the answer depends on.
 	Also []string
 	Caching
 	// Ignored lists the parameters that the answer does not depend on.
 	Ignored string
-	// Restricted is the permission whose lack cuts the list; empty: it is whole.
+	// Restricted is the permission that the caller lacks to see the whole list. It is empty if the list is whole.
 	Restricted string
-	// Paths are the stored fields that the call names. The answer reports those that no record
-	// has as ignored, unless the list is restricted.
+	// Paths are the stored fields that the request names. The answer reports those that no record has as ignored,
+	// unless the list is restricted.
 	Paths []string
 }
 
-// Caching says how a plan and its answer may be cached, here and by others.
+// Caching says how a plan and its answer may be cached, here and elsewhere.
 type Caching struct {
 	// Personal: the answer depends on the caller.
 	Personal bool
-	// Whole: the caller sees the rows with their hidden fields. The plan is personal, too.
+	// Whole: the caller sees the rows with their hidden fields. Such a plan is also personal.
 	Whole bool
-	// Once: the plan is for this request only, because it depends on more than the URL, such as
-	// the time or a record.
+	// Once: the plan is for this request only, because it depends on more than the URL, such as the time or a record.
 	Once bool
-	// Negotiated is a request header that decided about this plan, beside those that decide
-	// about all; empty: none.
+	// Negotiated is a request header that this plan depends on, in addition to those of all plans; empty if there is
+	// none.
 	Negotiated string
-	// Until is when the clock alone changes the answer; zero: never.
+	// Until is when the clock alone changes the answer; zero means never.
 	Until time.Time
-	// Since is when the clock last changed the answer; zero: not known.
+	// Since is when the clock last changed the answer; zero if unknown.
 	Since time.Time
 }
 
 // Header is a response header; Name is in canonical form.
 type Header struct{ Name, Value string }
 
-// planned is a plan of a generation of settings, ready to be answered.
+// planned is a plan for a generation of settings, ready to be answered.
 type planned struct {
 	Plan
-	key        string // Query, and what else the answer depends on
+	key        string // Query, and everything else that the answer depends on
 	generation int
 }
 
-// build evaluates the plan and finds the paths of the call that no record has.
+// build evaluates the plan and finds the requested paths that no record has.
 func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	b, err := p.Build(ctx, s)
 	if err == nil && p.Restricted == "" {
@@ -79,14 +78,13 @@ func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	return b, err
 }
 
-// missing lists the paths that no record of a snapshot has. It lists none for views that stay in
-// the store.
+// missing lists the paths that no record of a snapshot has. It lists none for views that stay in the store.
 func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, error) {
 	var all []string
 	for _, path := range paths {
 		parsed, err := raw.ParsePath(path)
 		if err != nil {
-			continue // the call was refused, or it names no field
+			continue // the request was refused, or it names no field
 		}
 		has, err := s.Has(ctx, parsed)
 		if err != nil {
@@ -99,8 +97,8 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 	return query.IgnoredPaths(all), nil
 }
 
-// resultKey is the key of the plan's answer from a snapshot. It has the current generations of
-// the other views that the answer depends on.
+// resultKey returns the key of the plan's answer on a snapshot. It includes the current generations of the other views
+// that the answer depends on.
 func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
 	meta, query := s.Meta(), p.key
 	for _, name := range p.Also {
@@ -114,12 +112,12 @@ func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding)
 	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli(), Query: query, Coding: coding}, nil
 }
 
-// plannedBytes bounds the memory for plans. A plan takes about planOverhead bytes, and its filter
-// about planFactor times the bytes of its text.
+// plannedBytes bounds the memory for plans. A plan takes about planOverhead bytes, and its filter about planFactor
+// times the bytes of its text.
 const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
-// Planner caches the plans of URLs: parsing and compiling a filter costs more than finding an
-// answer. Answers are kept by the plan's canonical query, never by URL.
+// Planner caches the plans of URLs, because parsing and compiling a filter costs more than finding an answer. Answers
+// are kept by the plan's canonical query, never by URL.
 type Planner struct {
 	kept *ristretto.Cache[[]byte, *planned] // plans are immutable
 }
@@ -140,8 +138,8 @@ func NewPlanner() (*Planner, error) {
 // Close frees the plans.
 func (p *Planner) Close() { p.kept.Close() }
 
-// plan returns the plan of a URL by settings of a generation, from the cache or by calling plan.
-// Plans of sessions depend on the caller and are not cached, nor are errors.
+// plan returns the plan of a URL for a generation of settings, from the cache or by calling plan. Plans of sessions
+// depend on the caller and are not cached, nor are errors.
 func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*planned, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.generation == generation {
@@ -154,11 +152,11 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
 	found := &planned{made, made.Query, generation}
-	if len(made.Paths) > 0 { // the answer reports those that no record has
+	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
 	if generation > 0 {
-		// Answers of different settings must not have the same key.
+		// Answers under different settings must not have the same key.
 		found.key = strconv.Itoa(generation) + "\x00" + found.key
 	}
 	if anonymous && !made.Once {

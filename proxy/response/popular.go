@@ -18,29 +18,29 @@ type popularQuery struct {
 	coding result.Coding
 }
 
-// One in sampleShare of the queries answered from memory is remembered in one of sampleSize places:
-// popular queries are among them, and others are soon overwritten. Of the queries with large answers
-// the last largeSize are remembered: there are few, and compressing an answer takes seconds.
+// One in sampleShare of the queries answered from memory is remembered in one of sampleSize places: popular queries are
+// likely to be among them, and others are soon overwritten. Of the queries with large answers the last largeSize are
+// remembered: there are few, and compressing an answer takes seconds.
 const (
 	sampleSize  = 64
 	sampleShare = 16
 	largeSize   = 8
 )
 
-// prepareTime bounds the delay of a snapshot by preparing answers.
+// prepareTime bounds how long preparing answers may delay a snapshot.
 const prepareTime = 100 * time.Millisecond
 
-// Popular keeps a sample of the queries answered, to answer them from the next snapshot
-// before it is shown. Its methods are safe for concurrent use.
+// Popular keeps a sample of the answered queries, to answer them from the next snapshot before it is shown. Its methods
+// are safe for concurrent use.
 type Popular struct {
 	sample      [sampleSize]atomic.Pointer[popularQuery]
 	compressing sync.Mutex // held while large answers are compressed, one at a time
 
 	mu    sync.Mutex                       // guards large
-	large *lru.Cache[string, popularQuery] // queries of which only compressed answers are kept; nil: none yet
+	large *lru.Cache[string, popularQuery] // queries whose answers are kept only in compressed form; nil before the first
 }
 
-// note may remember a query that was answered.
+// note may remember an answered query.
 func (h *Popular) note(p *planned, coding result.Coding, large bool) {
 	switch n := rand.Uint32(); {
 	case p.Once || p.Whole:
@@ -56,13 +56,12 @@ func (h *Popular) note(p *planned, coding result.Coding, large bool) {
 	}
 }
 
-// Prepare computes the answers to popular queries from a snapshot that is about to be shown, as far
-// as there is time; shown has them kept. Large answers are compressed in the background when the
-// snapshot is shown.
+// Prepare computes the answers to popular queries from a snapshot that is about to be shown, as far as time permits.
+// shown stores them, and starts compressing large answers in the background.
 func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()
-	prepared := map[result.Key]func(){} // what keeps an answer; nil: it failed
+	prepared := map[result.Key]func(){} // functions that store an answer; nil if computing it failed
 	for i := range r.Popular.sample {
 		req := r.ofNext(r.Popular.sample[i].Load(), next)
 		if req == nil {
@@ -98,7 +97,7 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 	}
 }
 
-// ofNext returns the request for a query's answer from a snapshot, nil if that cannot answer it.
+// ofNext returns the request for a query's answer on a snapshot, or nil if the snapshot cannot answer it.
 func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
 	if q == nil || q.plan.View != next.Meta().View || q.plan.generation != r.Generation {
 		return nil

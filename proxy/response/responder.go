@@ -21,13 +21,13 @@ import (
 type Views interface {
 	// Snapshot returns a view's current snapshot, or rules.ErrUnavailable.
 	Snapshot(view string) (*view.Snapshot, error)
-	// Newer waits for a snapshot newer than one that moved on while it was read.
+	// Newer waits for a snapshot newer than one that was replaced while it was read.
 	Newer(ctx context.Context, moved *view.MovedError) error
 	// Status returns the state of every view.
 	Status() []view.Status
 }
 
-// Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are needed.
+// Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are required.
 type Options struct {
 	Freshness
 	Views     Views
@@ -39,12 +39,12 @@ type Options struct {
 	KeptBytes int             // a longer body is streamed, not kept
 	Timeout   time.Duration   // of evaluating one request
 
-	Generation int       // of the settings, from 0 on
-	Adopted    time.Time // when these settings replaced others; zero: they are the first
+	Generation int       // number of the settings, from 0
+	Adopted    time.Time // when these settings replaced others; zero for the first settings
 	Now        func() time.Time
 }
 
-// Responder answers requests by one generation of settings. It is safe for concurrent use.
+// Responder answers requests under one generation of settings. It is safe for concurrent use.
 type Responder struct {
 	Options
 	headers headers
@@ -56,24 +56,23 @@ func New(o Options) *Responder {
 	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views, now: o.Now}}
 }
 
-// Caller is what a Responder knows of a caller.
+// Caller has the properties of a caller that matter to a Responder.
 type Caller struct {
-	Client    netip.Prefix // the work is charged to it
-	Anonymous bool         // there is no session: the plan may be kept
-	Personal  bool         // no answer may be kept for others
+	Client    netip.Prefix // the client that is charged for the work
+	Anonymous bool         // there is no session, so the plan may be kept
+	Personal  bool         // the answer must not be kept for others
 	Keyed     bool         // the resource needs a key
 	// Open: the resource is the same for all callers.
 	Open bool
-	// Variant is what else the plan depends on beside the URL, such as the host of the request.
+	// Variant has everything that the plan depends on beside the URL, such as the host of the request.
 	Variant [3]string
 }
 
-// maxRetries bounds how often an answer is begun again because a view was published meanwhile.
+// maxRetries bounds how often Serve begins again because a view was published meanwhile.
 const maxRetries = 5
 
-// Serve answers a request by the cached plan of its URL, or the one that plan returns. If a view
-// was published anew while it was read, Serve begins again, up to maxRetries times and for no
-// longer than a request may take.
+// Serve answers a request by the cached plan of its URL, or the plan that plan returns. If a view was published again
+// while it was read, Serve begins again, up to maxRetries times and for no longer than a request may take.
 func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
 	err := r.serve(c, caller, plan)
 	if err == nil {
@@ -94,12 +93,12 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	return err
 }
 
-// urls are buffers for URLs with their variants.
+// urls is a pool of buffers for URLs with their variants.
 var urls = sync.Pool{New: func() any { return new([]byte) }}
 
-// serve answers from the snapshots that are current.
+// serve answers from the current snapshots.
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
-	url := c.Request().Header.RequestURI() // as sent: the path of the request has %2F decoded. Ristretto keeps hashes only
+	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; ristretto keeps only hashes of it
 	if caller.Variant != [3]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
@@ -123,7 +122,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	header, personal := fieldsOf(c), p.Personal || caller.Personal
 	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
-	SetHeader(c, fiber.HeaderAge, "0") // we are the origin, however old the data is
+	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
 	SetHeader(c, HeaderDataAge, age.seconds)
 	if p.Negotiated != "" {
 		c.Append(fiber.HeaderVary, p.Negotiated)
@@ -153,8 +152,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	return req.answer(a)
 }
 
-// request is a request whose answer is not in memory. For work in the background it has neither
-// c nor header.
+// request is a request whose answer is not in memory. For work in the background, c and header are not set.
 type request struct {
 	*Responder
 	c        *fiber.Ctx
@@ -165,10 +163,9 @@ type request struct {
 	header   fields
 }
 
-// answer computes an answer that is not in memory. It streams an answer that is too large to keep, or
-// for which there is too little memory. From the second request on for a large answer it also has
-// the answer compressed in the background, to be kept. known is the entry of the cache that says
-// so; nil: there is none.
+// answer computes an answer that is not in memory. It streams the answer if it is too large to keep, or there is too
+// little memory. From the second request for a large answer on, it also compresses the answer in the background, to
+// keep it. known is the cache entry that says so, or nil.
 func (r *request) answer(known *result.Answer) error {
 	ctx, cancel := r.limited(r.c, r.client)
 	defer cancel()
@@ -196,7 +193,7 @@ func (r *request) answer(known *result.Answer) error {
 	return r.stream(built)
 }
 
-// Forever is how long a cache may use a copy of what never changes.
+// Forever is how long a cache may use a copy of content that never changes.
 const Forever = 365 * 24 * time.Hour
 
 // Static sends content that changes only with the program.
@@ -220,15 +217,15 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 	return r.send(c, a, header)
 }
 
-// Foreign is what another server has answered.
+// Foreign is the answer of another server.
 type Foreign struct {
 	Text  []byte
 	Age   time.Duration
 	Stale bool // the server could not confirm it
 }
 
-// External sends an answer that read got from another server; an empty text has no body. ignored
-// lists the parameters that the answer does not depend on.
+// External sends an answer that read gets from another server. An empty text means no body. ignored lists the
+// parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (Foreign, error)) error {
 	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
@@ -267,14 +264,14 @@ func (r *Responder) limited(c *fiber.Ctx, client netip.Prefix) (context.Context,
 	return ctx, func() { cancel(); leave() }
 }
 
-// connOf returns the connection of a request; nil where a test has another kind.
+// connOf returns the connection of a request, or nil in tests with other connections.
 func connOf(c *fiber.Ctx) *listener.Conn {
 	conn, _ := c.Context().Conn().(*listener.Conn)
 	return conn
 }
 
-// send sends an answer or 304. The body is shared: Fiber only reads it. The error is
-// result.ErrInFlight if too many bytes wait to be sent.
+// send sends an answer or 304. The body is shared, but Fiber only reads it. The error is result.ErrInFlight if too many
+// bytes wait to be sent.
 func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	if err := reportIgnored(c, a.Ignored); err != nil {
 		return err
@@ -294,7 +291,7 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	}
 	c.Response().SetBodyRaw(a.Body)
 	if conn := connOf(c); sends && conn != nil {
-		conn.Hold(a) // until it has sent the answer
+		conn.Hold(a) // until the answer is sent
 	} else if sends {
 		a.Drop()
 	}

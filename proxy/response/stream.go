@@ -15,9 +15,9 @@ import (
 	"vitrine/cache/result"
 )
 
-// stream sends a body while it is made. It builds the body if b is nil. The error is
-// result.ErrInFlight if too many bytes wait to be sent. The whole stream has one turn, which is
-// paused while the client does not read, so that a long stream soon counts as costly work.
+// stream sends a body while it is made. It builds the body if b is nil. The error is result.ErrInFlight if too many
+// bytes wait to be sent. The whole stream has one turn, which is paused while the client does not read, so that a long
+// stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
 	ctx, cancel := workContext(r.c, r.client)
 	s := &Stream{cancel: cancel, inFlight: r.Results.InFlight()}
@@ -60,7 +60,7 @@ func (r *request) stream(b *Body) (err error) {
 		size = -1
 	}
 	if size < 0 && head {
-		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
+		return nil // fasthttp would send the end of a stream of unknown length, but a HEAD client expects no body
 	}
 	s.pieces = func() Pieces { return b.in(s.ctx, r.key.Coding) }
 	if conn := connOf(r.c); conn != nil {
@@ -70,16 +70,14 @@ func (r *request) stream(b *Body) (err error) {
 	return nil
 }
 
-// streamBytes is about how much memory a stream takes beside its connection: a piece and its
-// parts.
+// streamBytes is about how much memory a stream takes in addition to its connection: a piece and its parts.
 const streamBytes = chunk + chunk/2
 
-// making is about how many bytes of memory making the pieces of a body takes.
+// making is about how many bytes of memory are used to make the pieces of a body.
 func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
 
-// acquire acquires the memory for a stream: in its coding, or where there is too little
-// for that, as it is. It returns the coding and how many bytes are to be released; 0
-// where there is too little for either.
+// acquire acquires the memory for a stream in its coding or, if there is too little, without a coding. It returns the
+// coding and how many bytes to release, or 0 if there is too little memory for either.
 func (r *request) acquire(b *Body) (result.Coding, int64) {
 	plain, coding := b.making(), r.key.Coding
 	if needed := plain + result.StreamBytes(coding); coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
@@ -121,33 +119,33 @@ func (b *Body) in(ctx context.Context, c result.Coding) Pieces {
 	}
 }
 
-// Stream writes the pieces of a body to a connection without a copy. It holds one piece at a time.
-// The server closes it.
+// Stream writes the pieces of a body to a connection without a copy. It holds one piece at a time. The server closes
+// it.
 type Stream struct {
-	// Sizes gets the number of bytes sent when the stream ends. If nil, it is not reported.
+	// Sizes gets the number of bytes sent when the stream ends. May be nil.
 	Sizes prometheus.Observer
 
-	ctx      context.Context // of WriteTo, which has no parameter for it: it ends with the client, and carries turn
+	ctx      context.Context // for WriteTo, which has no context parameter; it ends with the client, and has turn
 	cancel   context.CancelFunc
 	turn     *fair.Turn // paused while the client does not read
 	shares   bool       // the connection pauses and resumes the turn
 	pieces   func() Pieces
 	sent     int64
-	inFlight *result.InFlight // where the bytes acquired count until the end
+	inFlight *result.InFlight // counts the acquired bytes until the end
 	acquired int64
 }
 
-// Read implements io.Reader. Fasthttp does not call it, but WriteTo.
+// Read implements io.Reader. Fasthttp calls WriteTo instead.
 func (s *Stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent without a copy even if the
-// length is not known.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo, so that pieces are sent without a copy even if the length is
+// unknown.
 func (s *Stream) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
 func (s *Stream) WriteTo(w io.Writer) (int64, error) {
 	defer s.Pause()
-	if err := cmp.Or(s.Resume(), s.turn.Costly(s.ctx)); err != nil { // a stream is long
+	if err := cmp.Or(s.Resume(), s.turn.Costly(s.ctx)); err != nil { // costly, because a stream is long
 		return 0, err
 	}
 	for piece, err := range s.pieces() {
@@ -189,7 +187,7 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// end ends the work and releases the memory that it acquired.
+// end ends the work and releases the acquired memory.
 func (s *Stream) end() {
 	if s.turn != nil {
 		s.turn.End()
