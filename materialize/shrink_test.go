@@ -87,7 +87,7 @@ func TestSlowErosionIsHeld(t *testing.T) {
 		store.onScan = func(context.Context, string) error { return errors.New("connection refused") }
 		run(790)
 		store.onScan = nil
-		wantHeld(t, run(790), "790 rows of the 1000")
+		wantHeld(t, run(790), "790 of the 1000 rows")
 		time.Sleep(22 * time.Hour)
 		if out := run(790); out.Result != materialize.Published {
 			t.Fatalf("a day later: %s, %v", out.Result, out.Err)

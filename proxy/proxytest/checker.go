@@ -24,27 +24,26 @@ import (
 	"vitrine/proxy/openapi"
 )
 
-// A checker compares answers of the API with its description. A test passes an answer with the
-// request that it answers:
+// A checker compares answers of the API with its description. A test passes an answer with the request that it answers:
 //
-//	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ the body is valid, or why not
+// 	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ nil, or why the body is invalid
 //
-// Which mode a request has is read from the description too (x-when; see package openapi), so
-// that a row of one mode cannot pass as a row of another.
+// The description also says which mode a request has (x-when; see package openapi), so that a row of one mode cannot
+// pass as a row of another.
 
 // location is the name under which the schemas know their document.
 const location = "https://vitrine.invalid/openapi.json"
 
 // CheckedAnswer is an answer of the API, and the request that it answers.
 type CheckedAnswer struct {
-	Method string // GET where empty
+	Method string // GET if empty
 	Target string // path and query, as sent
 	Status int
-	Header http.Header // if nil, headers are not looked at
+	Header http.Header // if nil, headers are not checked
 	Body   []byte      // decoded
 }
 
-// Checker knows one description. It is safe for concurrent use.
+// Checker has one description. It is safe for concurrent use.
 type Checker struct {
 	document *openapi3.T // with its references resolved
 
@@ -72,7 +71,7 @@ func NewChecker(document []byte) (*Checker, error) {
 // Paths returns the described paths, sorted.
 func (c *Checker) Paths() []string { return c.document.Paths.Keys() }
 
-// Check returns why an answer is not as described, or nil.
+// Check returns nil if an answer is as described, and the reason otherwise.
 func (c *Checker) Check(a CheckedAnswer) error {
 	if err := c.check(a); err != nil {
 		return fmt.Errorf("%.200s: status %d: %w", a.Target, a.Status, err)
@@ -80,8 +79,8 @@ func (c *Checker) Check(a CheckedAnswer) error {
 	return nil
 }
 
-// CheckAnyMode returns why a body is not the answer of any mode of a described
-// path, or nil: for answers whose request is not known.
+// CheckAnyMode returns nil if a body is the answer of any mode of a described path, and the reason otherwise. It is for
+// answers whose request is unknown.
 func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
 	response := describedResponse(c.document.Paths.Value(template).Get, status)
 	if response == nil {
@@ -93,12 +92,11 @@ func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
 	return nil
 }
 
-// check is Check without the request in its error. An answer to an unknown path or method
-// has to refuse the request; any other has to be of a described status, and what its
-// Response says of body, headers and media type.
+// check is Check without the request in its error. An answer to an unknown path or method must refuse the request. Any
+// other answer must have a described status, and the body, headers and media type of its Response.
 func (c *Checker) check(a CheckedAnswer) error {
 	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
-		return nil // the answer to a browser's question, whatever the path
+		return nil // the answer to a preflight request, for any path
 	}
 	path, text, _ := strings.Cut(a.Target, "?")
 	query := ReadQuery(text)
@@ -131,7 +129,7 @@ func (c *Checker) check(a CheckedAnswer) error {
 	return checkMediaType(response, a.Header)
 }
 
-// Template returns the described path that a path is one of, "" if there is none.
+// Template returns the described path that matches a path, or "".
 func (c *Checker) Template(path string) string {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")
@@ -144,7 +142,7 @@ func (c *Checker) Template(path string) string {
 	return ""
 }
 
-// matches reports whether a path is one of a template.
+// matches reports whether a path matches a template.
 func matches(template, path string) bool {
 	want, have := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -159,8 +157,7 @@ func matches(template, path string) bool {
 	return true
 }
 
-// describedResponse finds what is described for a status, by itself or by its class; nil
-// if nothing is.
+// describedResponse returns the description for a status or for its class, or nil.
 func describedResponse(operation *openapi3.Operation, status int) *openapi3.Response {
 	all := operation.Responses
 	if found := cmp.Or(all.Value(strconv.Itoa(status)), all.Value(strconv.Itoa(status/100)+"XX")); found != nil {
@@ -169,7 +166,7 @@ func describedResponse(operation *openapi3.Operation, status int) *openapi3.Resp
 	return nil
 }
 
-// checkMediaType checks that the answer is of a described type, where it is not JSON.
+// checkMediaType checks that an answer that is not JSON has a described type.
 func checkMediaType(response *openapi3.Response, header http.Header) error {
 	if header == nil {
 		return nil
@@ -184,7 +181,7 @@ func checkMediaType(response *openapi3.Response, header http.Header) error {
 	return nil
 }
 
-// checkHeaders checks that what is always sent was sent.
+// checkHeaders checks that the required headers were sent.
 func checkHeaders(response *openapi3.Response, header http.Header) error {
 	for name, described := range response.Headers {
 		if header != nil && described.Value.Required && header.Get(name) == "" {
@@ -194,8 +191,8 @@ func checkHeaders(response *openapi3.Response, header http.Header) error {
 	return nil
 }
 
-// Documents validates a body, which in one mode is two documents, each in its own
-// (API.md: projects, 7).
+// documents validates a body. In one mode it has two documents; each is validated by its own schema (API.md: projects,
+// 7).
 func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	for i := 1; ; i++ {
@@ -207,7 +204,7 @@ func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) er
 		if err := c.valid(at, document); err != nil {
 			return err
 		}
-		if next == "" || !decoder.More() { // with the switch for one document there is no second
+		if next == "" || !decoder.More() { // with formatted_single there is no second document
 			break
 		}
 		q = q.Without(next)
@@ -218,8 +215,8 @@ func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) er
 	return nil
 }
 
-// branch returns a reference to the branch of a schema that a request's mode has, and the
-// parameter without which the document that follows is answered; "" where none follows.
+// branch returns a reference to the branch of a schema for a request's mode. If another document follows, it also
+// returns the parameter without which that document is the whole answer.
 func branch(schema *openapi3.SchemaRef, q query) (at, next string) {
 	for i, mode := range schema.Value.AnyOf {
 		keywords := mode.Extensions
@@ -234,8 +231,7 @@ func branch(schema *openapi3.SchemaRef, q query) (at, next string) {
 	return schema.Ref, ""
 }
 
-// valid validates a document against the schema that a reference leads to. The compiler
-// keeps what it has compiled.
+// valid validates a document against the schema at a reference. The compiler caches compiled schemas.
 func (c *Checker) valid(ref string, body []byte) error {
 	c.mu.Lock()
 	schema, err := c.compiler.Compile(location + ref)
@@ -250,11 +246,11 @@ func (c *Checker) valid(ref string, body []byte) error {
 	return schema.Validate(document)
 }
 
-// query is a query string as the API reads it: values by the name in front of brackets
-// (name=a, name[]=a, name[0]=a), and what cannot be unescaped as it stands.
+// query is a query string as the API reads it: values by the name before brackets (name=a, name[]=a, name[0]=a).
+// Malformed escapes stay unchanged.
 type query map[string][]string
 
-// ReadQuery reads the text behind the question mark.
+// ReadQuery parses the text after the question mark.
 func ReadQuery(text string) query {
 	q := query{}
 	for pair := range strings.SplitSeq(text, "&") {
@@ -265,7 +261,7 @@ func ReadQuery(text string) query {
 	return q
 }
 
-// unescaped returns a text without escapes, or as it stands if an escape is malformed.
+// unescaped decodes a text. A text with a malformed escape stays unchanged.
 func unescaped(text string) string {
 	if value, err := url.QueryUnescape(text); err == nil {
 		return value
@@ -273,14 +269,14 @@ func unescaped(text string) string {
 	return text
 }
 
-// Without leaves a parameter out.
+// Without returns the query without a parameter.
 func (q query) Without(name string) query {
 	rest := maps.Clone(q)
 	delete(rest, name)
 	return rest
 }
 
-// Meets reports whether every parameter is in the state that x-when asks for.
+// Meets reports whether every parameter is in the state that x-when requires.
 func (q query) Meets(when any) bool {
 	states, _ := when.(map[string]any)
 	for name, state := range states {
@@ -304,7 +300,7 @@ func (q query) Meets(when any) bool {
 	return true
 }
 
-// off reports whether the value of a flag switches it off.
+// off reports whether the value of a flag disables it.
 func off(flag string) bool {
 	switch strings.ToLower(strings.TrimSpace(flag)) {
 	case "0", "false", "no", "off":
@@ -313,20 +309,18 @@ func off(flag string) bool {
 	return false
 }
 
-// Description is what the answers of this package's tests are held against.
+// Description checks the answers in tests against the API's description.
 var Description = sync.OnceValues(func() (*Checker, error) {
 	return NewChecker(openapi.Load().JSON)
 })
 
-// checked remembers by their hash the answers that were found as described, so
-// that what is asked a thousand times is checked once.
+// checked has the hashes of valid answers, so that an answer that comes a thousand times is checked once.
 var checked sync.Map
 
-// described fails a test one of whose answers is not as described. Every answer
-// read through a site comes by here.
+// described fails a test if an answer is not as described. It sees every answer that a test reads through a Site.
 func described(t testing.TB, req *http.Request, res Response) {
 	t.Helper()
-	const most = 1 << 20 // longer answers are those of large stores, a row like the other
+	const most = 1 << 20 // longer answers are those of large stores, whose rows are all alike
 	if len(res.Body) > most || res.Header.Get("Content-Encoding") != "" {
 		return
 	}

@@ -1,5 +1,5 @@
-// Package proxytest serves the whole front end to tests: from records of its own or of the
-// test, with or without a network. Every answer that it gives is held against the API's description.
+// Package proxytest serves the whole front end to tests: from its own records or those of the test, with or without a
+// network. It checks every answer against the API's description.
 package proxytest
 
 import (
@@ -31,8 +31,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// WholeOnly skips a test in a short run, such as that under the race detector: it asks one thing
-// after the other, many times.
+// WholeOnly skips a test in a short run, for example under the race detector. It is for tests that send many requests
+// one after the other.
 func WholeOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -40,7 +40,7 @@ func WholeOnly(t *testing.T) {
 	}
 }
 
-// Store is the reading half of origin.Views, held in memory.
+// Store is the reading half of origin.Views, in memory.
 type Store struct {
 	origin.Views // the writing half is not called
 
@@ -48,11 +48,11 @@ type Store struct {
 	rows  map[string][]origin.Row
 	metas map[string]origin.Meta
 
-	Embedded *embedded // where the rows are as well, for views that stay in the store
-	Twinned  bool      // views in memory are made of embedded, too
+	Embedded *embedded // a copy of the rows, for views that stay in the store
+	Twinned  bool      // views in memory are loaded from Embedded, too
 }
 
-// Published is when the fixture's views were published, and the tests' now.
+// Published is when the fixture's views were published, and the current time of tests.
 var Published = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
 // NewStore returns a store without views.
@@ -105,7 +105,7 @@ func (s *Store) Rows(_ context.Context, view string, since uint64, fn func(origi
 	return s.metas[view], nil
 }
 
-// complete publishes the views that a test does not care for, empty.
+// complete publishes empty views in place of those that the test does not set.
 func (s *Store) complete() {
 	for _, def := range api.Views() {
 		if s.metas[def.Name].Generation == 0 {
@@ -117,7 +117,7 @@ func (s *Store) complete() {
 //go:embed testdata
 var fixtures embed.FS
 
-// Documents reads a fixture, or a file, one Extended JSON document a line.
+// Documents reads a fixture or a file with one Extended JSON document per line.
 func Documents(t testing.TB, file string) []bson.Raw {
 	t.Helper()
 	var f io.ReadCloser
@@ -145,7 +145,7 @@ func Documents(t testing.TB, file string) []bson.Raw {
 	return all
 }
 
-// Institute is the fixture's store.
+// Institute returns the fixture's store.
 func Institute(t testing.TB) *Store {
 	t.Helper()
 	s := NewStore()
@@ -162,7 +162,7 @@ type Site struct {
 	Server *proxy.Server
 }
 
-// Options are those of the golden answers.
+// Options returns the options for the golden answers.
 func Options(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
@@ -172,19 +172,19 @@ func Options(t testing.TB) proxy.Options {
 	}
 }
 
-// Open loads a store's views and serves them as options say.
+// Open loads a store's views and serves them with the given options.
 func Open(t testing.TB, s *Store, o proxy.Options) *Site {
 	t.Helper()
 	return OpenIndexed(t, s, o, 0)
 }
 
-// OpenIndexed is open with a budget for indexes.
+// OpenIndexed is Open with a budget for indexes.
 func OpenIndexed(t testing.TB, s *Store, o proxy.Options, budget int64) *Site {
 	t.Helper()
 	return OpenViews(t, s, o, api.Views(), budget)
 }
 
-// OpenViews is openIndexed with views of the caller.
+// OpenViews is OpenIndexed with the caller's views.
 func OpenViews(t testing.TB, s *Store, o proxy.Options, defs []viewindex.Definition, budget int64) *Site {
 	t.Helper()
 	s.complete()
@@ -242,7 +242,7 @@ func newRequest(method, target string, headers []string) *http.Request {
 	return req
 }
 
-// Send sends a request and holds the answer against the description.
+// Send sends a request and checks the answer against the description.
 func (s *Site) Send(req *http.Request) Response {
 	s.T.Helper()
 	answer := s.Exchange(req)
@@ -250,7 +250,7 @@ func (s *Site) Send(req *http.Request) Response {
 	return answer
 }
 
-// Exchange is send for records that no description covers.
+// Exchange is Send for records that the description does not cover.
 func (s *Site) Exchange(req *http.Request) Response {
 	s.T.Helper()
 	return exchange(s.T, s.Server.App(), req)
@@ -283,7 +283,7 @@ func (s *Site) Get(target string, headers ...string) Response {
 	return s.Do(http.MethodGet, target, headers...)
 }
 
-// Envelope is the standard envelope, with what only errors or pages have.
+// Envelope is the standard envelope, with the members that only errors or pages have.
 type Envelope struct {
 	Status int             `json:"status"`
 	Count  *int            `json:"count"`
@@ -294,7 +294,7 @@ type Envelope struct {
 	Msg    string          `json:"msg"`
 }
 
-// Envelope decodes the body and checks what holds of every envelope.
+// Envelope decodes the body and checks the rules for every envelope.
 func (r Response) Envelope(t testing.TB) Envelope {
 	t.Helper()
 	var e Envelope
@@ -325,7 +325,7 @@ func (e Envelope) Rows(t testing.TB) []map[string]any {
 	return rows
 }
 
-// IDs returns the last digits of the rows' ids, which tell the fixture's records apart.
+// IDs returns the last digits of the rows' ids, which distinguish the fixture's records.
 func (e Envelope) IDs(t testing.TB) string {
 	t.Helper()
 	var ids []string

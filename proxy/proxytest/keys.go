@@ -14,7 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-// Token signs a session of a user.
+// Token signs a session token for a user.
 func Token(t testing.TB, user string, secret []byte) string {
 	t.Helper()
 	tok, err := auth.MintToken(user, secret, auth.SessionOptions{}, Published, time.Hour)
@@ -24,7 +24,7 @@ func Token(t testing.TB, user string, secret []byte) string {
 	return tok
 }
 
-// Parse reads documents written in a test.
+// Parse parses documents written in a test.
 func Parse(t testing.TB, texts ...string) []bson.Raw {
 	t.Helper()
 	docs := make([]bson.Raw, len(texts))
@@ -36,7 +36,7 @@ func Parse(t testing.TB, texts ...string) []bson.Raw {
 	return docs
 }
 
-// What the index knows.
+// The content of Index.
 const (
 	KnownProfile = `{"total_citations":"1.234","citations_per_year":{"2023":"7"},"publications":[` +
 		`{"title":"A \u003cb\u003e \u0026 c","link":"u-x6o8","authors":"A Ahn","venue":"Soil 1","citations":"7","year":"2023"},` +
@@ -45,12 +45,12 @@ const (
 	KnownDocument = `{"title":"A","doi":"","Autoren":["A Ahn","B Bee"],"Band":"3"}`
 )
 
-// Index is a citation index that knows one profile and one document.
+// Index is a citation index with one profile and one document.
 type Index struct {
 	Asked []string
 }
 
-// Profile answers for the known user.
+// Profile returns the profile of the known user.
 func (x *Index) Profile(_ context.Context, user string) (citation.Answer, error) {
 	x.Asked = append(x.Asked, user)
 	switch user {
@@ -68,7 +68,7 @@ func (x *Index) Profile(_ context.Context, user string) (citation.Answer, error)
 	return citation.Answer{}, fmt.Errorf("citation index: %w", rules.ErrNotFound)
 }
 
-// Document answers for the known document.
+// Document returns the known document.
 func (x *Index) Document(_ context.Context, user, doc string) (citation.Answer, error) {
 	x.Asked = append(x.Asked, user+":"+doc)
 	if doc == "" {

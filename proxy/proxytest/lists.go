@@ -23,7 +23,7 @@ var collections = map[string]string{
 	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences", rules.ViewPersons: "persons",
 }
 
-// CiteRules are the built-in mapping rules.
+// CiteRules returns the built-in mapping rules.
 func CiteRules(t testing.TB) *cite.Mapping {
 	t.Helper()
 	r, err := cite.Load(configs.CiteRules())
@@ -51,8 +51,8 @@ func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows
 	return rows
 }
 
-// ListStore is a store of records as the materializer marks them; change may add to those
-// of a collection.
+// ListStore returns a store of the demo's records with the materializer's marks. change may add records to a
+// collection.
 func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *Store {
 	t.Helper()
 	docs := map[string][]bson.Raw{}
@@ -65,7 +65,7 @@ func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []b
 	return PublicStore(t, docs)
 }
 
-// PublicStore is a store of the records of collections as the materializer marks them.
+// PublicStore returns a store of the given records with the materializer's marks.
 func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 	t.Helper()
 	public, err := filter.Parse([]byte(`{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`), filter.Options{})
@@ -80,7 +80,7 @@ func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 	return s
 }
 
-// ListOptions are options with lists.
+// ListOptions returns options with lists.
 func ListOptions(t testing.TB) proxy.Options {
 	t.Helper()
 	o := Options(t)
@@ -88,7 +88,7 @@ func ListOptions(t testing.TB) proxy.Options {
 	return o
 }
 
-// ListViews are the views with what lists need.
+// ListViews returns the views with everything that lists need.
 func ListViews(t testing.TB) []viewindex.Definition {
 	return lists.Views(api.Views(), CiteRules(t))
 }

@@ -67,7 +67,7 @@ func (l *Live) DialFrom(addr string) net.Conn {
 	return l.connect(net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}})
 }
 
-// Healthy returns a connection from an address that has been answered once.
+// Healthy returns a connection from an address on which one request was answered.
 func (l *Live) Healthy(addr string) net.Conn {
 	l.T.Helper()
 	conn := l.DialFrom(addr)
@@ -96,7 +96,7 @@ func (l *Live) Read(r *bufio.Reader) Response {
 	return read(l.T, res)
 }
 
-// Metric reads a figure that has no labels.
+// Metric returns the value of a metric without labels.
 func (s *Site) Metric(name string) int {
 	s.T.Helper()
 	for line := range strings.Lines(string(s.Admin(http.MethodGet, "/metrics").Body)) {
@@ -112,7 +112,7 @@ func (s *Site) Metric(name string) int {
 	return 0
 }
 
-// Until waits for something that comes about by itself.
+// Until waits for a condition that becomes true by itself.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for range 2000 {
@@ -126,7 +126,7 @@ func Until(t testing.TB, what string, done func() bool) {
 
 const Health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// WithPatience tries a reader with growing limits until it is not cut off.
+// WithPatience calls a reader with growing limits until its connection is not closed.
 func WithPatience(t *testing.T, reader func(limit time.Duration) error) {
 	t.Helper()
 	var err error
@@ -139,16 +139,16 @@ func WithPatience(t *testing.T, reader func(limit time.Duration) error) {
 	t.Error(err)
 }
 
-// Memory is what heap and stacks hold.
+// Memory returns the bytes of heap and stacks.
 func Memory() int {
 	runtime.GC()
-	runtime.GC() // the first moves pools' content aside, the second drops it
+	runtime.GC() // twice: the first run only moves the content of pools aside, the second frees it
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc + m.StackInuse)
 }
 
-// Narrow is a listener whose connections take little at a time.
+// Narrow is a listener whose connections receive little at a time.
 type Narrow struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -160,7 +160,7 @@ func (n Narrow) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// Narrowly connects with little room for what arrives.
+// Narrowly connects with a small receive buffer.
 func (l *Live) Narrowly() net.Conn {
 	l.T.Helper()
 	return l.connect(net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
@@ -170,7 +170,7 @@ func (l *Live) Narrowly() net.Conn {
 	}})
 }
 
-// Steadily reads to the end, a piece at a time with pauses between.
+// Steadily reads to the end, one piece at a time with pauses in between.
 func Steadily(r io.Reader, piece int64, pause time.Duration) (read int64, err error) {
 	for err == nil {
 		var n int64
@@ -181,7 +181,7 @@ func Steadily(r io.Reader, piece int64, pause time.Duration) (read int64, err er
 	return read, err
 }
 
-// HostileFor is how long tests attack: the time in VITRINE_TEST_HOSTILE, or a short one.
+// HostileFor returns how long tests attack: the time in VITRINE_TEST_HOSTILE, or short.
 func HostileFor(t testing.TB, short time.Duration) time.Duration {
 	t.Helper()
 	text := os.Getenv("VITRINE_TEST_HOSTILE")
@@ -204,8 +204,8 @@ func Percentile(all []time.Duration, p int) time.Duration {
 	return all[(len(all)-1)*p/100].Round(10 * time.Microsecond)
 }
 
-// Exchange sends a request on a connection of its own and reads all there is. A request
-// with a whole header is half-closed after its answer: before, the client counts as gone.
+// Exchange sends a request on a connection of its own and reads everything. It half-closes a request with a whole
+// header only after the answer, because before that it would count as gone.
 func (l *Live) Exchange(t *testing.T, request string) (first Response, rest string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", l.Addr)
@@ -217,7 +217,7 @@ func (l *Live) Exchange(t *testing.T, request string) (first Response, rest stri
 		t.Fatal(err)
 	}
 	_, _, whole := strings.Cut(strings.TrimLeft(request, "\r\n"), "\r\n\r\n")
-	go func() { // the server may answer, and close, before it has read it all
+	go func() { // in a goroutine, because the server may answer and close before it has read everything
 		if _, err := io.WriteString(conn, request); err == nil && !whole {
 			_ = conn.(*net.TCPConn).CloseWrite()
 		}
@@ -247,13 +247,13 @@ func Listen(t testing.TB) net.Listener {
 	return ln
 }
 
-// Admin asks the operator's listener.
+// Admin sends a request to the operator's listener.
 func (s *Site) Admin(method, target string, headers ...string) Response {
 	s.T.Helper()
 	return s.AdminAs("localhost", method, target, headers...)
 }
 
-// AdminAs asks the operator's listener under a host name.
+// AdminAs sends a request to the operator's listener under a host name.
 func (s *Site) AdminAs(host, method, target string, headers ...string) Response {
 	s.T.Helper()
 	req := newRequest(method, target, headers)
@@ -261,8 +261,7 @@ func (s *Site) AdminAs(host, method, target string, headers ...string) Response 
 	return exchange(s.T, s.Server.AdminApp(), req)
 }
 
-// OnTheWire escapes what would end the request line or is refused in it, and
-// nothing else.
+// OnTheWire escapes only the characters that would end the request line or be refused in it.
 func OnTheWire(query string) string {
 	var b []byte
 	for i := range len(query) {

@@ -8,12 +8,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package, and fails where they leave goroutines behind.
+// Main runs the tests of a package, and fails if they leak goroutines.
 func Main(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		// The clock of fasthttp's Date header, one for the process, started with the first server.
+		// The clock of fasthttp's Date header: one for the process, started with the first server.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		// It looks only every ten seconds whether its server has ended.
+		// It checks only every ten seconds whether its server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 		// The backtracking engine's clock stops by itself when no expression has run for a while.
 		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"),

@@ -34,7 +34,7 @@ func OfDepartment(t testing.TB, collection string) []bson.Raw {
 	return Documents(t, "testdata/department/"+collection+".jsonl")
 }
 
-// Department is a store with the views of the department, as their jobs make them.
+// Department returns a store with the views of the department, made by their jobs.
 func Department(t testing.TB) *Store {
 	t.Helper()
 	s := NewStore()
@@ -55,7 +55,7 @@ func Department(t testing.TB) *Store {
 	return s
 }
 
-// Summary is the spectrum view of activities.
+// Summary returns the spectrum view of activities.
 func Summary(t testing.TB, catalogue, activities []bson.Raw) []bson.Raw {
 	t.Helper()
 	sum := spectrum.New(spectrum.Options{}, spectrum.Sources{
@@ -73,7 +73,7 @@ func Summary(t testing.TB, catalogue, activities []bson.Raw) []bson.Raw {
 	return rows
 }
 
-// DepartmentOptions are those of the department's golden answers.
+// DepartmentOptions returns the options for the department's golden answers.
 func DepartmentOptions(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{
@@ -87,11 +87,11 @@ func DepartmentOptions(t testing.TB) proxy.Options {
 	return o
 }
 
-// Records is a source of the institute's collections, held in memory.
+// Records is a source of the institute's collections, in memory.
 type Records struct {
 	mu          sync.Mutex
 	collections map[string][]bson.Raw
-	asked       []string // the collections of Find, in order
+	asked       []string // collections requested from Find, in order
 	err         error
 	Held        chan struct{} // if not nil, Find waits until it is closed
 }
@@ -125,7 +125,7 @@ func (r *Records) Find(ctx context.Context, collection string, q origin.Query) i
 	}
 }
 
-// Times returns how often a collection was asked for.
+// Times returns how often Find was called for a collection.
 func (r *Records) Times(collection string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +147,7 @@ func (r *Records) Set(collection string, docs ...bson.Raw) {
 	r.collections[collection] = docs
 }
 
-// Fail makes every Find fail, or none.
+// Fail makes every Find fail, or succeed again.
 func (r *Records) Fail(failing bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,7 +157,7 @@ func (r *Records) Fail(failing bool) {
 	}
 }
 
-// Refresh publishes rows and waits until they are seen.
+// Refresh publishes rows and waits until they are visible.
 func (s *Site) Refresh(view string, rows ...bson.Raw) {
 	s.T.Helper()
 	s.Store.Publish(view, rows...)
@@ -178,14 +178,13 @@ func (s *Site) Refresh(view string, rows ...bson.Raw) {
 	}
 }
 
-// ofHoldings reads a collection of the small set that projects, proposals and
-// searches are tested on.
+// ofHoldings reads a collection of the small record set for tests of projects, proposals and searches.
 func ofHoldings(t testing.TB, collection string) []bson.Raw {
 	t.Helper()
 	return Documents(t, "testdata/holdings/"+collection+".jsonl")
 }
 
-// Holdings is a store with the views of that set, as their jobs make them.
+// Holdings returns a store with the views of that set, made by their jobs.
 func Holdings(t testing.TB) *Store {
 	t.Helper()
 	s := NewStore()
@@ -202,7 +201,7 @@ func Holdings(t testing.TB) *Store {
 	return s
 }
 
-// resolved is a record's row.
+// resolved returns a record's row.
 func resolved(t testing.TB, d *display.Directory, record bson.Raw) bson.Raw {
 	t.Helper()
 	names := d.Resolve(record)
@@ -224,7 +223,7 @@ func resolved(t testing.TB, d *display.Directory, record bson.Raw) bson.Raw {
 	return raw
 }
 
-// HoldingsOptions let all callers see everything, in English.
+// HoldingsOptions returns options that let all callers see everything, in English.
 func HoldingsOptions(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView, access.ProposalsView}})
@@ -240,7 +239,7 @@ func HoldingsOptions(t testing.TB) proxy.Options {
 	return o
 }
 
-// Many is a store of n activities with citations of some length.
+// Many returns a store of n activities with citations of some length.
 func Many(t testing.TB, n int) *Store {
 	t.Helper()
 	s := NewStore()
@@ -302,7 +301,7 @@ func (l *LockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// Taken returns what was written since it was last called.
+// Taken returns the text written since its last call.
 func (l *LockedBuffer) Taken() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,12 +310,12 @@ func (l *LockedBuffer) Taken() []byte {
 	return text
 }
 
-// String returns what was written.
+// String returns the written text.
 func (l *LockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// Secret is in each text of what may not be shown.
+// Secret is part of every text that answers must not contain.
 const Secret = "Xyzzyqua"

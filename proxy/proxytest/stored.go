@@ -15,20 +15,20 @@ import (
 	"vitrine/cache/view"
 )
 
-// ViewsAre is where open has its views. Tests run one after the other.
+// ViewsAre is the mode in which Open loads views. Tests run one after the other.
 var ViewsAre = view.Memory
 
-// embedded is a store's twin in a file: the real one, which answers queries.
+// embedded is a copy of a store in a file, which can answer queries.
 type embedded struct {
 	*bolt.Store
 	t     testing.TB
 	lease origin.Lease
 	twin  *Store
 
-	Breaks atomic.Bool // rows are given, then the view has gone on
+	Breaks atomic.Bool // Select fails after some rows, as if the view had moved on
 }
 
-// Select breaks off before the last row, as it does where a view goes on meanwhile.
+// Select stops before the last row while Breaks is set, as if the view had moved on.
 func (e *embedded) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	if !e.Breaks.Load() {
 		return e.Store.Select(ctx, at, q)
@@ -45,7 +45,7 @@ func (e *embedded) Select(ctx context.Context, at origin.Meta, q origin.Query) i
 	}
 }
 
-// behind returns what views are made of: the store, or its twin.
+// behind returns the store from which views are loaded: s or its copy.
 func (s *Store) behind(t testing.TB) origin.Views {
 	if ViewsAre == view.Memory && !s.Twinned {
 		return s
@@ -100,7 +100,7 @@ func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
 	}
 }
 
-// Meta has the times of the fixture.
+// Meta returns the times of the fixture.
 func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
 	meta, err := e.Store.Meta(ctx, name)
 	if meta.Generation > 0 {

@@ -86,8 +86,8 @@ var targets = []bson.Type{
 	bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128,
 }
 
-// toString writes a date in UTC with milliseconds, and a decimal as it is stored. It makes
-// nothing of a type that has no text.
+// toString writes a date in UTC with milliseconds. It does not normalise a decimal. It returns a missing value for
+// types without a text form.
 func toString(v bson.RawValue) (made bson.RawValue, reason string) {
 	var s string
 	switch v.Type {
@@ -123,7 +123,7 @@ func formatDouble(d float64) string {
 	return strconv.FormatFloat(d, 'f', -1, 64)
 }
 
-// readNumber reads a text as a number.
+// readNumber parses a text as a number.
 func readNumber(text string, to bson.Type) (made bson.RawValue, reason string) {
 	if to == bson.TypeInt32 || to == bson.TypeInt64 {
 		n, err := strconv.ParseInt(text, 10, bits(to))
@@ -153,8 +153,8 @@ func bits(t bson.Type) int {
 	return 64
 }
 
-// toNumber cuts off fractions for integers, and refuses numbers beyond the range of the type.
-// Booleans and dates are numbers, but no date is an int32. It makes nothing of other types.
+// toNumber cuts off fractions for integers, and refuses numbers beyond the range of the type. Booleans and dates count
+// as numbers, but a date never becomes an int32. It returns a missing value for other types.
 func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
 	case v.Type == bson.TypeBoolean && raw.Truth(v):
@@ -167,7 +167,7 @@ func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string)
 		return made, ""
 	}
 	switch to {
-	case bson.TypeDecimal128: // 15 digits of a double, as MongoDB does
+	case bson.TypeDecimal128: // 15 digits of a double, as in MongoDB
 		return decimalValue(toApd(v, 15)), ""
 	case bson.TypeDouble:
 		f := float(v)
@@ -188,8 +188,8 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }
 
-// toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the
-// moment that a timestamp or an ObjectID holds. It makes nothing of other types.
+// toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the time in a timestamp or an
+// ObjectID. It returns a missing value for other types.
 func toDate(v bson.RawValue) (made bson.RawValue, reason string) {
 	if t, ok := moment(v); ok {
 		return intValue(t.UnixMilli(), bson.TypeDateTime), ""

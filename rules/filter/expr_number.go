@@ -18,11 +18,11 @@ import (
 // undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
-// decimalOperation is an operation of decimals on x and y.
+// decimalOperation is an operation on the decimals x and y, which sets d.
 type decimalOperation func(d, x, y *apd.Decimal) (apd.Condition, error)
 
-// compute applies an operation. It counts the work of bringing two decimals to one exponent,
-// which may take thousands of digits.
+// compute applies an operation. It counts the work of bringing two decimals to the same exponent, which may take
+// thousands of digits.
 func (s *state) compute(op decimalOperation, x, y *apd.Decimal) *apd.Decimal {
 	apart := int(x.Exponent) - int(y.Exponent)
 	s.steps -= max(apart, -apart) / 16
@@ -57,7 +57,7 @@ func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 	return doubleValue(op.doubles(float(a), float(b)))
 }
 
-// wider returns the type of what is computed from two types of numbers. 0 is of no number.
+// wider returns the type of a result from the types of two numbers. Type 0 stands for no number.
 func wider(a, b bson.Type) bson.Type {
 	t := max(a, b) // the codes of int32, int64 and decimal128 ascend
 	if t != bson.TypeDecimal128 && (a == bson.TypeDouble || b == bson.TypeDouble) {
@@ -66,7 +66,7 @@ func wider(a, b bson.Type) bson.Type {
 	return t
 }
 
-// evalMultiply multiplies in the widest type of the numbers so far; without numbers it is 1.
+// evalMultiply multiplies in the widest type of the numbers so far. Without numbers the result is 1.
 func evalMultiply(f frame) bson.RawValue {
 	product := intValue(1, bson.TypeInt32)
 	if !f.all(func(i int) { product = multiply.of(f.state, product, f.number(i)) }) {
@@ -177,11 +177,11 @@ func evalRound(f frame) bson.RawValue {
 	return intOf(n, v.Type)
 }
 
-// total adds numbers: integers and doubles to the digits of two doubles, decimals to 34.
+// total adds numbers: integers and doubles with the digits of two doubles, decimals with 34 digits.
 type total struct {
-	kind      bson.Type // the widest so far; 0 before the first number
-	n         int       // the count of numbers
-	sum, lost float64   // of integers and doubles, and what the sum lost by rounding
+	kind      bson.Type // the widest type so far; 0 before the first number
+	n         int       // how many numbers were added
+	sum, lost float64   // sum of integers and doubles, and the part of it lost by rounding
 	decimal   apd.Decimal
 }
 
@@ -194,7 +194,7 @@ func (t *total) add(s *state, v bson.RawValue) {
 		t.decimal = *s.compute(decimals.Add, &t.decimal, toApd(v, 0))
 	case bson.TypeDouble:
 		t.addDouble(raw.Double(v))
-	default: // a double may not hold it
+	default: // a double may not be able to hold it
 		n := raw.Int(v)
 		t.addDouble(float64(n >> 32 << 32))
 		t.addDouble(float64(n & math.MaxUint32))
@@ -210,10 +210,10 @@ func (t *total) addDouble(d float64) {
 	t.sum = sum
 }
 
-// float returns the sum of all numbers but decimals.
+// float returns the sum of all numbers except decimals.
 func (t *total) float() float64 { return t.sum + t.lost }
 
-// exact is the sum as a decimal.
+// exact returns the sum as a decimal.
 func (t *total) exact(s *state) *apd.Decimal {
 	sum := &t.decimal
 	for _, d := range []float64{t.sum, t.lost} {
@@ -224,7 +224,7 @@ func (t *total) exact(s *state) *apd.Decimal {
 	return sum
 }
 
-// value is the sum in the narrowest type that holds it.
+// value returns the sum in the narrowest type that can hold it.
 func (t *total) value(s *state) bson.RawValue {
 	switch t.kind {
 	case bson.TypeDecimal128:
@@ -239,7 +239,7 @@ func (t *total) value(s *state) bson.RawValue {
 	return doubleValue(t.float())
 }
 
-// evalAdd adds numbers, and moves at most one date by them in milliseconds.
+// evalAdd adds numbers, and adds them as milliseconds to at most one date.
 func evalAdd(f frame) bson.RawValue {
 	var t total
 	dated := false
@@ -267,7 +267,7 @@ func evalAdd(f frame) bson.RawValue {
 	return intValue(ms, bson.TypeDateTime)
 }
 
-// items yields the elements of a single array argument, otherwise the arguments.
+// items yields the elements of a single array argument, or else the arguments.
 func (f frame) items() iter.Seq[bson.RawValue] {
 	if len(f.values) == 1 && f.values[0].Type == bson.TypeArray {
 		return raw.Elements(f.values[0])
@@ -275,7 +275,7 @@ func (f frame) items() iter.Seq[bson.RawValue] {
 	return slices.Values(f.values)
 }
 
-// sum adds the numbers and leaves out the rest.
+// sum adds the numbers and ignores other values.
 func (f frame) sum() *total {
 	t := &total{}
 	for v := range f.items() {
@@ -286,7 +286,7 @@ func (f frame) sum() *total {
 	return t
 }
 
-// evalAvg returns null without numbers. The mean of integers is a double.
+// evalAvg returns null if there are no numbers. The mean of integers is a double.
 func evalAvg(f frame) bson.RawValue {
 	t := f.sum()
 	switch {
@@ -298,7 +298,7 @@ func evalAvg(f frame) bson.RawValue {
 	return doubleValue(t.float() / float64(t.n))
 }
 
-// extreme is $max, with sign 1, or $min, with sign -1.
+// extreme returns $max for sign 1, and $min for sign -1.
 func extreme(sign int) evaluation {
 	return func(f frame) bson.RawValue {
 		best := null
@@ -311,7 +311,7 @@ func extreme(sign int) evaluation {
 	}
 }
 
-// intOf returns an int32 if that is the type and n fits, else an int64.
+// intOf returns an int32 if that is the type and n fits, and an int64 otherwise.
 func intOf(n int64, t bson.Type) bson.RawValue {
 	if t != bson.TypeInt64 && n == int64(int32(n)) {
 		return intValue(n, bson.TypeInt32)
@@ -330,13 +330,13 @@ func float(v bson.RawValue) float64 {
 	return float64(raw.Int(v))
 }
 
-// floatOf converts a decimal. It is infinite beyond the range of doubles.
+// floatOf converts a decimal. The result is infinite if the decimal exceeds the range of doubles.
 func floatOf(d *apd.Decimal) float64 {
 	f, _ := d.Float64()
 	return f
 }
 
-// toApd converts a number. It takes the first digits of a double.
+// toApd converts a number to a decimal. It uses the first digits of a double.
 func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	var text string
 	switch v.Type {
@@ -351,7 +351,7 @@ func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	return parseApd(text)
 }
 
-// parseApd reads the text of a number.
+// parseApd parses a number.
 func parseApd(text string) *apd.Decimal {
 	d, _, err := apd.NewFromString(text)
 	if err != nil {

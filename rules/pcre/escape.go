@@ -29,8 +29,7 @@ func (p *rewriter) escaped() {
 		p.reference(strings.Join(found[1:], ""))
 		return
 	case c >= '1' && c <= '9':
-		// From \10 it is a reference only if there are as many groups to the left,
-		// otherwise an octal code.
+		// From \10 on it is a reference only if so many groups precede it, and an octal code otherwise.
 		number := digits.FindString(p.src[p.pos:])
 		if n, err := strconv.Atoi(number); err == nil && (n <= 9 || n <= p.groups || c >= '8') {
 			p.pos += len(number)
@@ -46,9 +45,8 @@ func (p *rewriter) escaped() {
 	}
 }
 
-// escape reads an escape, behind its backslash, that means the same inside a class and
-// outside. It returns a character or, as content of a class in Go's syntax, a set. Letters
-// without a meaning are errors.
+// escape reads an escape, after its backslash, with the same meaning inside a class and outside. It returns a character
+// or, as content of a class in Go's syntax, a set. Letters without a meaning are errors.
 func (p *rewriter) escape() (r rune, set string) {
 	if !p.more() {
 		p.fail("\\ at end of pattern")
@@ -67,7 +65,7 @@ func (p *rewriter) escape() (r rune, set string) {
 	return p.character(), ""
 }
 
-// character reads an escape for one character.
+// character reads an escape for a single character.
 func (p *rewriter) character() rune {
 	if found := p.match(hexadecimal); found != nil {
 		return p.code(found[1]+found[2], 16)
@@ -91,7 +89,7 @@ func (p *rewriter) character() rune {
 	return c
 }
 
-// code returns the character of a number.
+// code returns the character with a number.
 func (p *rewriter) code(number string, base int) rune {
 	n, err := strconv.ParseUint(number, base, 32)
 	if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
@@ -100,11 +98,11 @@ func (p *rewriter) code(number string, base int) rune {
 	return rune(n)
 }
 
-// maxProperties bounds the memory that the ranges of a compiled expression take.
+// maxProperties bounds the memory for the ranges of a compiled expression.
 const maxProperties = 64
 
-// property reads \pL, \p{Name} and \p{^Name}, and their negations, at the letter: general
-// categories and scripts, which Go's parser knows.
+// property reads \pL, \p{Name} and \p{^Name}, and their negations, from the letter on: general categories and scripts,
+// which Go's parser supports.
 func (p *rewriter) property() string {
 	negate := p.next() == 'P'
 	found := p.match(propertyName)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxStates is how many states may be given to Go's engine. Its time is linear in
-// the text but also in the states, and nothing interrupts it.
+// maxStates is the most states for Go's engine. Its time is linear in the text but also in the states, and it cannot be
+// interrupted.
 const maxStates = 2000
 
 // exact reports whether Go's engine agrees with PCRE2 on the ends and beginnings of lines in
@@ -34,7 +34,7 @@ func exact(re *syntax.Regexp, last, character bool) bool {
 	return true
 }
 
-// consumes reports whether a part matches one character at least. It may miss some that do.
+// consumes reports whether a part matches at least one character. It may return false for some parts that do.
 func consumes(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
@@ -45,7 +45,7 @@ func consumes(re *syntax.Regexp) bool {
 	return false
 }
 
-// states returns about how many states Go's engine needs, which copies out every repetition.
+// states estimates how many states Go's engine needs, which copies every repetition.
 func states(re *syntax.Regexp) int {
 	if re.Op == syntax.OpLiteral {
 		return len(re.Rune)

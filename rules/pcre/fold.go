@@ -28,14 +28,14 @@ func AppendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns the representative of a character's cases: the lower-case ASCII
-// letter if it is a case, else the smallest character.
+// foldRune returns the representative of a character's cases: the lower-case ASCII letter among them, or else the
+// smallest character.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}
-	if least < utf8.RuneSelf { // an upper-case ASCII letter
+	if least < utf8.RuneSelf { // the smallest is an upper-case ASCII letter
 		least += 'a' - 'A'
 	}
 	return least

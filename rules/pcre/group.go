@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// flags are the letters of the options in force at a place of an expression: n makes
-// groups not capture, and u is (*UCP), classes by Unicode properties.
+// flags are the letters of the options at a place of an expression: n makes groups not capture, and u is (*UCP),
+// classes by Unicode properties.
 type flags string
 
-// has reports whether an option is in force.
+// has reports whether an option is set.
 func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }
 
 // name is the syntax of the name of a group.
@@ -23,7 +23,7 @@ var (
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
-// group reads a group behind its opening parenthesis.
+// group reads a group after its opening parenthesis.
 func (p *rewriter) group() {
 	mark := len(p.out)
 	switch {
@@ -71,7 +71,7 @@ func (p *rewriter) enclosed(std, net string) {
 	p.write(")", ")")
 }
 
-// lookAround reads a look-around, or the one that is a condition.
+// lookAround reads a look-around, also one that is a condition.
 func (p *rewriter) lookAround() {
 	found := p.match(look)
 	if found == nil {

@@ -9,14 +9,13 @@ import (
 type literalNeed struct {
 	text       string // the longest literal; folded if fold
 	fold       bool
-	start      bool // it is at the subject's start
+	start      bool // the literal is at the start of the subject
 	whole      bool // the expression has no other condition
 	prefix     string
 	prefixFold bool
 }
 
-// literalOf finds the longest literal that every match contains, in the tree of an
-// expression as it is written for Go's engine.
+// literalOf finds the longest literal that every match contains, in the tree of an expression in Go's syntax.
 func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
@@ -53,14 +52,14 @@ func flatten(steps []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(steps, re)
 }
 
-// run is a row of literals next to each other.
+// run is a sequence of adjacent literals.
 type run struct {
 	chars []rune
-	fold  bool // one of them in any case
-	exact bool // one of them in one case only, though it has others
+	fold  bool // one of the literals matches in any case
+	exact bool // one of the literals matches in one case only, although it has others
 }
 
-// text returns the run, folded if need be.
+// text returns the run, folded if necessary.
 func (r run) text() string {
 	if r.fold {
 		return Fold(string(r.chars))
@@ -68,7 +67,7 @@ func (r run) text() string {
 	return string(r.chars)
 }
 
-// longestRun finds the longest run of literals; whole means that the steps are nothing else.
+// longestRun finds the longest run of literals. whole means that there are no other steps.
 func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
 	var current run
 	whole = true
@@ -83,7 +82,7 @@ func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
 		case syntax.OpLiteral:
 			current.add(s)
 		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-			// It consumes nothing, so its neighbours stay neighbours.
+			// The step consumes nothing, so its neighbours stay adjacent.
 		default:
 			keep(current)
 			current = run{}

@@ -16,14 +16,13 @@ import (
 // The zero value matches every text.
 type Regexp struct {
 	options string
-	// The text that every match contains, searched for first.
+	// The literal that every match contains, for which matching searches first.
 	need    literalNeed
-	std     *regexp.Regexp  // Go's engine, if it can express the pattern and is needed
-	backing *regexp2.Regexp // otherwise the backtracking engine
+	std     *regexp.Regexp  // Go's engine, if it is needed and can express the pattern
+	backing *regexp2.Regexp // the backtracking engine, if Go's engine cannot
 }
 
-// Compile compiles an expression under option letters of "imsux". Errors are *Error, or
-// say which option is unknown.
+// Compile compiles an expression with option letters of "imsux". The error is an *Error, or names an unknown option.
 func Compile(source, options string) (*Regexp, error) {
 	re := &Regexp{}
 	letters := []byte(options)
@@ -43,7 +42,7 @@ func Compile(source, options string) (*Regexp, error) {
 	case err == nil:
 		linear = !foreign && exact(tree, true, false) && states(tree) <= maxStates
 		re.need = literalOf(tree, linear)
-	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // repetitions that the other engine may take
+	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // the other engine may accept the repetition
 		return nil, &Error{Reason: reasonOf(err)}
 	}
 	switch {
@@ -64,15 +63,14 @@ func Compile(source, options string) (*Regexp, error) {
 	return re, nil
 }
 
-// reasonOf returns the reason in an error of an engine's parser, without the expression as the
-// engine spells it.
+// reasonOf returns the reason in an error of an engine's parser, without the translated expression.
 func reasonOf(err error) string {
 	reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
 	reason, _, _ = strings.Cut(reason, " in `")
 	return reason
 }
 
-// Options returns the option letters in alphabetical order, without repetition.
+// Options returns the option letters in alphabetical order, without duplicates.
 func (re *Regexp) Options() string { return re.options }
 
 // Backtracks reports whether matching needs the backtracking engine, whose time only a
@@ -92,16 +90,16 @@ func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (boo
 	case re.std != nil:
 		return re.std.MatchString(s), nil
 	case re.backing == nil:
-		return true, nil // the expression is its literal
+		return true, nil // the expression consists of its literal
 	}
 	return re.backtrack(s, budget, pause)
 }
 
-// possible reports whether s has the literal that every match needs, in its place.
+// possible reports whether s has the literal that every match needs, at its place.
 func (re *Regexp) possible(s string) bool {
 	lit := &re.need
 	if lit.fold {
-		var room [512]byte // enough for most texts
+		var room [512]byte // large enough for most texts
 		folded := AppendFold(room[:0], s)
 		s = unsafe.String(unsafe.SliceData(folded), len(folded))
 	}
@@ -111,12 +109,11 @@ func (re *Regexp) possible(s string) bool {
 	return strings.Contains(s, lit.text)
 }
 
-// Literal returns a text that every match contains, "" if there is none. If fold is
-// true the text is folded, and it is the folded subject (see Fold) that contains it.
+// Literal returns a text that every match contains, or "". If fold is true, the text is folded, and the folded subject
+// (see Fold) contains it.
 func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need.fold }
 
-// Holding returns the expression for texts that are known to contain Literal: it does not
-// search them for it again.
+// Holding returns the expression for texts that contain Literal: it does not search for the literal again.
 func (re *Regexp) Holding() *Regexp {
 	known := *re
 	if !known.need.whole {
@@ -125,8 +122,7 @@ func (re *Regexp) Holding() *Regexp {
 	return &known
 }
 
-// Prefix returns a text that every matching subject starts with, "" if there is
-// none; folded as for Literal.
+// Prefix returns a text with which every matching subject starts, or "". It is folded as for Literal.
 func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
 
 // OnlyLiteral reports whether a subject matches exactly if it contains Literal.

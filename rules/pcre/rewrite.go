@@ -12,34 +12,34 @@ import (
 
 // Error says why an expression is refused.
 type Error struct {
-	// Reason describes the mistake or, if Unsupported, is the feature.
+	// Reason describes the mistake or, if Unsupported is set, names the feature.
 	Reason string
-	// Unsupported says that the expression is valid PCRE2, but more than the engines here can do.
+	// Unsupported says that the expression is valid PCRE2, but no engine here can run it.
 	Unsupported bool
 }
 
 // Error implements error.
 func (e *Error) Error() string { return "invalid regular expression: " + e.Reason }
 
-// rewriter reads an expression and writes it for an engine as it goes.
+// rewriter reads an expression and writes its translation for an engine.
 type rewriter struct {
 	src   string
 	pos   int
 	flags flags
 
-	// net says that out is for regexp2, otherwise for Go's engine. What Go's engine cannot
-	// express is written so that it matches more, and foreign is set.
+	// net says that out is for regexp2; otherwise it is for Go's engine. If Go's engine cannot express a part, the
+	// translation matches more, and foreign is set.
 	net     bool
 	foreign bool
 	out     []byte
 
-	groups     int // capturing groups opened so far
-	behinds    int // look-behinds open
-	properties int // in classes; each has hundreds of ranges
+	groups     int // number of capturing groups opened so far
+	behinds    int // number of open look-behinds
+	properties int // number in classes; each has hundreds of ranges
 }
 
-// rewrite returns an expression as an engine spells it; foreign says that Go's engine cannot
-// express it. The error is an *Error.
+// rewrite returns an expression translated for an engine. foreign says that Go's engine cannot express it. The error is
+// an *Error.
 func rewrite(source string, f flags, net bool) (out string, foreign bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -68,10 +68,10 @@ func rewrite(source string, f flags, net bool) (out string, foreign bool, err er
 	return string(p.out), p.foreign, nil
 }
 
-// leadingVerb matches the supported settings of a whole expression; UTF is always on.
+// leadingVerb matches the supported settings of a whole expression. UTF is always on.
 var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
 
-// withoutDots cuts off ".*" at both ends, which does not decide whether a text matches.
+// withoutDots removes ".*" at both ends, which does not affect whether a text matches.
 func withoutDots(source string) string {
 	if strings.Contains(source, `\Q`) {
 		return source
@@ -89,16 +89,16 @@ func withoutDots(source string) string {
 	return source
 }
 
-// fail ends the rewriting with an error, which rewrite recovers.
+// fail stops rewriting with an error, which rewrite recovers.
 func (p *rewriter) fail(reason string) { panic(&Error{Reason: reason}) }
 
 // unsupported is fail for a feature of PCRE2 that no engine here has.
 func (p *rewriter) unsupported(feature string) { panic(&Error{Reason: feature, Unsupported: true}) }
 
-// more reports whether the end is not reached.
+// more reports whether the end is not reached yet.
 func (p *rewriter) more() bool { return p.pos < len(p.src) }
 
-// peek returns the byte at the position, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (p *rewriter) peek() byte {
 	if p.more() {
 		return p.src[p.pos]
@@ -134,7 +134,7 @@ func (p *rewriter) match(re *regexp.Regexp) []string {
 	return found
 }
 
-// write appends the spelling of Go's engine or that of regexp2.
+// write appends the translation for Go's engine or for regexp2.
 func (p *rewriter) write(std, net string) {
 	if p.net {
 		std = net
@@ -142,7 +142,7 @@ func (p *rewriter) write(std, net string) {
 	p.out = append(p.out, std...)
 }
 
-// onlyNet replaces the output from a mark on by std for Go's engine, which cannot express it.
+// onlyNet is for an item that Go's engine cannot express: it replaces the output for that engine from a mark on by std.
 func (p *rewriter) onlyNet(mark int, std string) {
 	p.foreign = true
 	if !p.net {
@@ -150,11 +150,11 @@ func (p *rewriter) onlyNet(mark int, std string) {
 	}
 }
 
-// alternatives reads up to a closing parenthesis or the end. Options set inside end
-// with the group, but hold for the alternatives that follow them.
+// alternatives reads up to a closing parenthesis or the end. Options set inside end with the group, but apply to the
+// following alternatives.
 func (p *rewriter) alternatives() {
 	saved := p.flags
-	isGroup := false // the last item
+	isGroup := false // whether the last item is a group
 	for p.skip(); p.more() && p.peek() != ')'; p.skip() {
 		if !p.quantifier(isGroup) {
 			isGroup = p.peek() == '('
@@ -203,12 +203,11 @@ func (p *rewriter) item() {
 	}
 }
 
-// beyond matches features that PCRE2 has and neither engine: verbs, recursion, callouts and
-// the like.
+// beyond matches features of PCRE2 that neither engine supports: verbs, recursion, callouts and the like.
 var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
 	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 
-// literal writes one character, under the i option in all its cases.
+// literal writes one character, or all its cases under the i option.
 func (p *rewriter) literal(r rune) {
 	switch {
 	case !p.flags.has('i') || unicode.SimpleFold(r) == r:
@@ -220,8 +219,8 @@ func (p *rewriter) literal(r rune) {
 	}
 }
 
-// simples are the items without parts, as the engines spell them. The last letter is
-// an option under which an item has another meaning, u being (*UCP).
+// simples are the items without parts, with their translations. A last letter is an option under which an item has
+// another meaning; u is (*UCP).
 var simples = map[string]struct {
 	std, net string
 	foreign  bool // Go's engine may find more matches
@@ -231,7 +230,7 @@ var simples = map[string]struct {
 	`\N`:  {`[^\n]`, `[^\n]`, false},
 	`^`:   {`\A`, `\A`, false},
 	`\A`:  {`\A`, `\A`, false},
-	`\G`:  {`\A`, `\A`, false},   // where a search starts
+	`\G`:  {`\A`, `\A`, false},   // the position at which a search starts
 	`$`:   {`\n?$`, `\Z`, false}, // Go's end consumes the final newline; see exact
 	`\Z`:  {`\n?$`, `\Z`, false},
 	`\z`:  {`\z`, `\z`, false},
@@ -242,10 +241,10 @@ var simples = map[string]struct {
 	`\bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]))`, true},
 	`\Bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?=[\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?![\p{L}\p{N}_]))`, true},
 	`\R`:  {`(?:\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, `(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, true},
-	`\K`:  {`(?:)`, `(?:)`, false}, // moves the start of a match, which decides nothing
+	`\K`:  {`(?:)`, `(?:)`, false}, // moves the start of a match, which does not affect the result
 }
 
-// simple reads one of simples, or another escape.
+// simple reads an item of simples, or another escape.
 func (p *rewriter) simple() {
 	rest := p.src[p.pos:]
 	key := rest[:min(len(rest), 1+strings.Count(rest[:1], `\`))]
@@ -264,17 +263,17 @@ func (p *rewriter) simple() {
 	p.write(item.std, item.net)
 }
 
-// repetition is the sign of a quantifier; PCRE2 10.42 has no {,m}.
+// repetition matches a quantifier; PCRE2 10.42 has no {,m}.
 var repetition = regexp.MustCompile(`^(?:[*+?]|\{(\d+)(?:,(\d*))?\})`)
 
 const (
-	// maxGo is the largest repetition that Go's engine takes.
+	// maxGo is the largest repetition that Go's engine accepts.
 	maxGo = 1000
-	// maxCopies is how often PCRE2 can copy out a group of one character, the smallest.
+	// maxCopies is how often PCRE2 can copy the smallest group, which has one character.
 	maxCopies = 8192
 )
 
-// quantifier reads and writes a quantifier, if one comes next: any other brace is a literal.
+// quantifier reads and writes a quantifier, if one comes next. Any other brace is a literal.
 func (p *rewriter) quantifier(ofGroup bool) bool {
 	if strings.IndexByte("*+?{", p.peek()) < 0 {
 		return false
@@ -283,10 +282,10 @@ func (p *rewriter) quantifier(ofGroup bool) bool {
 	if found == nil {
 		return false
 	}
-	p.skip() // allowed before the sign of laziness or possession
+	p.skip() // allowed before the sign for lazy or possessive
 	possessive := p.accept("+")
 	lazy := !possessive && p.accept("?")
-	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is too big
+	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is out of range
 	most, _ := strconv.Atoi(cmp.Or(found[2], "0"))
 	std := found[0]
 	switch count := max(least, most); {
