@@ -44,7 +44,7 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 		return nil
 	}
 	if meta.Epoch == before.Epoch && !meta.Published.After(before.Published) && !meta.Checked.After(before.Published) {
-		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store went back from generation %d to %d:  "+
+		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has gone back from generation %d to %d: "+
 			"it was restored from a backup, or lags; the next run decides", before.Generation, meta.Generation)}
 	}
 	if limit > 0 && float64(rows-meta.Rows) > limit*float64(rows) {

@@ -28,7 +28,7 @@ func Prepare(dir string) error {
 		return fmt.Errorf("folder of snapshot files: %w", err)
 	}
 	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // on Windows modes do not show permissions
-		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v):  "+
+		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v): "+
 			"configure a new folder below it, or remove the permission (chmod go-w)", dir, mode)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, tempPattern))
