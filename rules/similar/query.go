@@ -3,7 +3,7 @@ package similar
 // query is a client's title prepared for comparison with a corpus. It is read-only.
 type query struct {
 	length int // characters
-	words  int // 64-bit words in a mask, which has one bit for each character; at least 2
+	words  int // 64-bit words in a mask, which has one bit for each character; at least 1
 	// masks holds a mask for every symbol: the positions of its characters in the title.
 	masks []uint64
 	// exact holds the masks of characters.
@@ -15,7 +15,7 @@ type query struct {
 
 // newQuery prepares a normalised title.
 func newQuery(title []rune) *query {
-	q := &query{length: len(title), words: max(2, (len(title)+63)/64), exact: make(map[rune][]uint64)}
+	q := &query{length: len(title), words: max(1, (len(title)+63)/64), exact: make(map[rune][]uint64)}
 	q.masks = make([]uint64, symbols*q.words)
 	for i, r := range title {
 		if q.exact[r] == nil {

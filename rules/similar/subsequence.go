@@ -16,7 +16,10 @@ const stretch = 16
 // carries from that position up into the zero, and the "or" restores the bits cleared on
 // the way. Bits above the query's last character stay ones.
 func (q *query) subsequence(title []byte, enough int, row []uint64) int {
-	if q.words == 2 {
+	switch q.words {
+	case 1:
+		return q.subsequence1(title, enough)
+	case 2:
 		return q.subsequence2(title, enough)
 	}
 	for w := range row {
@@ -53,6 +56,23 @@ func zeros(row []uint64) int {
 		n += bits.OnesCount64(^word)
 	}
 	return n
+}
+
+// subsequence1 is subsequence in a register, for queries of up to 64 characters.
+func (q *query) subsequence1(title []byte, enough int) int {
+	row, masks := ^uint64(0), (*[symbols]uint64)(q.masks)
+	for len(title) > 0 {
+		n := min(stretch, len(title))
+		for _, s := range title[:n] {
+			hit := row & masks[s]
+			row = (row + hit) | (row - hit)
+		}
+		title = title[n:]
+		if most := bits.OnesCount64(^row) + len(title); most < enough {
+			return most
+		}
+	}
+	return bits.OnesCount64(^row)
 }
 
 // subsequence2 is subsequence in two registers, for queries of up to 128 characters, which most titles are.
