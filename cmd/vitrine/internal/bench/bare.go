@@ -17,7 +17,7 @@ const maxCopy = 512 << 20
 // bare is the yardstick: a Fiber server with one handler, which sends an answer that it has copied
 // from the front end. Both send the same bytes and headers.
 type bare struct {
-	answer atomic.Pointer[answer] // what every request gets
+	answer atomic.Pointer[answer] // the answer to every request
 }
 
 // answer is an answer in memory.
@@ -27,19 +27,19 @@ type answer struct {
 	body   []byte
 }
 
-// Copy says which answer of a front end to copy.
+// Copy names the answer of a front end to copy.
 type Copy struct {
 	Addr, Path string
 	Header     map[string]string
 }
 
-// Copied describes the answer that was copied.
+// Copied describes the copied answer.
 type Copied struct {
 	ETag string
 	Held bool // false if the answer is too long
 }
 
-// ServeBare serves on a free loopback port, and copies answers as the parent asks, until in ends.
+// ServeBare serves on a free loopback port, and copies answers when the parent asks for it, until in ends.
 func ServeBare(in io.Reader, out io.Writer) error {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +48,7 @@ func ServeBare(in io.Reader, out io.Writer) error {
 	var b bare
 	b.answer.Store(&answer{status: fiber.StatusNoContent})
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 80 << 10})
-	app.Get("/*", func(c *fiber.Ctx) error { // the least that sends the bytes
+	app.Get("/*", func(c *fiber.Ctx) error { // the least work that sends the bytes
 		a := b.answer.Load()
 		for _, h := range a.header {
 			c.Set(h[0], h[1])
@@ -62,7 +62,7 @@ func ServeBare(in io.Reader, out io.Writer) error {
 	return errors.Join(err, app.Shutdown(), <-served)
 }
 
-// copy asks a front end, and from now on sends its answer if that is not too long.
+// copy requests an answer from a front end and sends it from now on, unless it is too long.
 func (b *bare) copy(q Copy) (Copied, error) {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

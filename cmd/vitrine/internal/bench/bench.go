@@ -40,7 +40,7 @@ type Options struct {
 	Progress func(step string) // called before each step
 
 	Seed    func(ctx context.Context, into origin.Store) error                // fills an empty store with the institute
-	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // is this program on another store
+	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // returns the command that runs this program on another store
 }
 
 // Run measures. If there is an error, the report has the results before it.

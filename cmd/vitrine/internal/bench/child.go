@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// grace is the time a child has to end after it is interrupted.
+// grace is how long a child may take to end after it was interrupted.
 const grace = 20 * time.Second
 
-// child is one side of a measurement in a process of its own. It reads questions in JSON from its
-// standard input and writes the replies to its standard output. It never outlives its parent,
-// since its standard input ends then.
+// child is one side of a measurement in a process of its own. It reads questions in JSON from its standard input and
+// writes the replies to its standard output. It never outlives its parent, because then its standard input ends.
 type child struct {
 	began   time.Time // when it was started
-	addr    string    // HOST:PORT where it serves
+	addr    string    // HOST:PORT of its server
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	replies *json.Decoder
@@ -80,8 +79,7 @@ func (c *child) close() error {
 	return nil
 }
 
-// Serve is what a child does: it writes its address, and answers the parent's questions until its
-// input ends.
+// Serve runs in a child: it writes its address, and answers the parent's questions until its input ends.
 func Serve[Q, A any](in io.Reader, out io.Writer, addr string, answer func(Q) (A, error)) error {
 	questions, replies := json.NewDecoder(in), json.NewEncoder(out)
 	err := replies.Encode(reply{Answer: addr})

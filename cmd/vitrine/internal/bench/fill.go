@@ -23,15 +23,15 @@ import (
 // fillBatch is how many records are stored at once.
 const fillBatch = 4000
 
-// prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it. The
-// store belongs to the serving process afterwards.
+// prepare makes the store, unless an earlier measurement has made it, and reads the vocabulary from it. Afterwards the
+// store belongs to the serving process.
 func (b *bench) prepare(ctx context.Context) (err error) {
-	// Its records change while it is measured: an operator would not give it such a name.
+	// The measurement changes the store's records, so it has a name that an operator would not choose.
 	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
 	b.uri = "bolt://" + file
 	if _, err := os.Stat(file); err != nil {
 		if err := b.fill(ctx, file); err != nil {
-			return errors.Join(err, os.RemoveAll(file)) // half a store must not be taken for a whole one
+			return errors.Join(err, os.RemoveAll(file)) // an incomplete store must not be used again
 		}
 	}
 	store, err := bolt.Open(file, bolt.Options{})
@@ -80,7 +80,7 @@ func (b *bench) fill(ctx context.Context, file string) error {
 	return nil
 }
 
-// grow gives a store that number of activities: it adds variations, or removes some.
+// grow adds or removes activities until a store has the given number.
 func grow(ctx context.Context, store origin.Store, size int) error {
 	var own []bson.Raw
 	for record, err := range store.Scan(ctx, collectionActivities) {
@@ -118,8 +118,8 @@ func StoreAll(ctx context.Context, store origin.Store, collection string, docs i
 	return err
 }
 
-// variation returns the i-th activity made from an institute's own: one of them under another id,
-// with the authors and units of another and words of its title. It depends on them and on i alone.
+// variation returns the i-th activity made from an institute's own: one of them under another id, with the authors and
+// units of another and words of its title. It depends only on them and on i.
 func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	const seed = 0x7669747269
 	dice := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -129,7 +129,7 @@ func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	made, err := raw.PutID(record, bson.RawValue{Type: bson.TypeObjectID, Value: id[:]})
 	title := raw.NewString(mixed(raw.StringField(record, "title"), raw.StringField(other, "title"), dice))
 	for name, value := range map[string]bson.RawValue{"authors": raw.Get(other, "authors"), "units": raw.Get(other, "units"), "title": title} {
-		if err == nil && value.Type != 0 && value.Type == raw.Get(record, name).Type { // irregular records stay so
+		if err == nil && value.Type != 0 && value.Type == raw.Get(record, name).Type { // irregular records stay irregular
 			made, err = raw.SetField(made, name, value)
 		}
 	}
@@ -139,7 +139,7 @@ func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	return made, nil
 }
 
-// mixed returns a title in which one to three words come from another one.
+// mixed returns a title in which one to three words come from another title.
 func mixed(title, other string, dice *rand.Rand) string {
 	words := strings.Fields(title)
 	others := slices.DeleteFunc(strings.Fields(other), func(word string) bool { return !plain(word) })
@@ -154,7 +154,7 @@ func mixed(title, other string, dice *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// plain reports whether a word reads the same in any title, in HTML and in a regular expression.
+// plain reports whether a word has the same meaning in any title, in HTML and in a regular expression.
 func plain(word string) bool {
 	return len(word) > 3 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == ""
 }

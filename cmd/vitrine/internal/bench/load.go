@@ -30,7 +30,7 @@ type task struct {
 type sample struct {
 	Elapsed time.Duration
 	Took    []time.Duration // by the requests
-	Bytes   int64           // of all bodies
+	Bytes   int64           // bytes of all bodies
 	Hits    int             // answers that came from the front end's result cache
 }
 
@@ -39,8 +39,8 @@ const (
 	readSize     = 256 << 10 // how much of a streamed body is read at once, in bytes
 )
 
-// drive does a task until its paths, its duration or ctx end. It asks once even if a busy machine
-// lets the duration pass before. It is an error if an answer has another status.
+// drive performs a task until its paths, its duration or ctx end. It sends at least one request, even if the duration
+// passes before that on a busy machine. A response with another status is an error.
 func drive(ctx context.Context, t task) (sample, error) {
 	if len(t.Paths) == 0 {
 		return sample{}, errors.New("a task without paths")
@@ -72,8 +72,8 @@ func drive(ctx context.Context, t task) (sample, error) {
 	return all, err
 }
 
-// run asks over one connection until ctx ends, the paths run out, or a request fails. A request in
-// flight when ctx ends counts: leaving it out would favour slow answers.
+// run sends requests over one connection until ctx ends, the paths run out, or a request fails. A request in flight
+// when ctx ends counts, because leaving it out would favour slow answers.
 func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, start time.Time, asked *atomic.Int64) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
@@ -146,10 +146,10 @@ func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Respo
 // rate returns requests per second.
 func (s sample) rate() float64 { return float64(len(s.Took)) / max(s.Elapsed.Seconds(), 1e-9) }
 
-// mean returns the bytes of a body, on average.
+// mean returns the average size of a body, in bytes.
 func (s sample) mean() int64 { return s.Bytes / max(int64(len(s.Took)), 1) }
 
-// quantile returns the time that the share q of the requests stayed within; 0 if there are none.
+// quantile returns the duration that a share q of the requests did not exceed, or 0 without requests.
 func (s sample) quantile(q float64) time.Duration {
 	slices.Sort(s.Took)
 	if n := len(s.Took); n > 0 {

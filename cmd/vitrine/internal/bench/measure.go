@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxRate   = 40_000               // more fresh questions than a second allows
-	readyPoll = 2 * time.Millisecond // how often a starting process is asked whether it is ready
+	maxRate   = 40_000               // more fresh questions per second than a server can answer
+	readyPoll = 2 * time.Millisecond // how often to check whether a starting process is ready
 )
 
 // waitReady waits until /readyz returns 200. It fails if the process ends.
@@ -28,7 +28,7 @@ func waitReady(addr string) error {
 	}
 }
 
-// everyCase measures the chosen cases. One that fails does not keep the others from being measured.
+// everyCase measures the selected cases. If one fails, the others are still measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
 	for _, c := range cases() {
@@ -36,7 +36,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 			continue
 		}
 		b.Progress(c.Name)
-		// Each round of a fresh case has paths of its own; the first of all is asked before.
+		// Each round of a fresh case has paths of its own; the first path of all is requested before.
 		paths := b.draw(c, 1+b.Rounds*int(max(1, maxRate*b.Duration.Seconds())))
 		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
 			b.Progress("left out: the records have no words for " + c.Name)
@@ -93,8 +93,8 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	return nil
 }
 
-// resultOf returns the medians over the rounds of the front end and the bare handler. Ratios are
-// taken round by round: the two sides of a round had the same conditions.
+// resultOf returns the medians over the rounds of the front end and the bare handler. It computes ratios round by
+// round, because the two sides of a round had the same conditions.
 func resultOf(ours, theirs []sample) *Result {
 	r := &Result{
 		Rate:  median(ours, sample.rate),
@@ -111,8 +111,7 @@ func resultOf(ours, theirs []sample) *Result {
 	return r
 }
 
-// median returns the middle figure, the mean of the middle two where their number is even, and 0 of
-// none.
+// median returns the middle figure, or the mean of the middle two, or 0 without figures.
 func median[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
 	var figures []T
 	for _, e := range all {

@@ -25,9 +25,9 @@ const (
 
 // vocabulary has the values for questions. The store's records have these values, so that filters find something.
 type vocabulary struct {
-	words   map[string][]string // by their path, sorted
-	rows    int                 // activities in the store
-	bytes   int64               // of their BSON
+	words   map[string][]string // by path, sorted
+	rows    int                 // number of activities in the store
+	bytes   int64               // size of their BSON
 	records []bson.Raw          // the activities to change
 }
 
@@ -38,8 +38,8 @@ var wordPaths = map[string][]string{
 	"projects":           {"funding_number"},
 }
 
-// collect reads a store, whose activities, if their number is known, are that many rows. It keeps as
-// many of them as are to be changed, which the dice choose.
+// collect reads the vocabulary from a store. rows is the number of its activities, if known. It also keeps randomly
+// chosen activities for the refresh to change.
 func collect(ctx context.Context, store origin.Source, rows, changes int, dice *rand.Rand) (*vocabulary, error) {
 	v := &vocabulary{words: map[string][]string{}}
 	for collection, paths := range wordPaths {
@@ -93,17 +93,17 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
 	if c.Filter != "" {
 		path += "&json=" + url.QueryEscape(fill(c.Filter, func(word any) string {
-			text, _ := json.Marshal(word) // texts, truth values, lists and objects of texts always marshal
+			text, _ := json.Marshal(word) // cannot fail for texts, booleans, and lists and objects of texts
 			return string(text)
 		}))
 	}
 	return path, ok
 }
 
-// draw makes paths of a case, no two alike: count of them, or fewer if the words do not give
-// more. No case drew those of a Fresh case before.
+// draw returns count different paths for a case, or fewer if there are not enough words. The paths of a Fresh case were
+// not drawn before for any case.
 func (b *bench) draw(c Case, count int) (paths []string) {
-	const maxVain = 1000 // attempts in a row that give nothing new
+	const maxVain = 1000 // after so many duplicates in a row draw gives up
 	seen := b.seen
 	if !c.Fresh {
 		seen = map[uint64]bool{}
@@ -118,8 +118,7 @@ func (b *bench) draw(c Case, count int) (paths []string) {
 	return paths
 }
 
-// word returns a word of the records at a path, or one that is made of such; nil or empty if there is
-// none.
+// word returns a word of the records at a path, or one made from such words; nil or empty if there is none.
 func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	pick := func(path string) string {
 		if words := v.words[path]; len(words) > 0 {
@@ -142,7 +141,7 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 			return map[string]string{"$gte": from, "$lt": to}
 		}
 		return nil
-	case "five": // authors, sorted and without doubles: no two sets of them mean the same
+	case "five": // authors, sorted and distinct, so that different sets have different meanings
 		var five []string
 		for range 5 {
 			five = append(five, pick("authors.user"))
@@ -171,9 +170,9 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		return "^" + regexp.QuoteMeta(ofTitle("prefix", title, dice))
 	case name == "infix" && pair != nil: // two words, the second perhaps cut short
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
-	case name == "pattern" && pair != nil: // an expression for such
+	case name == "pattern" && pair != nil: // an expression for two words
 		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
-	case name == "misquote" && len(words) > 0: // as people remember it: a word is missing, and a number is new
+	case name == "misquote" && len(words) > 0: // the title as people misremember it: a word is missing, and a number is new
 		at := dice.IntN(len(words))
 		return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
 	}
@@ -195,7 +194,7 @@ func textsAt(record bson.Raw, path string) (all []string) {
 	return all
 }
 
-// distinct sorts texts and returns each once.
+// distinct sorts texts and removes duplicates.
 func distinct(texts []string) []string {
 	slices.Sort(texts)
 	return slices.Compact(texts)

@@ -47,8 +47,7 @@ func (b *bench) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refreshOnce runs traffic without a change, then with one, which ends soon after the change is
-// visible.
+// refreshOnce sends requests, first without a change, then with one, and stops soon after the change is visible.
 func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err error) {
 	var change Change
 	for _, record := range b.words.records {
@@ -58,7 +57,7 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 		}
 		change.Records = append(change.Records, edited)
 	}
-	// The first requests for popular pages are not measured: the answers are kept afterwards.
+	// The first requests for popular pages are not measured, because only their answers are kept.
 	popular := b.draw(Case{Mixes: popularCases}, 50)
 	warm := task{Addr: b.serving.addr, Paths: popular, Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := drive(ctx, warm); err != nil {
@@ -88,8 +87,8 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 	return r, err
 }
 
-// edited returns a record whose title ends with the serial number. It lacks the field rendered, so
-// that the materializer renders it anew.
+// edited returns a record whose title ends with the serial number. It lacks the field rendered, so that the
+// materializer renders it again.
 func edited(record bson.Raw, serial int) (bson.Raw, error) {
 	const mark = ", edition "
 	title, _, _ := strings.Cut(raw.StringField(record, "title"), mark)
@@ -101,7 +100,7 @@ func edited(record bson.Raw, serial int) (bson.Raw, error) {
 	return b.Document(), nil
 }
 
-// Cases of which a portal's visitors request the same paths over and over, and those of new ones.
+// The cases whose paths a portal's visitors request again and again, and those whose paths are new.
 var (
 	popularCases = []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20", "user-units", "users"}
 	freshCases   = []string{"filter-equality", "filter-range", "filter-in"}

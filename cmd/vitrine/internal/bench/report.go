@@ -35,24 +35,24 @@ type RunOf struct {
 	Refresh    Refresh
 }
 
-// Result is the outcome of one case: medians over the rounds.
+// Result is the result of one case: medians over the rounds.
 type Result struct {
-	Bytes  int64   // of an answer
+	Bytes  int64   // average size of an answer
 	Rate   float64 // requests per second
 	P50    time.Duration
-	Ratio  float64 // of Rate to the bare handler's; 0 if the answer is too long to be held
-	Spread float64 // half the distance from the lowest ratio of all rounds to the highest
+	Ratio  float64 // Rate divided by the bare handler's; 0 if the answer is too long for it
+	Spread float64 // half the difference between the highest and the lowest ratio of all rounds
 }
 
 // Throughput returns the megabytes of answers per second.
 func (r Result) Throughput() float64 { return r.Rate * float64(r.Bytes) / 1e6 }
 
-// Refresh is the outcome of changing records under load: medians over the rounds.
+// Refresh is the result of changing records under load: medians over the rounds.
 type Refresh struct {
 	Visible, Publish time.Duration // from the job's start until visible, and until the store's commit
 	SteadyP99        time.Duration
 	P99              time.Duration // from the change to half a second after it was visible
-	Ratio            float64       // of P99 to SteadyP99, round by round
+	Ratio            float64       // P99 divided by SteadyP99, round by round
 }
 
 //go:embed report.md
@@ -92,7 +92,7 @@ func Write(document, table string) error {
 	return os.WriteFile(document, []byte(before+begin+"\n"+table+"\n"+end+after), 0o644)
 }
 
-// number prints a figure to three digits, and all before the point above a thousand.
+// number formats a figure with three digits, and without decimals above a thousand.
 func number(f float64) string {
 	if f == 0 {
 		return "–"

@@ -17,8 +17,8 @@ import (
 // changeTime is how long a change may take to become visible.
 const changeTime = 5 * time.Minute
 
-// Serving is a front end under measurement: it reports what memory the process uses, and changes
-// records of its store. Only the serving process itself can change an embedded store.
+// Serving is a measured front end: it reports the memory of the process, and changes records of its store. Only the
+// serving process itself can change an embedded store.
 type Serving struct {
 	Views   *view.Set
 	Store   origin.Store
@@ -38,7 +38,7 @@ func (s *Serving) Answer(ctx context.Context, c Change) (any, error) {
 // Memory is the memory of the serving process after a garbage collection.
 type Memory struct {
 	Rows, Indexes int64 // BSON of all views, and their path indexes
-	Own           int64 // resident without file pages; 0 where the system does not report it
+	Own           int64 // resident memory without file pages; 0 if the system does not report it
 }
 
 // memory returns the memory that the process needs, once only requests keep it busy.
@@ -61,13 +61,13 @@ func (s *Serving) memory(ctx context.Context) (m Memory, err error) {
 	return m, nil
 }
 
-// Change holds records to store.
+// Change has the records to store.
 type Change struct{ Records []bson.Raw }
 
-// Changed says how long a change took, from when its job was asked to run.
+// Changed has the durations of a change, from the request for its job.
 type Changed struct {
-	Publish time.Duration // to the commit of the store's new generation
-	Visible time.Duration // to requests that are answered from it
+	Publish time.Duration // until the commit of the store's new generation
+	Visible time.Duration // until requests are answered from it
 }
 
 // change stores records, runs the job, and returns when the change is visible.
