@@ -141,7 +141,7 @@ func TestStartWithNothing(t *testing.T) {
 	set(dir, snapshots, "files")
 	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "away") {
+	if err == nil || !strings.Contains(string(out), "is unavailable since") {
 		t.Errorf("without rights: %v\n%s", err, out)
 	}
 }
