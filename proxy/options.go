@@ -13,6 +13,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
+	"vitrine/rules/pcre"
 )
 
 // Source is the source of answers; *view.Set implements it.
@@ -49,13 +50,14 @@ type Options struct {
 
 // Limits bounds what one request may cost. A zero field has the default named.
 type Limits struct {
-	KeptBytes   int           // a longer answer is streamed, not kept; 4 MiB
-	Request     time.Duration // evaluating one request; 15 s
-	Read        time.Duration // receiving one request; 10 s
-	Write       time.Duration // sending a response of which the client takes nothing; 20 s
-	Concurrency int           // connections served at a time; 10,000
-	Rate        int           // requests a second and client under /api and /portfolio; if 0, not limited
-	KeyFailures int           // wrong keys a minute and client; if 0, not limited
+	KeptBytes    int           // a longer answer is streamed, not kept; 4 MiB
+	Request      time.Duration // evaluating one request; 15 s
+	Backtracking time.Duration // of all expressions of one request; pcre.DefaultBudget
+	Read         time.Duration // receiving one request; 10 s
+	Write        time.Duration // sending a response of which the client takes nothing; 20 s
+	Concurrency  int           // connections served at a time; 10,000
+	Rate         int           // requests a second and client under /api and /portfolio; if 0, not limited
+	KeyFailures  int           // wrong keys a minute and client; if 0, not limited
 
 	// ClientConnections are served of one client at a time, proxies excepted. If 0,
 	// they are not limited.
@@ -129,6 +131,7 @@ func (e *NotLeadingError) Error() string {
 func (l Limits) withDefaults() Limits {
 	l.KeptBytes = cmp.Or(l.KeptBytes, 4<<20)
 	l.Request = cmp.Or(l.Request, 15*time.Second)
+	l.Backtracking = cmp.Or(l.Backtracking, pcre.DefaultBudget)
 	l.Read = cmp.Or(l.Read, 10*time.Second)
 	l.Write = cmp.Or(l.Write, 20*time.Second)
 	l.Concurrency = cmp.Or(l.Concurrency, 10_000)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"vitrine/proxy/proxytest"
 )
@@ -43,6 +44,7 @@ func TestEndlessFilters(t *testing.T) {
 		t.Skip("connections are not looked at here")
 	}
 	o := proxytest.Options(t)
+	o.Limits.Backtracking = time.Hour
 	logged := make(chan int64, 1000)
 	o.Logger, o.AccessLog = slog.New(statuses{slog.DiscardHandler, logged}), true
 	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 2000), o))

@@ -30,14 +30,15 @@ type Views interface {
 // Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are required.
 type Options struct {
 	Freshness
-	Views     Views
-	Results   *result.Cache
-	Planner   *Planner
-	Popular   *Popular
-	Vary      []string        // names of request headers that answers depend on, beside Accept-Encoding
-	Codings   []result.Coding // on offer, best first
-	KeptBytes int             // a longer body is streamed, not kept
-	Timeout   time.Duration   // of evaluating one request
+	Views        Views
+	Results      *result.Cache
+	Planner      *Planner
+	Popular      *Popular
+	Vary         []string        // names of request headers that answers depend on, beside Accept-Encoding
+	Codings      []result.Coding // on offer, best first
+	KeptBytes    int             // a longer body is streamed, not kept
+	Backtracking time.Duration   // of all expressions of one request
+	Timeout      time.Duration   // of evaluating one request
 
 	Generation int       // number of the settings, from 0
 	Adopted    time.Time // when these settings replaced others; zero for the first settings
@@ -246,20 +247,19 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 	return r.send(c, result.NewAnswer(found.Text, ContentType), fieldsOf(c))
 }
 
-// workContext returns a context for the work for a request, which is charged to the client. It
-// ends, where the system can tell, when the client closes its connection or its sending
-// direction: the two look the same.
-func workContext(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
-	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(pcre.DefaultBudget)})
+// work returns a context for the work for a request, which is charged to the client. It ends, where the system can
+// tell, when the client closes its connection or its sending direction: the two look the same.
+func (r *Responder) work(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
+	ctx := fair.With(c.UserContext(), fair.Account{Client: client, Backtracking: pcre.NewBudget(r.Backtracking)})
 	if conn := connOf(c); conn != nil {
 		return conn.Watch(ctx)
 	}
 	return context.WithCancel(ctx)
 }
 
-// limited is a workContext that also ends after Timeout.
+// limited returns a context for work that also ends after Timeout.
 func (r *Responder) limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
-	ctx, leave := workContext(c, client)
+	ctx, leave := r.work(c, client)
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	return ctx, func() { cancel(); leave() }
 }

@@ -19,7 +19,7 @@ import (
 // bytes wait to be sent. The whole stream has one turn, which is paused while the client does not read, so that a long
 // stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
-	ctx, cancel := workContext(r.c, r.client)
+	ctx, cancel := r.work(r.c, r.client)
 	s := &Stream{cancel: cancel, inFlight: r.Results.InFlight()}
 	head := r.c.Method() == fiber.MethodHead
 	defer func() {
