@@ -27,17 +27,17 @@ type Source interface {
 
 // Options configures a Server. Only Views is required.
 type Options struct {
-	// Options has the options of the resources. The server itself sets Timeout and Strangers.
-	api.Options
-	Lists   lists.Options
-	Views   Source
-	Metrics *Metrics     // if nil, the server creates its own
-	Auth    auth.Options // keys, sessions and clients; the server sets the other fields
-	Limits  Limits
-	Cache   result.Options
-	Fresh   response.Freshness
-	CORS    CORSOptions
-	Admin   AdminOptions
+	api.Options // of the resources
+	Lists       lists.Options
+	Views       Source
+	Metrics     *Metrics // if nil, the server creates its own
+	Auth        auth.Options
+	Limits      Limits
+	Cache       result.Options
+	Fresh       response.Freshness
+	CORS        CORSOptions
+	Admin       AdminOptions
+	Now         func() time.Time // if nil, time.Now
 
 	Logger    *slog.Logger // if nil, nothing is logged
 	AccessLog bool         // one line for each request, at level info

@@ -44,18 +44,22 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
-	resources := o.Options
-	resources.Views, resources.Strangers, resources.Now, resources.Timeout = s.options.Views, s.strangers, s.options.Now, s.options.Limits.Request
-	if set.env, err = api.New(resources); err != nil {
+	set.env, err = api.New(o.Options, api.Shared{
+		Views: s.options.Views, Strangers: s.strangers, Now: s.options.Now, Timeout: s.options.Limits.Request,
+	})
+	if err != nil {
 		return nil, err
 	}
-	shared := lists.Shared{Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Now: s.options.Now}
-	if set.lists, err = lists.New(o.Lists, shared); err != nil {
+	set.lists, err = lists.New(o.Lists, lists.Shared{
+		Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Now: s.options.Now,
+	})
+	if err != nil {
 		return nil, err
 	}
-	who := o.Auth
-	who.Token, who.Person, who.Guesses, who.WrongKeys, who.Now = o.Admin.Token, set.env.Person, s.guesses, s.metrics.wrongKeys, s.options.Now
-	if set.auth, err = auth.New(who); err != nil {
+	set.auth, err = auth.New(o.Auth, auth.Shared{
+		Token: o.Admin.Token, Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.options.Now,
+	})
+	if err != nil {
 		return nil, err
 	}
 	set.limit = set.auth.Limit(s.rate)

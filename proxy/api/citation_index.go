@@ -31,7 +31,7 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 		if index == nil {
 			return found, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 		}
-		if l := e.o.Strangers.Look(client, e.o.Now()); l.Wait > 0 && !index.Knows(user) {
+		if l := e.shared.Strangers.Look(client, e.shared.Now()); l.Wait > 0 && !index.Knows(user) {
 			return found, l.Refusal("Too many users that the citation index does not have. Retry-After says when the next is looked for.")
 		}
 		if document {
@@ -40,7 +40,7 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 			found, err = index.Profile(ctx, user)
 		}
 		if errors.Is(err, rules.ErrNotFound) {
-			e.o.Strangers.Take(client, e.o.Now())
+			e.shared.Strangers.Take(client, e.shared.Now())
 		}
 		return found, err
 	}, p.Err()

@@ -17,7 +17,8 @@ import (
 // Env is the state that handlers share: the rules of one generation of settings, and the views. It is safe for
 // concurrent use.
 type Env struct {
-	o       Options // with defaults filled in
+	o       Options // with defaults
+	shared  Shared
 	query   query.Reader
 	persons *personLookup
 	titles  titles
@@ -26,28 +27,32 @@ type Env struct {
 	topics       *filter.Filter // selects the rows of /portfolio/spectrum
 }
 
-// Options configures an Env. Views and Now are required.
+// Options configures an Env. The zero value works.
 type Options struct {
-	Views interface {
-		Snapshot(view string) (*view.Snapshot, error)
-	}
 	Filter    filter.Options // limits of filters
 	Access    *access.Policy // if nil, callers have no permissions and no record is hidden
 	Hidden    *access.Fields // the fields that are removed from rows (view.Options.Strip); nil if there are none
 	Records   Records        // finds persons that the views do not have; if nil, they are unknown
 	Citations Citations      // if nil, there is no citation index
-	Strangers *auth.Limiter  // limits requests for unknown users of the citation index, see Strangers
 
-	Language string     // of labels, unless a request names another; default en
-	Labels   label.Sets // if nil, codes are shown unchanged
-	Now      func() time.Time
+	Language string         // of labels, unless a request names another; default en
+	Labels   label.Sets     // if nil, codes are shown unchanged
 	Zone     *time.Location // the zone in which days and years begin; default UTC
-	Timeout  time.Duration  // limits look-ups for a plan
 
 	StartYear       int      // the first year of /api/html
 	Affiliated      []string // the fields of an author that mark affiliation; default affiliated and aoi
 	FormattedSingle bool     // with formatted, projects returns only the table
 	SpectrumOff     bool     // the list of /portfolio/spectrum is empty
+}
+
+// Shared is what every Env of a server shares. All fields are required.
+type Shared struct {
+	Views interface {
+		Snapshot(view string) (*view.Snapshot, error)
+	}
+	Strangers *auth.Limiter // limits requests for unknown users of the citation index, see Strangers
+	Now       func() time.Time
+	Timeout   time.Duration // limits look-ups for a plan
 }
 
 // Citations reads an external citation index and caches its answers. *citation.Client

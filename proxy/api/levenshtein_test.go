@@ -16,7 +16,7 @@ import (
 // TestCorpusInTurn: a request that waits for the corpus leaves its turn to others, and one that
 // ends leaves the corpus to them.
 func TestCorpusInTurn(t *testing.T) {
-	e, err := New(Options{Now: time.Now})
+	e, err := New(Options{}, Shared{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

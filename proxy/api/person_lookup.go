@@ -52,9 +52,9 @@ type lookup struct {
 	record bson.Raw  // nil if there is no such person
 }
 
-func newPersonLookup(o Options) *personLookup {
+func newPersonLookup(records Records, shared Shared) *personLookup {
 	return &personLookup{
-		records: o.Records, now: o.Now, timeout: o.Timeout, turns: semaphore.NewWeighted(maxConcurrentLookups),
+		records: records, now: shared.Now, timeout: shared.Timeout, turns: semaphore.NewWeighted(maxConcurrentLookups),
 		cache: lru.New[string, lookup](maxLookups),
 	}
 }

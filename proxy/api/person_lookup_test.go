@@ -27,7 +27,7 @@ func (r heldRecords) Find(ctx context.Context, _ string, _ origin.Query) iter.Se
 // TestLookUpOutlivesItsFirstCaller: a caller that leaves does not fail those who wait.
 func TestLookUpOutlivesItsFirstCaller(t *testing.T) {
 	records := heldRecords{make(chan bool), make(chan bool)}
-	lookups := newPersonLookup(Options{Records: records, Now: time.Now, Timeout: time.Minute})
+	lookups := newPersonLookup(records, Shared{Now: time.Now, Timeout: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {

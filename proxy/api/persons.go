@@ -49,14 +49,14 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	if len(id) > maxIdentifier {
 		return nil, unknown
 	}
-	snapshot, err := e.o.Views.Snapshot(viewName)
+	snapshot, err := e.shared.Views.Snapshot(viewName)
 	if err != nil {
 		return nil, err
 	}
 	if r.whole {
 		snapshot = snapshot.Whole()
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
 	defer cancel()
 	path, value := identified(id)
 	row, err := snapshot.First(ctx, filter.OneOf(path, value))
@@ -79,9 +79,9 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 // Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
 // roles. Citations are in the print form if the user's display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
 	defer cancel()
-	snapshot, err := e.o.Views.Snapshot(rules.ViewPersons)
+	snapshot, err := e.shared.Views.Snapshot(rules.ViewPersons)
 	if err != nil {
 		return auth.Caller{}, false, err
 	}
@@ -137,7 +137,7 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	if err != nil {
 		return response.Plan{}, err
 	}
-	now := e.o.Now().In(e.o.Zone)
+	now := e.shared.Now().In(e.o.Zone)
 	query := "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id
 	p := single(rules.ViewUserUnits, query, func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) })
 	p.Until = time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())

@@ -27,7 +27,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		}
 		return list.rows("nothing", nil), nil
 	}
-	now := e.o.Now().In(e.o.Zone)
+	now := e.shared.Now().In(e.o.Zone)
 	p := list.plan("spectrum "+strconv.Itoa(now.Year()), func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
 		if err := e.checkCatalogue(ctx, s); err != nil {
 			return nil, err

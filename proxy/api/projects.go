@@ -66,7 +66,7 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 // formatted plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same body
 // (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
 func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
-	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
+	activities, err := e.shared.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return response.Plan{}, err
 	}

@@ -21,13 +21,13 @@ import (
 )
 
 // New returns an Env. Errors name the invalid option.
-func New(o Options) (*Env, error) {
+func New(o Options, shared Shared) (*Env, error) {
 	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
 	if len(o.Affiliated) == 0 {
 		o.Affiliated = []string{"affiliated", "aoi"}
 	}
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
-	e := &Env{o: o, query: query.Reader{Limits: o.Filter, Now: o.Now}, persons: newPersonLookup(o)}
+	e := &Env{o: o, shared: shared, query: query.Reader{Limits: o.Filter, Now: shared.Now}, persons: newPersonLookup(o.Records, shared)}
 	var err error
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)

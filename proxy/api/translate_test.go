@@ -38,7 +38,7 @@ func TestTranslate(t *testing.T) {
 // TestTranslator: only another language than the configured one needs a translator, and its
 // rows are of the same shape.
 func TestTranslator(t *testing.T) {
-	e, err := New(Options{Now: func() time.Time { return time.Unix(1700000000, 0) }, Labels: labels(), Language: "de"})
+	e, err := New(Options{Labels: labels(), Language: "de"}, Shared{Now: func() time.Time { return time.Unix(1700000000, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}

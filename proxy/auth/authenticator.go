@@ -28,14 +28,17 @@ type Caller struct {
 // Anonymous reports whether the caller has no session.
 func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 
-// Options configures an Authenticator. Person, WrongKeys and Now are required.
+// Options configures an Authenticator. With the zero value all callers pass, and are anonymous.
 type Options struct {
 	APIKey       string // key for requests under /api; if empty, they need none
 	PortfolioKey string // key for requests under /portfolio; if empty, they need none
-	Token        string // the operator's token; the Redactor keeps it out of the log
 	Session      SessionOptions
 	Client       ClientOptions
+}
 
+// Shared is what an Authenticator uses of its server. Person, WrongKeys and Now are required.
+type Shared struct {
+	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
 	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
 	Guesses   *Limiter           // limits wrong keys; nil means no limit
@@ -69,19 +72,20 @@ const headerKey = "X-API-Key"
 type Authenticator struct {
 	Redactor
 	options      Options
+	shared       Shared
 	key          Secret // key of /api
 	portfolioKey Secret // key of /portfolio
 	sessions     *sessions
 }
 
 // New returns an Authenticator. Errors name the invalid option.
-func New(o Options) (*Authenticator, error) {
-	sessions, err := newSessions(o.Session, o.Now)
+func New(o Options, shared Shared) (*Authenticator, error) {
+	sessions, err := newSessions(o.Session, shared.Now)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{options: o, key: NewSecret(o.APIKey), portfolioKey: NewSecret(o.PortfolioKey), sessions: sessions}
-	a.Redactor = Redactor{a.key, a.portfolioKey, NewSecret(o.Token)}
+	a := &Authenticator{options: o, shared: shared, key: NewSecret(o.APIKey), portfolioKey: NewSecret(o.PortfolioKey), sessions: sessions}
+	a.Redactor = Redactor{a.key, a.portfolioKey, NewSecret(shared.Token)}
 	return a, nil
 }
 
@@ -129,7 +133,7 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 	case caller.HasKey && key.Is(param), !caller.HasKey && !caller.Anonymous():
 		return caller, nil
 	case caller.HasKey, header != "":
-		if err := a.CountWrongKey(a.options.Guesses, c); err != nil {
+		if err := a.CountWrongKey(a.shared.Guesses, c); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -143,7 +147,7 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	if err != nil || user == "" {
 		return Caller{Personal: brought}, err
 	}
-	who, known, err := a.options.Person(c.UserContext(), user)
+	who, known, err := a.shared.Person(c.UserContext(), user)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -161,11 +165,11 @@ func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, t
 // connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the same
 // address may have sent the wrong ones.
 func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
-	a.options.WrongKeys.Inc()
+	a.shared.WrongKeys.Inc()
 	if guesses == nil {
 		return nil
 	}
-	l := guesses.Take(a.Client(c), a.options.Now())
+	l := guesses.Take(a.Client(c), a.shared.Now())
 	if l.Wait == 0 {
 		return nil
 	}

@@ -34,17 +34,17 @@ func request(t *testing.T, from, target string, headers ...string) *fiber.Ctx {
 }
 
 // authenticator returns one whose only known user is ada.
-func authenticator(t *testing.T, o auth.Options) *auth.Authenticator {
+func authenticator(t *testing.T, o auth.Options, s auth.Shared) *auth.Authenticator {
 	t.Helper()
-	o.Person = func(_ context.Context, user string) (who auth.Caller, known bool, err error) {
+	s.Person = func(_ context.Context, user string) (who auth.Caller, known bool, err error) {
 		who.Viewer.User = user
 		return who, user == "ada", nil
 	}
-	o.WrongKeys = prometheus.NewCounter(prometheus.CounterOpts{Name: "wrong"})
-	if o.Now == nil {
-		o.Now = time.Now
+	s.WrongKeys = prometheus.NewCounter(prometheus.CounterOpts{Name: "wrong"})
+	if s.Now == nil {
+		s.Now = time.Now
 	}
-	a, err := auth.New(o)
+	a, err := auth.New(o, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func authenticator(t *testing.T, o auth.Options) *auth.Authenticator {
 func TestClient(t *testing.T) {
 	a := authenticator(t, auth.Options{Client: auth.ClientOptions{
 		Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
-	}})
+	}}, auth.Shared{})
 	tests := []struct {
 		name, from string
 		headers    []string
@@ -92,8 +92,9 @@ func TestClient(t *testing.T) {
 // TestAdmit: who passes with which key (API.md: Authentication).
 func TestAdmit(t *testing.T) {
 	secret := []byte("session secret")
-	o := auth.Options{APIKey: "Right", PortfolioKey: "Other", Session: auth.SessionOptions{Secret: secret}, Guesses: auth.NewGuesses(1000)}
-	a, open := authenticator(t, o), authenticator(t, auth.Options{Session: o.Session})
+	o := auth.Options{APIKey: "Right", PortfolioKey: "Other", Session: auth.SessionOptions{Secret: secret}}
+	s := auth.Shared{Guesses: auth.NewGuesses(1000)}
+	a, open := authenticator(t, o, s), authenticator(t, auth.Options{Session: o.Session}, s)
 	bearer := func(user string) []string {
 		token, err := auth.MintToken(user, secret, o.Session, time.Now(), time.Hour)
 		if err != nil {
@@ -147,7 +148,7 @@ func TestAdmit(t *testing.T) {
 // TestWrongKeysAreFew: a client that guesses has to wait, and to connect anew.
 func TestWrongKeysAreFew(t *testing.T) {
 	now := time.Now()
-	a := authenticator(t, auth.Options{APIKey: "Right", Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})
+	a := authenticator(t, auth.Options{APIKey: "Right"}, auth.Shared{Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})
 	admit := func(from, key string) error {
 		c := request(t, from, "/api/html?apikey="+key)
 		_, err := a.Admit(c, a.KeyOf("/api/html"))

@@ -96,7 +96,7 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	window := time.Duration(rate.size) * rate.every
 	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
-		l := rate.Take(a.Client(c), a.options.Now())
+		l := rate.Take(a.Client(c), a.shared.Now())
 		c.Set("Ratelimit-Policy", policy)
 		c.Set("Ratelimit", `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
 		if l.Wait > 0 {

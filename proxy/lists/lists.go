@@ -48,7 +48,7 @@ type Options struct {
 	Cite    *cite.Mapping // how to read rows as bibliographic items; required
 }
 
-// Shared has the options that lists share with the API.
+// Shared is what lists share with the API. Views and Now are required.
 type Shared struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)

@@ -167,8 +167,9 @@ func Options(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
 	return proxy.Options{
-		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000, Now: func() time.Time { return Published }},
+		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000},
 		Cache:   result.Options{Budget: 8 << 20},
+		Now:     func() time.Time { return Published },
 	}
 }
 
