@@ -16,11 +16,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// checkScalar checks a value for k, or one element of it. The value is not an empty text. Numbers must not be negative.
-// Each word of Key.Check names an entry in valueChecks or in injected; the text after a colon is its argument.
+// checkScalar checks a value of the setting, or one element of it. The value is not an empty text. Numbers must not be negative.
+// Each word of Setting.Check names an entry in valueChecks or in injected; the text after a colon is its argument.
 // setScalar checks the word "required".
-func (k *Key) checkScalar(v reflect.Value, injected Checks) error {
-	for word := range strings.FieldsSeq(k.Check) {
+func (s *Setting) checkScalar(v reflect.Value, injected Checks) error {
+	for word := range strings.FieldsSeq(s.Check) {
 		var err error
 		name, argument, _ := strings.Cut(word, ":")
 		if check := valueChecks[name]; check != nil {

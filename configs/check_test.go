@@ -66,7 +66,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
-			name := findKey(func(k *Key) bool { return k.Path == tt.path }).Env
+			name := findSetting(func(s *Setting) bool { return s.Path == tt.path }).Env
 			for good := range strings.FieldsSeq(tt.good) {
 				if _, err := Load(Sources{Environ: []string{name + "=" + good}, Checks: checks}); err != nil {
 					t.Errorf("%q: %v", good, err)
@@ -84,15 +84,15 @@ func TestChecks(t *testing.T) {
 
 // TestEmptyTurnsOff gives every setting that may be empty as empty.
 func TestEmptyTurnsOff(t *testing.T) {
-	for _, k := range keys {
-		c, err := Load(Sources{Environ: []string{k.Env + "="}})
-		if needed := strings.Contains(k.Check, "required") || strings.Contains(k.Check, "positive"); (err != nil) != needed {
-			t.Errorf("%s: %v, want an error: %t", k.Path, err, needed)
+	for _, s := range settings {
+		c, err := Load(Sources{Environ: []string{s.Env + "="}})
+		if needed := strings.Contains(s.Check, "required") || strings.Contains(s.Check, "positive"); (err != nil) != needed {
+			t.Errorf("%s: %v, want an error: %t", s.Path, err, needed)
 		}
-		v := k.field(&c)
+		v := s.field(&c)
 		isList := v.Kind() == reflect.Slice || v.Kind() == reflect.Map
 		if err == nil && !v.IsZero() && !(isList && v.Len() == 0) {
-			t.Errorf("%s = %v", k.Path, v)
+			t.Errorf("%s = %v", s.Path, v)
 		}
 	}
 }
@@ -124,13 +124,13 @@ func TestBundles(t *testing.T) {
 		c := Default()
 		c.use(values, name)
 		for path := range values {
-			k := findKey(func(k *Key) bool { return k.Path == path })
-			if k == nil {
+			s := findSetting(func(s *Setting) bool { return s.Path == path })
+			if s == nil {
 				t.Errorf("%s: no setting %s", name, path)
 				continue
 			}
-			if fmt.Sprint(k.field(&c)) == fmt.Sprint(k.field(&defaults)) || c.origins[path].String() != name {
-				t.Errorf("%s: %s = %v from %q", name, path, k.field(&c), c.origins[path])
+			if fmt.Sprint(s.field(&c)) == fmt.Sprint(s.field(&defaults)) || c.origins[path].String() != name {
+				t.Errorf("%s: %s = %v from %q", name, path, s.field(&c), c.origins[path])
 			}
 		}
 		if len(c.origins) != len(values) {

@@ -46,15 +46,15 @@ func (p Place) of(node *yaml.Node) Place {
 type Error struct {
 	// Place is where the value was given. It is zero if no single place is wrong.
 	Place Place
-	// Key is the dotted name of the setting. It is empty if the mistake concerns no setting.
-	Key string
+	// Path is the dotted name of the setting. It is empty if the mistake concerns no setting.
+	Path string
 	// Reason says what is wrong.
 	Reason string
 }
 
 // Error returns place, key and reason, without empty parts.
 func (e *Error) Error() string {
-	parts := []string{e.Place.String(), e.Key, e.Reason}
+	parts := []string{e.Place.String(), e.Path, e.Reason}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
@@ -66,7 +66,7 @@ func joined(mistakes []*Error) error {
 			cmp.Compare(a.Place.source, b.Place.source),
 			cmp.Compare(a.Place.name, b.Place.name),
 			cmp.Compare(a.Place.line, b.Place.line),
-			cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Path, b.Path),
 		)
 	})
 	errs := make([]error, len(mistakes))

@@ -25,10 +25,10 @@ func TestPlaceString(t *testing.T) {
 func TestErrorString(t *testing.T) {
 	for want, e := range map[string]Error{
 		"r":            {Reason: "r"},
-		"a.b: r":       {Key: "a.b", Reason: "r"},
+		"a.b: r":       {Path: "a.b", Reason: "r"},
 		"--f: r":       {Place: Place{source: atFlag, name: "--f"}, Reason: "r"},
-		"x:2: a.b: r":  {Place: Place{source: atFile, name: "x", line: 2}, Key: "a.b", Reason: "r"},
-		"V_X: a.b: no": {Place: Place{source: atVariable, name: "V_X"}, Key: "a.b", Reason: "no"},
+		"x:2: a.b: r":  {Place: Place{source: atFile, name: "x", line: 2}, Path: "a.b", Reason: "r"},
+		"V_X: a.b: no": {Place: Place{source: atVariable, name: "V_X"}, Path: "a.b", Reason: "no"},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -30,7 +30,7 @@ func (r *reader) file(name string) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
 	if err = decoder.Decode(&doc); err == nil {
-		r.section(reflect.ValueOf(r.c).Elem(), keys, "", "", place, doc.Content[0])
+		r.section(reflect.ValueOf(r.c).Elem(), settings, "", "", place, doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(place.of(&next), "", "a second document begins here; write all settings in one")
 		}
@@ -45,12 +45,12 @@ func (r *reader) file(name string) {
 // syntaxError splits an error of the YAML parser into line, if there is one, and reason.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section applies a mapping to the settings with the given keys, and to the sections in it. prefix precedes the paths
+// section applies a mapping to its settings and to the sections in it. prefix precedes the paths
 // of the settings; path is the mapping's own, empty for the file.
-func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, place Place, node *yaml.Node) {
+func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path string, place Place, node *yaml.Node) {
 	node = resolved(node)
 	if node.Tag == "!!null" {
-		return // nil if all keys of the section are commented out
+		return // nil if all settings of the section are commented out
 	}
 	if node.Kind != yaml.MappingNode {
 		r.mistake(place.of(node), path, "want keys with values, have "+kindName(node))
@@ -58,15 +58,15 @@ func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, pla
 	}
 	r.eachKey(place, path, node, func(_, full string, place Place, value *yaml.Node) {
 		inside := func(path string) bool { return strings.HasPrefix(path, full+".") }
-		switch i := slices.IndexFunc(keys, func(k Key) bool { return prefix+k.Path == full }); {
+		switch i := slices.IndexFunc(settings, func(s Setting) bool { return prefix+s.Path == full }); {
 		case i >= 0:
-			r.set(dst.FieldByIndex(keys[i].index), &keys[i], full, value, place)
+			r.set(dst.FieldByIndex(settings[i].index), &settings[i], full, value, place)
 		case gone[full] != "":
 			r.mistake(place, full, removed+gone[full])
-		case slices.ContainsFunc(keys, func(k Key) bool { return inside(prefix + k.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(gone)), inside):
-			r.section(dst, keys, prefix, full, place, value)
+		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(gone)), inside):
+			r.section(dst, settings, prefix, full, place, value)
 		default:
-			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(keys, prefix, path)))
+			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(settings, prefix, path)))
 		}
 	})
 }
@@ -93,10 +93,10 @@ func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name
 
 // pathsFrom returns the dotted names of settings with a prefix, and their sections. Those directly in section come
 // first, because as suggestions they take precedence over equally near names elsewhere.
-func pathsFrom(keys []Key, prefix, section string) []string {
+func pathsFrom(settings []Setting, prefix, section string) []string {
 	var near, far []string
-	for i := range keys {
-		for path, parent := prefix+keys[i].Path, ""; path != ""; path = parent {
+	for i := range settings {
+		for path, parent := prefix+settings[i].Path, ""; path != ""; path = parent {
 			if parent = parentOf(path); parent == section {
 				near = append(near, path)
 			} else {

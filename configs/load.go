@@ -65,7 +65,7 @@ func (s Sources) File() string {
 
 // mistake returns a mistake in a value, with the place that gave it.
 func (c *Config) mistake(path, reason string) *Error {
-	return &Error{Place: c.origins[path], Key: path, Reason: reason}
+	return &Error{Place: c.origins[path], Path: path, Reason: reason}
 }
 
 // contradictions returns mistakes in combinations of valid values.
@@ -105,9 +105,9 @@ func (c Config) Given(path string) bool {
 // entries of maps.
 func (c Config) Changed(other Config) (paths []string) {
 	before, after := reflect.ValueOf(c), reflect.ValueOf(other)
-	for _, k := range keys {
-		if !reflect.DeepEqual(before.FieldByIndex(k.index).Interface(), after.FieldByIndex(k.index).Interface()) {
-			paths = append(paths, k.Path)
+	for _, s := range settings {
+		if !reflect.DeepEqual(before.FieldByIndex(s.index).Interface(), after.FieldByIndex(s.index).Interface()) {
+			paths = append(paths, s.Path)
 		}
 	}
 	return paths
@@ -132,9 +132,9 @@ var presets = map[string]bundle{
 func Default() Config {
 	var c Config
 	values := bundle{}
-	for _, k := range keys {
-		if k.Default != "" || k.typ.Kind() == reflect.Map {
-			values[k.Path] = k.Default
+	for _, s := range settings {
+		if s.Default != "" || s.typ.Kind() == reflect.Map {
+			values[s.Path] = s.Default
 		}
 	}
 	c.use(values, "")
@@ -144,9 +144,9 @@ func Default() Config {
 // use sets the values of a bundle that no other source gives. It panics on a mistake in a bundle.
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
-	for i := range keys {
-		if text, ok := values[keys[i].Path]; ok && !c.Given(keys[i].Path) {
-			r.setText(&keys[i], text, Place{name: name})
+	for i := range settings {
+		if text, ok := values[settings[i].Path]; ok && !c.Given(settings[i].Path) {
+			r.setText(&settings[i], text, Place{name: name})
 		}
 	}
 	if len(r.mistakes) > 0 {

@@ -36,11 +36,11 @@ func load(t *testing.T, s Sources) Config {
 // same compares two configurations without their origins.
 func same(t *testing.T, got, want Config) {
 	t.Helper()
-	for _, k := range keys {
-		g, w := k.field(&got).Interface(), k.field(&want).Interface()
-		empty := k.field(&got).Kind() == reflect.Slice && k.field(&got).Len()+k.field(&want).Len() == 0
+	for _, s := range settings {
+		g, w := s.field(&got).Interface(), s.field(&want).Interface()
+		empty := s.field(&got).Kind() == reflect.Slice && s.field(&got).Len()+s.field(&want).Len() == 0
 		if !empty && !reflect.DeepEqual(g, w) {
-			t.Errorf("%s = %v, want %v", k.Path, g, w)
+			t.Errorf("%s = %v, want %v", s.Path, g, w)
 		}
 	}
 }

@@ -22,17 +22,17 @@ type reader struct {
 
 // mistake adds a mistake.
 func (r *reader) mistake(place Place, path, reason string) {
-	r.mistakes = append(r.mistakes, &Error{Place: place, Key: path, Reason: reason})
+	r.mistakes = append(r.mistakes, &Error{Place: place, Path: path, Reason: reason})
 }
 
 // set reads a value for a setting, or for the entry of a map at a path, and reports whether it is valid. If not, dst
 // keeps its value.
-func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
 	switch dst.Kind() {
 	case reflect.Map:
-		return r.setMap(dst, k, path, node, place)
+		return r.setMap(dst, s, path, node, place)
 	case reflect.Slice:
 		if !null && node.Kind != yaml.SequenceNode {
 			r.mistake(place.of(node), path, "want a list, have "+kindName(node))
@@ -40,10 +40,10 @@ func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, pl
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
 		for i, element := range node.Content {
-			right = r.setScalar(v.Index(i), k, path, element, place) && right
+			right = r.setScalar(v.Index(i), s, path, element, place) && right
 		}
 	default:
-		right = r.setScalar(v, k, path, node, place)
+		right = r.setScalar(v, s, path, node, place)
 	}
 	if right {
 		dst.Set(v)
@@ -53,7 +53,7 @@ func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, pl
 }
 
 // setMap adds entries to those of a map. An empty map clears the default entries.
-func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	if dst.IsNil() || len(node.Content) == 0 {
 		dst.Set(reflect.MakeMap(dst.Type()))
 	}
@@ -67,15 +67,15 @@ func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node,
 		return true
 	}
 	r.eachKey(place, path, node, func(name, full string, place Place, value *yaml.Node) {
-		if err := k.checkEntry(name); err != nil {
+		if err := s.checkEntry(name); err != nil {
 			r.mistake(place, full, err.Error())
 			return
 		}
 		entry := reflect.New(dst.Type().Elem()).Elem()
-		if k.fields != nil {
+		if s.fields != nil {
 			entry = reflect.New(dst.Type().Elem().Elem())
-			r.setSection(entry.Elem(), k, full, place, value)
-		} else if !r.set(entry, k, full, value, place) {
+			r.setSection(entry.Elem(), s, full, place, value)
+		} else if !r.set(entry, s, full, value, place) {
 			return
 		}
 		dst.SetMapIndex(reflect.ValueOf(name), entry)
@@ -84,13 +84,13 @@ func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node,
 }
 
 // setSection reads a section in a map of sections over its defaults.
-func (r *reader) setSection(dst reflect.Value, k *Key, path string, place Place, node *yaml.Node) {
-	for i := range k.fields {
-		if field := &k.fields[i]; field.Default != "" || field.typ.Kind() == reflect.Map {
+func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
+	for i := range s.fields {
+		if field := &s.fields[i]; field.Default != "" || field.typ.Kind() == reflect.Map {
 			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
 		}
 	}
-	r.section(dst, k.fields, path+".", path, place, node)
+	r.section(dst, s.fields, path+".", path, place, node)
 }
 
 // record records the origin of a value, unless it is a default.
@@ -105,14 +105,14 @@ func (c *Config) record(path string, place Place) {
 }
 
 // setScalar reads and checks one scalar. An empty scalar is the zero value.
-func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+func (r *reader) setScalar(v reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
 	place = place.of(node)
 	if node.Kind != yaml.ScalarNode {
 		r.mistake(place, path, "want a single value, have "+kindName(node))
 		return false
 	}
-	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.Check), "required")
+	required := s.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(s.Check), "required")
 	var err error
 	switch empty := node.Value == "" || node.ShortTag() == "!!null"; {
 	case !empty:
@@ -123,7 +123,7 @@ func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node
 		return true
 	}
 	if err == nil {
-		err = k.checkScalar(v, r.checks)
+		err = s.checkScalar(v, r.checks)
 	}
 	if err != nil {
 		r.mistake(place, path, err.Error())

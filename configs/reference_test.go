@@ -84,10 +84,10 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range keys {
-		want := "- `" + k.Path + "` ("
-		if k.fields != nil {
-			want = "## `" + k.Path + "." + sectionName + "`"
+	for _, s := range settings {
+		want := "- `" + s.Path + "` ("
+		if s.fields != nil {
+			want = "## `" + s.Path + "." + sectionName + "`"
 		}
 		if !bytes.Contains(doc, []byte(want)) {
 			t.Errorf("%s is not in the documentation", want)
@@ -102,13 +102,13 @@ const sectionName = "NAME"
 type comments map[string]string
 
 // add adds the comments on settings, and those in them.
-func (docs comments) add(settings []Key, prefix string) {
-	for _, k := range settings {
-		docs[prefix+k.Path] = k.Doc
-		if k.fields != nil {
-			docs.add(k.Settings, prefix+k.Path+"."+sectionName+".")
+func (docs comments) add(settings []Setting, prefix string) {
+	for _, s := range settings {
+		docs[prefix+s.Path] = s.Doc
+		if s.fields != nil {
+			docs.add(s.Settings, prefix+s.Path+"."+sectionName+".")
 		} else {
-			docs.add(k.Settings, prefix)
+			docs.add(s.Settings, prefix)
 		}
 	}
 }
@@ -119,34 +119,34 @@ func markdown(intro []byte, docs comments) []byte {
 	out.Write(intro)
 	out.WriteString("\n## The basics\n\n")
 	section := ""
-	var all []Key
-	for _, k := range keys {
-		if k.fields == nil {
-			all = append(all, k)
+	var all []Setting
+	for _, s := range settings {
+		if s.fields == nil {
+			all = append(all, s)
 		}
-		for _, field := range k.fields {
-			field.Path = k.Path + "." + sectionName + "." + field.Path
+		for _, field := range s.fields {
+			field.Path = s.Path + "." + sectionName + "." + field.Path
 			all = append(all, field)
 		}
 	}
-	for _, k := range all {
-		if parent := parentOf(k.Path); parent != section {
+	for _, s := range all {
+		if parent := parentOf(s.Path); parent != section {
 			section = parent
 			fmt.Fprintf(&out, "\n## `%s`\n\n%s\n\n", section, docs[strings.TrimSuffix(section, "."+sectionName)])
 		}
-		fmt.Fprintf(&out, "- `%s` (%s): %s\n", k.Path, strings.Join(factsOf(k), ", "), docs[k.Path])
+		fmt.Fprintf(&out, "- `%s` (%s): %s\n", s.Path, strings.Join(factsOf(s), ", "), docs[s.Path])
 	}
 	return out.Bytes()
 }
 
 // factsOf returns the type of a setting, its default and its flag.
-func factsOf(k Key) []string {
-	facts := []string{typeNames[k.typ]}
-	if k.Default != "" {
-		facts = append(facts, "`"+k.Default+"`")
+func factsOf(s Setting) []string {
+	facts := []string{typeNames[s.typ]}
+	if s.Default != "" {
+		facts = append(facts, "`"+s.Default+"`")
 	}
-	if k.Flag != "" {
-		facts = append(facts, "`--"+k.Flag+"`")
+	if s.Flag != "" {
+		facts = append(facts, "`--"+s.Flag+"`")
 	}
 	return facts
 }

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Key describes one setting, or a section of them, in settings.yaml.
-type Key struct {
+// Setting describes one setting, or a section of them, in settings.yaml.
+type Setting struct {
 	// Name is the name in its section.
 	Name string
 	// Doc says what the setting does, for people.
@@ -30,7 +30,7 @@ type Key struct {
 	// Entries are the valid names of the entries of a map. If nil, all names are valid.
 	Entries []string
 	// Settings are the settings in a section, or in each section of a map of sections.
-	Settings []Key
+	Settings []Setting
 
 	// Path is the dotted name ("views.index_budget").
 	Path string `yaml:"-"`
@@ -41,7 +41,7 @@ type Key struct {
 
 	index  []int // index of the field, for reflect.Value.FieldByIndex
 	typ    reflect.Type
-	fields []Key // for a map of sections: the settings in a section, by their path in it
+	fields []Setting // for a map of sections: the settings in a section, by their path in it
 }
 
 //go:embed settings.yaml
@@ -50,12 +50,12 @@ var settingsSource []byte
 // envPrefix is the beginning of the name of every environment variable.
 const envPrefix = "VITRINE_"
 
-// sections has the settings as a tree, and keys has them all in that order, without sections.
-var sections, keys = readSettings()
+// sections has all settings as a tree, and settings has them in that order, without sections.
+var sections, settings = readSettings()
 
 // readSettings reads the description of all settings. It panics on a mistake in it, which every test of the package
 // finds.
-func readSettings() (tree, flat []Key) {
+func readSettings() (tree, flat []Setting) {
 	decoder := yaml.NewDecoder(bytes.NewReader(settingsSource))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&tree); err != nil {
@@ -66,33 +66,33 @@ func readSettings() (tree, flat []Key) {
 
 // complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field index,
 // and returns the settings without sections. A field has the name of its setting, capitalised as in Go.
-func complete(settings []Key, t reflect.Type, prefix string, index []int) (flat []Key) {
+func complete(settings []Setting, t reflect.Type, prefix string, index []int) (flat []Setting) {
 	for i := range settings {
-		k := &settings[i]
-		f, found := t.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, strings.ReplaceAll(k.Name, "_", "")) })
-		k.Path, k.index, k.typ = prefix+k.Name, append(slices.Clone(index), f.Index...), f.Type
-		k.Env, k.Secret = envName(k.Path), f.Type == reflect.TypeFor[Secret]()
+		s := &settings[i]
+		f, found := t.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, strings.ReplaceAll(s.Name, "_", "")) })
+		s.Path, s.index, s.typ = prefix+s.Name, append(slices.Clone(index), f.Index...), f.Type
+		s.Env, s.Secret = envName(s.Path), f.Type == reflect.TypeFor[Secret]()
 		switch {
 		case !found:
-			panic("configs: settings.yaml: no field for " + k.Path)
+			panic("configs: settings.yaml: no field for " + s.Path)
 		case f.Type.Kind() == reflect.Struct:
-			flat = append(flat, complete(k.Settings, f.Type, k.Path+".", k.index)...)
+			flat = append(flat, complete(s.Settings, f.Type, s.Path+".", s.index)...)
 			continue
-		case len(k.Settings) > 0:
-			k.Env, k.fields = "", complete(k.Settings, f.Type.Elem().Elem(), "", nil)
+		case len(s.Settings) > 0:
+			s.Env, s.fields = "", complete(s.Settings, f.Type.Elem().Elem(), "", nil)
 		}
-		flat = append(flat, *k)
+		flat = append(flat, *s)
 	}
 	return flat
 }
 
-// Keys returns all settings in the order of Config.
-func Keys() []Key { return slices.Clone(keys) }
+// Settings returns all settings in the order of Config.
+func Settings() []Setting { return slices.Clone(settings) }
 
-// findKey returns the first setting that matches, or nil.
-func findKey(matches func(*Key) bool) *Key {
-	if i := slices.IndexFunc(keys, func(k Key) bool { return matches(&k) }); i >= 0 {
-		return &keys[i]
+// findSetting returns the first setting that matches, or nil.
+func findSetting(matches func(*Setting) bool) *Setting {
+	if i := slices.IndexFunc(settings, func(s Setting) bool { return matches(&s) }); i >= 0 {
+		return &settings[i]
 	}
 	return nil
 }
@@ -103,4 +103,6 @@ func envName(path string) string {
 }
 
 // field returns the field of c for the setting.
-func (k *Key) field(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(k.index) }
+func (s *Setting) field(c *Config) reflect.Value {
+	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
+}

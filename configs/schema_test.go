@@ -8,19 +8,19 @@ import (
 
 func TestKeys(t *testing.T) {
 	env, path, flag := map[string]string{}, map[string]bool{}, map[string]bool{}
-	for _, k := range keys {
-		if other := env[k.Env]; other != "" {
-			t.Errorf("%s and %s share the variable %s", k.Path, other, k.Env)
+	for _, s := range settings {
+		if other := env[s.Env]; other != "" {
+			t.Errorf("%s and %s share the variable %s", s.Path, other, s.Env)
 		}
-		env[k.Env] = k.Path
-		if path[k.Path] || strings.HasSuffix(k.Path, ".") {
-			t.Errorf("%q is no path of its own", k.Path)
+		env[s.Env] = s.Path
+		if path[s.Path] || strings.HasSuffix(s.Path, ".") {
+			t.Errorf("%q is no path of its own", s.Path)
 		}
-		path[k.Path] = true
-		if k.Flag != "" && (flag[k.Flag] || k.Usage == "") {
-			t.Errorf("--%s has no usage, or two keys", k.Flag)
+		path[s.Path] = true
+		if s.Flag != "" && (flag[s.Flag] || s.Usage == "") {
+			t.Errorf("--%s has no usage, or two settings", s.Flag)
 		}
-		flag[k.Flag] = true
+		flag[s.Flag] = true
 	}
 	// Names that other tools rely on.
 	for name, want := range map[string]string{
@@ -41,8 +41,8 @@ func TestKeys(t *testing.T) {
 
 // TestEveryFieldIsASetting: settings.yaml describes every field of a configuration.
 func TestEveryFieldIsASetting(t *testing.T) {
-	var count func(settings []Key, of reflect.Type)
-	count = func(settings []Key, of reflect.Type) {
+	var count func(settings []Setting, of reflect.Type)
+	count = func(settings []Setting, of reflect.Type) {
 		fields := 0
 		for _, f := range reflect.VisibleFields(of) {
 			if f.IsExported() {
@@ -52,12 +52,12 @@ func TestEveryFieldIsASetting(t *testing.T) {
 		if len(settings) != fields {
 			t.Errorf("%s has %d fields and %d settings", of, fields, len(settings))
 		}
-		for _, k := range settings {
+		for _, s := range settings {
 			switch {
-			case k.fields != nil:
-				count(k.Settings, k.typ.Elem().Elem())
-			case k.typ.Kind() == reflect.Struct:
-				count(k.Settings, k.typ)
+			case s.fields != nil:
+				count(s.Settings, s.typ.Elem().Elem())
+			case s.typ.Kind() == reflect.Struct:
+				count(s.Settings, s.typ)
 			}
 		}
 	}
@@ -67,9 +67,9 @@ func TestEveryFieldIsASetting(t *testing.T) {
 // TestDefaultsPassTheirChecks lays every default over itself, as text.
 func TestDefaultsPassTheirChecks(t *testing.T) {
 	var environ []string
-	for _, k := range keys {
-		if !k.Secret {
-			environ = append(environ, k.Env+"="+k.Default)
+	for _, s := range settings {
+		if !s.Secret {
+			environ = append(environ, s.Env+"="+s.Default)
 		}
 	}
 	same(t, load(t, Sources{Environ: environ}), Default())

@@ -24,33 +24,33 @@ const (
 // environ applies the settings in the environment, which has the form of os.Environ. A secret may be in a file that
 // VITRINE_…_FILE names.
 func (r *reader) environ(environ []string) {
-	set := make(map[*Key]string) // by key: the variable that has set it
+	set := make(map[*Setting]string) // by setting: the variable that has set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, envPrefix) || name == envConfig || strings.HasPrefix(name, envTesting) {
 			continue
 		}
 		place := Place{source: atVariable, name: name}
-		k := findKey(func(k *Key) bool { return k.Env == name })
-		if base, isFile := strings.CutSuffix(name, "_FILE"); k == nil && isFile {
-			if k = findKey(func(k *Key) bool { return k.Env == base }); k != nil {
+		s := findSetting(func(s *Setting) bool { return s.Env == name })
+		if base, isFile := strings.CutSuffix(name, "_FILE"); s == nil && isFile {
+			if s = findSetting(func(s *Setting) bool { return s.Env == base }); s != nil {
 				var err error
-				if text, err = k.readSecret(text); err != nil {
+				if text, err = s.readSecret(text); err != nil {
 					r.mistake(place, "", err.Error())
 					continue
 				}
 			}
 		}
 		switch {
-		case k == nil && findKey(func(k *Key) bool { return k.fields != nil && envName(k.Path) == name }) != nil:
+		case s == nil && findSetting(func(s *Setting) bool { return s.fields != nil && envName(s.Path) == name }) != nil:
 			r.mistake(place, "", "only a file can give this setting")
-		case k == nil:
+		case s == nil:
 			r.mistake(place, "", cmp.Or(goneVariable(name), "unknown variable"+didYouMeanVariable(name)))
-		case set[k] != "":
-			r.mistake(place, k.Path, "given twice, also by "+set[k])
+		case set[s] != "":
+			r.mistake(place, s.Path, "given twice, also by "+set[s])
 		default:
-			set[k] = name
-			r.setText(k, text, place)
+			set[s] = name
+			r.setText(s, text, place)
 		}
 	}
 }
@@ -67,22 +67,22 @@ func goneVariable(name string) string {
 
 // didYouMeanVariable is didYouMean for variables. It ignores the prefix, which makes all of them look alike.
 func didYouMeanVariable(name string) string {
-	short := make([]string, len(keys))
-	for i := range keys {
-		short[i] = strings.TrimPrefix(keys[i].Env, envPrefix)
+	short := make([]string, len(settings))
+	for i := range settings {
+		short[i] = strings.TrimPrefix(settings[i].Env, envPrefix)
 	}
 	hint := didYouMean(strings.TrimPrefix(name, envPrefix), short)
 	return strings.Replace(hint, "mean ", "mean "+envPrefix, 1)
 }
 
 // readSecret reads the value of a key from a file, without a newline at the end. The key must be, or contain, a secret.
-func (k *Key) readSecret(file string) (string, error) {
-	if !k.Secret && k.typ != reflect.TypeFor[URI]() {
-		return "", fmt.Errorf("only secrets are read from files, and %s is not a secret", k.Path)
+func (s *Setting) readSecret(file string) (string, error) {
+	if !s.Secret && s.typ != reflect.TypeFor[URI]() {
+		return "", fmt.Errorf("only secrets are read from files, and %s is not a secret", s.Path)
 	}
 	content, err := os.ReadFile(file)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return "", fmt.Errorf("%s: cannot be read from %s: %w", k.Path, file, p.Err)
+		return "", fmt.Errorf("%s: cannot be read from %s: %w", s.Path, file, p.Err)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
 }
@@ -91,16 +91,16 @@ func (k *Key) readSecret(file string) (string, error) {
 const textTag = "!text"
 
 // setText sets a setting of the configuration from a text.
-func (r *reader) setText(k *Key, text string, place Place) {
-	r.set(k.field(r.c), k, k.Path, r.node(k, text, place), place)
+func (r *reader) setText(s *Setting, text string, place Place) {
+	r.set(s.field(r.c), s, s.Path, r.node(s, text, place), place)
 }
 
 // node parses the value of a key from a source in which everything is text: a list as "a, b", a map as "key=value,
 // key=value". A part without "=" belongs to the value before it, so that lists in maps ("admin=a, b") and commas in
 // cron specs need no quotes. Empty text is an empty value.
-func (r *reader) node(k *Key, text string, place Place) *yaml.Node {
-	if k.typ.Kind() != reflect.Map {
-		return nodeOf(k.typ, text)
+func (r *reader) node(s *Setting, text string, place Place) *yaml.Node {
+	if s.typ.Kind() != reflect.Map {
+		return nodeOf(s.typ, text)
 	}
 	entries := &yaml.Node{Kind: yaml.MappingNode}
 	if strings.TrimSpace(text) == "" {
@@ -115,16 +115,16 @@ func (r *reader) node(k *Key, text string, place Place) *yaml.Node {
 		case len(values) > 0:
 			values[len(values)-1] += "," + part
 		default:
-			r.mistake(place, k.Path, fmt.Sprintf("want key=value, …, have %q", text))
+			r.mistake(place, s.Path, fmt.Sprintf("want key=value, …, have %q", text))
 			return entries
 		}
 	}
 	for i, name := range names {
 		if name == "" {
-			r.mistake(place, k.Path+".", errNameless.Error())
+			r.mistake(place, s.Path+".", errNameless.Error())
 			continue
 		}
-		entries.Content = append(entries.Content, textNode(name), nodeOf(k.typ.Elem(), strings.TrimSpace(values[i])))
+		entries.Content = append(entries.Content, textNode(name), nodeOf(s.typ.Elem(), strings.TrimSpace(values[i])))
 	}
 	return entries
 }
@@ -147,32 +147,32 @@ func nodeOf(t reflect.Type, text string) *yaml.Node {
 var errNameless = errors.New("an entry needs a name")
 
 // checkEntry checks the name of a map entry.
-func (k *Key) checkEntry(name string) error {
+func (s *Setting) checkEntry(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return errNameless
-	case k.fields != nil:
+	case s.fields != nil:
 		return checkSlug(name)
-	case k.Entries == nil || slices.Contains(k.Entries, name):
+	case s.Entries == nil || slices.Contains(s.Entries, name):
 		return nil
 	}
-	return fmt.Errorf("unknown key%s", didYouMean(name, k.Entries))
+	return fmt.Errorf("unknown key%s", didYouMean(name, s.Entries))
 }
 
 // FlagConfig is the flag that names the configuration file.
 const FlagConfig = "config"
 
-// AddFlags adds --config and the flags of the keys with the given dotted paths to fs; without paths, of all keys that
+// AddFlags adds --config and the flags of the settings with the given dotted paths to fs; without paths, of all that
 // have a flag. Load reads those that the user has set.
 func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	fs.String(FlagConfig, "", "configuration `file` (YAML); else "+envConfig+" names it")
-	for _, k := range keys {
+	for _, s := range settings {
 		switch {
-		case k.Flag == "" || len(paths) > 0 && !slices.Contains(paths, k.Path):
-		case k.typ.Kind() == reflect.Bool:
-			fs.Bool(k.Flag, false, k.Usage)
+		case s.Flag == "" || len(paths) > 0 && !slices.Contains(paths, s.Path):
+		case s.typ.Kind() == reflect.Bool:
+			fs.Bool(s.Flag, false, s.Usage)
 		default:
-			fs.String(k.Flag, k.Default, k.Usage)
+			fs.String(s.Flag, s.Default, s.Usage)
 		}
 	}
 }
@@ -180,14 +180,14 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 // flags applies the flags. It ignores flags without a key, which belong to the command itself.
 func (r *reader) flags(fs *pflag.FlagSet) {
 	fs.Visit(func(f *pflag.Flag) {
-		k := findKey(func(k *Key) bool { return k.Flag == f.Name })
-		if k == nil {
+		s := findSetting(func(s *Setting) bool { return s.Flag == f.Name })
+		if s == nil {
 			return
 		}
 		text := f.Value.String()
-		if k.Inverse {
+		if s.Inverse {
 			text = strconv.FormatBool(text == "false")
 		}
-		r.setText(k, text, Place{source: atFlag, name: "--" + f.Name})
+		r.setText(s, text, Place{source: atFlag, name: "--" + f.Name})
 	})
 }

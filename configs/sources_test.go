@@ -83,7 +83,7 @@ func TestSecretGivenTwice(t *testing.T) {
 	}
 }
 
-// flags returns the flags of all keys, parsed.
+// flags returns the flags of all settings, parsed.
 func flags(t *testing.T, args ...string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)

@@ -27,27 +27,27 @@ func (c Config) WriteYAML(w io.Writer) error {
 }
 
 // section returns settings, whose fields are in a struct, and the settings in sections below, as YAML.
-func (c *Config) section(settings []Key, v, defaults reflect.Value, prefix string) *yaml.Node {
+func (c *Config) section(settings []Setting, v, defaults reflect.Value, prefix string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range settings {
-		k := &settings[i]
+		s := &settings[i]
 		var value *yaml.Node
-		if k.typ.Kind() == reflect.Struct {
-			value = c.section(k.Settings, v, defaults, prefix)
+		if s.typ.Kind() == reflect.Struct {
+			value = c.section(s.Settings, v, defaults, prefix)
 		} else {
-			value = c.node(k, v.FieldByIndex(k.index), defaults.FieldByIndex(k.index), prefix+k.Path)
+			value = c.node(s, v.FieldByIndex(s.index), defaults.FieldByIndex(s.index), prefix+s.Path)
 		}
-		n.Content = append(n.Content, textNode(k.Name), value)
+		n.Content = append(n.Content, textNode(s.Name), value)
 	}
 	return n
 }
 
 // node returns the value of a setting with its origin as a comment, or a non-empty map with its entries in order.
 // Default entries that the map lacks are written as empty, because otherwise reading would add them again.
-func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node {
+func (c *Config) node(s *Setting, v, defaults reflect.Value, path string) *yaml.Node {
 	switch {
 	case v.Kind() == reflect.Pointer:
-		return c.section(k.Settings, v.Elem(), v.Elem(), path+".")
+		return c.section(s.Settings, v.Elem(), v.Elem(), path+".")
 	case v.Kind() == reflect.Map && v.Len() > 0:
 		all := map[string]reflect.Value{}
 		for _, name := range defaults.MapKeys() {
@@ -58,7 +58,7 @@ func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node
 		}
 		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			n.Content = append(n.Content, textNode(name), c.node(k, all[name], all[name], path+"."+name))
+			n.Content = append(n.Content, textNode(name), c.node(s, all[name], all[name], path+"."+name))
 		}
 		return n
 	}

@@ -18,15 +18,15 @@ import (
 func canaries(t *testing.T) map[string]string {
 	t.Helper()
 	dir, words := t.TempDir(), map[string]string{}
-	for _, key := range configs.Keys() {
-		if !key.Secret {
+	for _, setting := range configs.Settings() {
+		if !setting.Secret {
 			continue
 		}
-		word := "canary-" + strings.ReplaceAll(key.Path, ".", "-") + "-0123456789abcdef0123456789"
-		file := filepath.Join(dir, key.Path)
+		word := "canary-" + strings.ReplaceAll(setting.Path, ".", "-") + "-0123456789abcdef0123456789"
+		file := filepath.Join(dir, setting.Path)
 		write(t, file, word)
-		t.Setenv("VITRINE_"+strings.ToUpper(strings.ReplaceAll(key.Path, ".", "_"))+"_FILE", file)
-		words[key.Path] = word
+		t.Setenv("VITRINE_"+strings.ToUpper(strings.ReplaceAll(setting.Path, ".", "_"))+"_FILE", file)
+		words[setting.Path] = word
 	}
 	if len(words) < 4 {
 		t.Fatalf("only %d settings are secret", len(words))
@@ -116,9 +116,9 @@ func TestVisiblePassword(t *testing.T) {
 // TestSecretFlags: no setting that is secret can be given as a flag.
 func TestSecretFlags(t *testing.T) {
 	wholeOnly(t)
-	for _, key := range configs.Keys() {
-		if key.Secret && key.Flag != "" {
-			t.Errorf("%s is secret and has the flag --%s", key.Path, key.Flag)
+	for _, setting := range configs.Settings() {
+		if setting.Secret && setting.Flag != "" {
+			t.Errorf("%s is secret and has the flag --%s", setting.Path, setting.Flag)
 		}
 	}
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
