@@ -53,7 +53,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 		c.Request().Header.SetRequestURI(target)
 	}
 	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...)
-	who := response.Caller{Client: set.auth.Client(c), Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
+	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
 		return set.lists.Plan(c.UserContext(), lists.Request{
 			Path: string(c.Context().URI().PathOriginal()), Args: args.All(), Accept: accepted, Base: set.lists.Base(scheme, host),

@@ -93,7 +93,7 @@ func (s *Server) answer(path string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		who := response.Caller{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
+		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
 			if key.Set() || !caller.Anonymous() {
@@ -113,9 +113,9 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return set.response.External(c, client, p.Ignored(), func(ctx context.Context) (response.Foreign, error) {
+	return set.response.External(c, client, p.Ignored(), func(ctx context.Context) (response.ExternalAnswer, error) {
 		found, err := answer(ctx)
-		return response.Foreign(found), err
+		return response.ExternalAnswer(found), err
 	})
 }
 

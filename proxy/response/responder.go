@@ -57,8 +57,8 @@ func New(o Options) *Responder {
 	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views, now: o.Now}}
 }
 
-// Caller has the properties of a caller that matter to a Responder.
-type Caller struct {
+// Audience says who requested an answer, and who else may get it.
+type Audience struct {
 	Client    netip.Prefix // the client that is charged for the work
 	Anonymous bool         // there is no session, so the plan may be kept
 	Personal  bool         // the answer must not be kept for others
@@ -74,12 +74,12 @@ const maxRetries = 5
 
 // Serve answers a request by the cached plan of its URL, or the plan that plan returns. If a view was published again
 // while it was read, Serve begins again, up to maxRetries times and for no longer than a request may take.
-func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
-	err := r.serve(c, caller, plan)
+func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
+	err := r.serve(c, who, plan)
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := r.limited(c, caller.Client)
+	ctx, cancel := r.limited(c, who.Client)
 	defer cancel()
 	for range maxRetries {
 		moved, ok := errors.AsType[*view.MovedError](err)
@@ -89,7 +89,7 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 		if err := r.Views.Newer(ctx, moved); err != nil {
 			return err
 		}
-		err = r.serve(c, caller, plan)
+		err = r.serve(c, who, plan)
 	}
 	return err
 }
@@ -98,18 +98,18 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 var urls = sync.Pool{New: func() any { return new([]byte) }}
 
 // serve answers from the current snapshots.
-func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
+func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
 	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; ristretto keeps only hashes of it
-	if caller.Variant != [3]string{} {
+	if who.Variant != [3]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
 		*key = append((*key)[:0], url...)
-		for _, part := range caller.Variant {
+		for _, part := range who.Variant {
 			*key = append(append(*key, ' '), part...)
 		}
 		url = *key
 	}
-	p, err := r.Planner.plan(url, r.Generation, caller.Anonymous, plan)
+	p, err := r.Planner.plan(url, r.Generation, who.Anonymous, plan)
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if p.Whole {
 		snapshot = snapshot.Whole()
 	}
-	header, personal := fieldsOf(c), p.Personal || caller.Personal
-	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
+	header, personal := fieldsOf(c), p.Personal || who.Personal
+	r.setCaching(c, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
 	SetHeader(c, HeaderDataAge, age.seconds)
@@ -149,7 +149,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 			return err
 		}
 	}
-	req := &request{r, c, caller.Client, p, snapshot, key, header}
+	req := &request{r, c, who.Client, p, snapshot, key, header}
 	return req.answer(a)
 }
 
@@ -218,8 +218,8 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 	return r.send(c, a, header)
 }
 
-// Foreign is the answer of another server.
-type Foreign struct {
+// ExternalAnswer is an answer that came from another server.
+type ExternalAnswer struct {
 	Text  []byte
 	Age   time.Duration
 	Stale bool // the server could not confirm it
@@ -227,7 +227,7 @@ type Foreign struct {
 
 // External sends an answer that read gets from another server. An empty text means no body. ignored lists the
 // parameters that the answer does not depend on.
-func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (Foreign, error)) error {
+func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (ExternalAnswer, error)) error {
 	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
 		return err
