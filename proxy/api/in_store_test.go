@@ -28,6 +28,7 @@ func TestInStore(t *testing.T) {
 		"Midnight":                        TestMidnight,
 		"NewYear":                         TestNewYear,
 		"WhoIsMeant":                      TestWhoIsMeant,
+		"PersonsOfTheNextGeneration":      TestPersonsOfTheNextGeneration,
 		"NewcomerAppearsInTheView":        TestNewcomerAppearsInTheView,
 	})
 }

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"vitrine/proxy/proxytest"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/units"
 )
 
 func zone(t testing.TB) *time.Location {
@@ -86,4 +91,59 @@ func TestCachesForgetInTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPersonsOfTheNextGeneration: a person whose record changes, who disappears, or who appears, is shown so from the
+// next generation on, in answers that are kept, too.
+func TestPersonsOfTheNextGeneration(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	names := units.NewNames(proxytest.OfDepartment(t, "groups"))
+	const path = "66c000000000000000000011" // Ada
+	publish := func(username, first string, in ...string) {
+		t.Helper()
+		oid, err := bson.ObjectIDFromHex(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memberships := bson.A{}
+		for _, unit := range in {
+			memberships = append(memberships, bson.D{{Key: "unit", Value: unit}})
+		}
+		person, err := bson.Marshal(bson.D{{Key: "_id", Value: oid}, {Key: "username", Value: username}, {Key: "first", Value: first}, {Key: "units", Value: memberships}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := names.Row(person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Refresh(rules.ViewPersons, person)
+		s.Refresh(rules.ViewUserUnits, row)
+	}
+	shows := func(when, id string, want ...string) {
+		t.Helper()
+		for _, path := range []string{"/api/users/", "/api/user-units/", "/api/users/", "/api/user-units/"} { // twice, so that it may be kept
+			res := s.Get(path + id)
+			if len(want) == 0 && res.StatusCode == 404 {
+				continue
+			}
+			for _, text := range append(want, `"status":200`) {
+				if !strings.Contains(string(res.Body), text) {
+					t.Errorf("%s: %s%s = %s, want %s", when, path, id, res.Body, text)
+				}
+			}
+		}
+	}
+	shows("at first", "ada", "Ada")
+	shows("at first", path, "Ada")
+	shows("at first", "ida")
+	publish("ada", "Adah", "LAB")
+	shows("after a change", "ada", "Adah", `"LAB"`)
+	publish("ida", "Ida", "LAB", "SOIL")
+	shows("under another name", "ada")
+	shows("under another name", "ida", "Ida", `"LAB"`, `"SOIL"`)
+	shows("under another name", path, "Ida", `"LAB"`, `"SOIL"`)
+	publish("ada", "Ada", "SOIL")
+	shows("as before", "ida")
+	shows("as before", "ada", "Ada", `"SOIL"`)
 }
