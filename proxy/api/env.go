@@ -73,5 +73,5 @@ type Request struct {
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the plan depends only on the
-// parameters, unless Plan.Once is set. Routes checks Request.Params.Err; a handler checks it only before a look-up.
+// parameters and on what its Caching names. Routes checks Request.Params.Err; a handler checks it only before a look-up.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)

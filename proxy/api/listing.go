@@ -39,7 +39,6 @@ type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selectio
 // plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
-	until := l.filter.Until()
 	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
@@ -53,7 +52,7 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 	}
 	return response.Plan{
 		View: l.view, Query: query, Build: build, Restricted: l.restricted,
-		Caching: response.Caching{Once: !until.IsZero(), Until: until},
+		Caching: response.Caching{Until: l.filter.Until()},
 	}
 }
 

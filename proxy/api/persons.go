@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
@@ -37,43 +38,81 @@ func identifierOf(r Request) string {
 	return r.Params.UTF8("id", id)
 }
 
-// personRow returns a person's row of a view. absent makes the row from the stored record of a person that the view
-// does not have (DESIGN.md: 20). If there is no such record, the message of the error is in the language lang.
-// personRow first checks the parameters.
-func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+// personal is a kind of answer for one person, made from the person's row in a view. Its data is one object.
+type personal struct {
+	view string
+	key  string // determines the answer, together with the row
+	lang string // the language of the error if there is no such person
+	// absent makes the row from the stored record of a person that the view does not have (DESIGN.md: 20).
+	absent func(ctx context.Context, record bson.Raw) (bson.Raw, error)
+	object func(dst []byte, row bson.Raw) []byte
+}
+
+// plan plans the answer for the person with an id. It first checks the parameters.
+func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (response.Plan, error) {
+	row, of, err := p.row(ctx, e, r, id)
+	if err != nil {
+		return response.Plan{}, err
+	}
+	plan := response.Plan{View: p.view}
+	body := func(row bson.Raw) *response.Body {
+		return response.Single(func(dst []byte) []byte { return p.object(dst, row) })
+	}
+	if of == (result.Key{}) {
+		plan.Once, plan.Query = true, p.key+"\x00"+strconv.FormatUint(xxhash.Sum64(row), 36)+"\x00"+id
+		plan.Build = func(context.Context, *view.Snapshot) (*response.Body, error) { return body(row), nil }
+		return plan, nil
+	}
+	plan.Of, plan.Query = of, p.key+"\x00\x00"+id
+	// Look the row up again, because a kept plan would keep the row above in memory.
+	plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+		row, err := s.First(ctx, filter.OneOf(identified(id)))
+		if err == nil && row == nil { // the view was published since, without the person
+			err = &view.MovedError{View: of.View, From: origin.Meta{Epoch: of.Epoch, Generation: of.Generation}}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return body(row), nil
+	}
+	return plan, nil
+}
+
+// row returns a person's row and the key of the snapshot that has it, which is zero if absent made the row.
+func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bson.Raw, of result.Key, err error) {
 	if err := r.Params.Err(); err != nil {
-		return nil, err
+		return nil, of, err
 	}
 	// API.md: user-units, 4
-	unknown := &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", lang)}
+	unknown := &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", p.lang)}
 	if len(id) > maxIdentifier {
-		return nil, unknown
+		return nil, of, unknown
 	}
-	snapshot, err := e.shared.Views.Snapshot(viewName)
+	snapshot, err := e.shared.Views.Snapshot(p.view)
 	if err != nil {
-		return nil, err
+		return nil, of, err
 	}
 	if r.whole {
 		snapshot = snapshot.Whole()
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
 	defer cancel()
-	path, value := identified(id)
-	row, err := snapshot.First(ctx, filter.OneOf(path, value))
+	row, err = snapshot.First(ctx, filter.OneOf(identified(id)))
 	if err != nil || row != nil {
-		return row, err
+		return row, response.SnapshotKey(snapshot), err
 	}
 	record, err := e.persons.find(ctx, id)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, of, err
 	case record == nil:
-		return nil, unknown
+		return nil, of, unknown
 	}
 	if !r.whole {
 		record = e.o.Hidden.Strip(record)
 	}
-	return absent(ctx, record)
+	row, err = p.absent(ctx, record)
+	return row, of, err
 }
 
 // Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
@@ -96,21 +135,15 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	}, true, nil
 }
 
-// version is a hash of a row. It distinguishes versions of a row that has no generation because it is not in the
-// snapshot.
-func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }
-
 // user answers GET /api/users/{id}: the whole stored record, or _id, the columns and id. Its
 // data is an object.
 func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, columns := identifierOf(r), e.languageOf(r.Params), r.Params.Columns(renderedColumns...)
-	asStored := func(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
-	record, err := e.personRow(ctx, r, rules.ViewPersons, id, lang, asStored)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	query := "user\x00" + id + "\x00" + version(record) + "\x00" + columns.Key()
-	return single(rules.ViewPersons, query, func(dst []byte) []byte { return appendUser(dst, record, columns) }), nil
+	return personal{
+		view: rules.ViewPersons, key: "user\x00" + columns.Key(), lang: lang,
+		absent: func(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil },
+		object: func(dst []byte, record bson.Raw) []byte { return appendUser(dst, record, columns) },
+	}.plan(ctx, e, r, id)
 }
 
 // appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column is
@@ -132,22 +165,13 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 // userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its data is an object. Memberships end
 // at midnight, so an answer is valid for the day.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
-	id, lang := identifierOf(r), e.languageOf(r.Params)
-	row, err := e.personRow(ctx, r, rules.ViewUserUnits, id, lang, e.unitsOf)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	now := e.shared.Now().In(e.o.Zone)
-	query := "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id
-	p := single(rules.ViewUserUnits, query, func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) })
+	id, lang, now := identifierOf(r), e.languageOf(r.Params), e.shared.Now().In(e.o.Zone)
+	p, err := personal{
+		view: rules.ViewUserUnits, key: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly), lang: lang, absent: e.unitsOf,
+		object: func(dst []byte, row bson.Raw) []byte { return units.AppendData(dst, row, now, lang) },
+	}.plan(ctx, e, r, id)
 	p.Until = time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
-	return p, nil
-}
-
-// single plans the answer for one person. Its data is one object.
-func single(viewName, query string, object func(dst []byte) []byte) response.Plan {
-	build := func(context.Context, *view.Snapshot) (*response.Body, error) { return response.Single(object), nil }
-	return response.Plan{View: viewName, Query: query, Build: build, Caching: response.Caching{Once: true}}
+	return p, err
 }
 
 // unitsOf makes the row for the view user_units from a person's record, in the same way as the job of the view.

@@ -37,7 +37,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		})
 	})
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
-	p.Once, p.Since, p.Until = true, newYear(now.Year()), newYear(now.Year()+1)
+	p.Since, p.Until = newYear(now.Year()), newYear(now.Year()+1)
 	return p, nil
 }
 

@@ -70,10 +70,14 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	if err != nil {
 		return response.Plan{}, err
 	}
-	style, of := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}, activities.Meta()
+	style, of := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}, response.SnapshotKey(activities)
 	list.page = query.Page{}
-	form := "formatted " + style.Lang + " of " + strconv.FormatUint(of.Generation, 36) + " " + strconv.FormatInt(of.Published.UnixMilli(), 36) + " " + of.Epoch
+	form := "formatted " + style.Lang + " of " + strconv.FormatUint(of.Generation, 36) + " " + strconv.FormatInt(of.Published, 36) + " " + of.Epoch
 	plan := list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		activities, err := e.shared.Views.Snapshot(of.View) // anew, because a kept plan would keep the one above in memory
+		if err != nil {
+			return nil, err
+		}
 		all, err := activities.Select(ctx, filter.All())
 		if err != nil {
 			return nil, err
@@ -102,7 +106,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 			return body.Then(list), nil
 		}
 	}
-	plan.Once = true // the plan refers to a snapshot
+	plan.Of = of
 	return plan, nil
 }
 

@@ -109,7 +109,8 @@ func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapsho
 		st.modified = pastDate(published, r.Now())
 	}
 	second := published.Truncate(time.Second)
-	if (p.Once || !p.Until.IsZero()) && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
+	varies := p.Once || p.Of != (result.Key{}) || !p.Until.IsZero()
+	if varies && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
 		return false
 	}
 	SetHeader(c, fiber.HeaderLastModified, st.modified)

@@ -48,12 +48,15 @@ type Caching struct {
 	Personal bool
 	// Whole: the caller sees the rows with their hidden fields. Such a plan is also personal.
 	Whole bool
-	// Once: the plan is for this request only, because it depends on more than the URL, such as the time or a record.
+	// Once: the plan is for this request only, because it depends on a record that no view has.
 	Once bool
+	// Of is the key of the snapshot that the plan was made from, see SnapshotKey. The plan holds while that snapshot is
+	// current. It is zero if the plan depends on no snapshot.
+	Of result.Key
 	// Negotiated is a request header that this plan depends on, in addition to those of all plans; empty if there is
 	// none.
 	Negotiated string
-	// Until is when the clock alone changes the answer; zero means never.
+	// Until is when the clock alone changes the plan and its answer; zero means never.
 	Until time.Time
 	// Since is when the clock last changed the answer; zero if unknown.
 	Since time.Time
@@ -67,6 +70,30 @@ type planned struct {
 	Plan
 	key        string // Query, and everything else that the answer depends on
 	generation int
+	made       time.Time
+}
+
+// holds reports whether a plan made now would be the same.
+func (p *planned) holds(r *Responder) bool {
+	if p.generation != r.Generation {
+		return false
+	}
+	if !p.Until.IsZero() {
+		if now := r.Now(); now.Before(p.made) || !now.Before(p.Until) {
+			return false
+		}
+	}
+	if p.Of == (result.Key{}) {
+		return true
+	}
+	current, err := r.Views.Snapshot(p.Of.View)
+	return err == nil && SnapshotKey(current) == p.Of
+}
+
+// SnapshotKey returns what the keys of all answers from a snapshot have in common.
+func SnapshotKey(s *view.Snapshot) result.Key {
+	meta := s.Meta()
+	return result.Key{View: meta.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli()}
 }
 
 // build evaluates the plan and finds the requested paths that no record has.
@@ -100,16 +127,17 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 // resultKey returns the key of the plan's answer on a snapshot. It includes the current generations of the other views
 // that the answer depends on.
 func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
-	meta, query := s.Meta(), p.key
+	key := SnapshotKey(s)
+	key.Query, key.Coding = p.key, coding
 	for _, name := range p.Also {
 		other, err := views.Snapshot(name)
 		if err != nil {
 			return result.Key{}, err
 		}
-		also := other.Meta()
-		query += "\x00" + also.Epoch + " " + strconv.FormatUint(also.Generation, 36) + " " + strconv.FormatInt(also.Published.UnixMilli(), 36)
+		also := SnapshotKey(other)
+		key.Query += "\x00" + also.Epoch + " " + strconv.FormatUint(also.Generation, 36) + " " + strconv.FormatInt(also.Published, 36)
 	}
-	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli(), Query: query, Coding: coding}, nil
+	return key, nil
 }
 
 // plannedBytes bounds the memory for plans. A plan takes about planOverhead bytes, and its filter about planFactor
@@ -138,26 +166,27 @@ func NewPlanner() (*Planner, error) {
 // Close frees the plans.
 func (p *Planner) Close() { p.kept.Close() }
 
-// plan returns the plan of a URL for a generation of settings, from the cache or by calling plan. Plans of sessions
+// plan returns the plan of a URL for a Responder, from the cache while it holds, or by calling plan. Plans of sessions
 // depend on the caller and are not cached, nor are errors.
-func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*planned, error) {
+func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Plan, error)) (*planned, error) {
 	if anonymous {
-		if found, ok := p.kept.Get(url); ok && found.generation == generation {
+		if found, ok := p.kept.Get(url); ok && found.holds(r) {
 			return found, nil
 		}
 	}
+	now := r.Now()
 	made, err := plan()
 	if err != nil {
 		return nil, err
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
-	found := &planned{made, made.Query, generation}
+	found := &planned{made, made.Query, r.Generation, now}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
-	if generation > 0 {
+	if r.Generation > 0 {
 		// Answers under different settings must not have the same key.
-		found.key = strconv.Itoa(generation) + "\x00" + found.key
+		found.key = strconv.Itoa(r.Generation) + "\x00" + found.key
 	}
 	if anonymous && !made.Once {
 		p.kept.Set(url, found, int64(planFactor*len(url)+planOverhead))

@@ -109,7 +109,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		}
 		url = *key
 	}
-	p, err := r.Planner.plan(url, r.Generation, who.Anonymous, plan)
+	p, err := r.Planner.plan(url, r, who.Anonymous, plan)
 	if err != nil {
 		return err
 	}

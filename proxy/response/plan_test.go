@@ -1,0 +1,97 @@
+package response_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/proxy/proxytest"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+)
+
+// TestPlansAreKept: a plan is made anew only for a request of a session, or if what it depends on has changed.
+func TestPlansAreKept(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	results, err := result.New(result.Options{Budget: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(results.Close)
+	planner, err := response.NewPlanner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(planner.Close)
+	now, made, caller, caching := proxytest.Published, 0, response.Audience{Anonymous: true}, response.Caching{}
+	of := func(name string) result.Key {
+		snapshot, err := s.Views.Snapshot(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.SnapshotKey(snapshot)
+	}
+	var r *response.Responder
+	adopt := func(generation int) {
+		r = response.New(response.Options{
+			Views: s.Views, Results: results, Planner: planner, Popular: new(response.Popular), KeptBytes: 1 << 20, Timeout: time.Hour,
+			Generation: generation, Now: func() time.Time { return now },
+		})
+	}
+	app := fiber.New()
+	app.Get("/", func(c *fiber.Ctx) error {
+		return r.Serve(c, caller, func() (response.Plan, error) {
+			made++
+			build := func(context.Context, *view.Snapshot) (*response.Body, error) {
+				return response.Bytes([]byte("text")), nil
+			}
+			return response.Plan{View: rules.ViewEvents, Query: "text", Build: build, Caching: caching}, nil
+		})
+	})
+	adopt(0)
+	tests := []struct {
+		name   string
+		change func()
+		kept   bool // for later requests
+		made   bool // for the first request
+	}{
+		{"a plan", func() {}, true, true},
+		{"again", func() {}, true, false},
+		{"the next day", func() { now = now.Add(24 * time.Hour) }, true, false},
+		{"a view published", func() { s.Refresh(rules.ViewPersons) }, true, false},
+		{"a session", func() { caller.Anonymous = false }, false, true},
+		{"no session", func() { caller.Anonymous = true }, true, false},
+		{"other settings", func() { adopt(1); caching.Until = now.Add(time.Second) }, true, true},
+		{"a moment before the end", func() { now = now.Add(time.Second - 1) }, true, false},
+		{"the end", func() { now, caching.Until = now.Add(1), now.Add(time.Hour) }, true, true},
+		{"a clock set back", func() { now = now.Add(-time.Hour) }, true, true},
+		{"a plan made from a snapshot", func() { adopt(2); caching = response.Caching{Of: of(rules.ViewPersons)} }, true, true},
+		{"the next day", func() { now = now.Add(24 * time.Hour) }, true, false},
+		{"another view published", func() { s.Refresh(rules.ViewUserUnits) }, true, false},
+		{"the view published", func() { s.Refresh(rules.ViewPersons); caching.Of = of(rules.ViewPersons) }, true, true},
+		{"a plan for one request", func() { adopt(3); caching = response.Caching{Once: true} }, false, true},
+	}
+	for _, tt := range tests {
+		tt.change()
+		request := func() (makes bool) {
+			before := made
+			if res, _ := get(t, app, http.MethodGet); res.StatusCode != http.StatusOK {
+				t.Fatalf("%s: status %d", tt.name, res.StatusCode)
+			}
+			return made > before
+		}
+		if got := request(); got != tt.made {
+			t.Errorf("%s: plan made %v, want %v", tt.name, got, tt.made)
+		}
+		if tt.kept { // the memory of plans is filled in the background
+			proxytest.Until(t, tt.name+": the plan is kept", func() bool { return !request() })
+		} else if !request() {
+			t.Errorf("%s: the plan is kept", tt.name)
+		}
+	}
+}
