@@ -22,8 +22,6 @@ func TestNoStore(t *testing.T) {
 		{"serve", "--listen", "127.0.0.1:0"},
 		{"serve", "--listen", "127.0.0.1:0", "--no-materialize"},
 		{"materialize"}, {"status"}, {"query"}, {"osiris"},
-		{"bench", "--quick", "--cases", "list-304"},
-		{"bench", "--quick", "--cases", "list-304", "--size", "9"},
 	} {
 		for _, name := range []string{"missing.db", "sub/missing.db", "empty.db"} {
 			file := filepath.Join(dir, name)

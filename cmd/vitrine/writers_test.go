@@ -37,9 +37,8 @@ var calls = map[string][]struct {
 	"config":      {{nil, ""}},
 	"token":       {{[]string{"--user", "ssandman", "--secret", strings.Repeat("s", 32)}, ""}},
 	"bench": {
-		{[]string{"--quick", "--cases", "list-304"}, ""},
-		{[]string{"--quick", "--cases", "list-304,refresh", "--size", "250"}, ""},
-		{[]string{"--quick", "--demo"}, "cannot be given with --demo"},
+		{[]string{"--demo", "--cases", "list-304|refresh", "--size", "250", "--rounds", "1", "--duration", "100ms"}, ""},
+		{nil, "--demo or a dump"},
 	},
 }
 

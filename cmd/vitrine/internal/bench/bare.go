@@ -40,7 +40,7 @@ type Copied struct {
 }
 
 // ServeBare serves on a free loopback port, and copies answers when the parent asks for it, until in ends.
-func ServeBare(in io.Reader, out io.Writer) error {
+func ServeBare(in io.Reader, out io.WriteCloser) error {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bare server: %w", err)
@@ -58,12 +58,12 @@ func ServeBare(in io.Reader, out io.Writer) error {
 	})
 	served := make(chan error, 1)
 	go func() { served <- app.Listener(ln) }()
-	err = Serve(in, out, ln.Addr().String(), b.copy)
+	err = Serve(in, out, ln.Addr().String(), &b)
 	return errors.Join(err, app.Shutdown(), <-served)
 }
 
-// copy requests an answer from a front end and sends it from now on, unless it is too long.
-func (b *bare) copy(q Copy) (Copied, error) {
+// Copy requests an answer from a front end and sends it from now on, unless it is too long.
+func (b *bare) Copy(q Copy, copied *Copied) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	req.SetRequestURI("http://" + q.Addr + q.Path)
@@ -74,12 +74,11 @@ func (b *bare) copy(q Copy) (Copied, error) {
 	defer client.CloseIdleConnections()
 	switch err := client.Do(req, res); {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		b.answer.Store(&answer{status: fiber.StatusNoContent})
-		return Copied{}, nil
+		return nil
 	case err != nil:
-		return Copied{}, fmt.Errorf("GET %s: %w", req.URI(), err)
+		return fmt.Errorf("GET %s: %w", req.URI(), err)
 	case res.StatusCode() != fiber.StatusOK && res.StatusCode() != fiber.StatusNotModified:
-		return Copied{}, fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), res.Body())
+		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), res.Body())
 	}
 	a := &answer{status: res.StatusCode(), body: res.Body()}
 	for name, value := range res.Header.All() {
@@ -88,5 +87,6 @@ func (b *bare) copy(q Copy) (Copied, error) {
 		}
 	}
 	b.answer.Store(a)
-	return Copied{ETag: string(res.Header.Peek(fiber.HeaderETag)), Held: true}, nil
+	*copied = Copied{ETag: string(res.Header.Peek(fiber.HeaderETag)), Held: true}
+	return nil
 }

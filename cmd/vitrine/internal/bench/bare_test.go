@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/rpc/jsonrpc"
 	"os"
 	"os/exec"
 	"testing"
@@ -47,12 +48,13 @@ func TestCopy(t *testing.T) {
 	replies, out := io.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- ServeBare(in, out) }()
-	s := &child{cmd: &exec.Cmd{Process: &os.Process{}}, in: questions, replies: json.NewDecoder(replies)}
-	if err := s.receive(&s.addr); err != nil {
+	s := &child{cmd: &exec.Cmd{Process: &os.Process{}}}
+	if err := json.NewDecoder(replies).Decode(&s.addr); err != nil {
 		t.Fatal(err)
 	}
+	s.calls = jsonrpc.NewClient(pipe{replies, questions})
 	defer func() {
-		if err := errors.Join(questions.Close(), <-served); err != nil {
+		if err := errors.Join(s.calls.Close(), <-served); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -68,7 +70,7 @@ func TestCopy(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var a Copied
-		if err := s.ask(Copy{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
+		if err := s.call("Copy", Copy{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if a.ETag != `"1"` || !a.Held {
@@ -87,7 +89,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: header %v", tt.name, res.Header)
 		}
 	}
-	if err := s.ask(Copy{Addr: addr, Path: "/missing"}, new(Copied)); err == nil {
+	if err := s.call("Copy", Copy{Addr: addr, Path: "/missing"}, new(Copied)); err == nil {
 		t.Error("an error was copied")
 	}
 }

@@ -1,8 +1,8 @@
 // Package bench measures a front end: how many answers it sends per second and how long each takes, compared with the
 // least work that could send the same bytes; how long it takes to start and to refresh, and how much memory it needs.
 //
-//	a dump, the demo, a store ──▶ variations ──▶ embedded store ──▶ serving process ◀──HTTP── this process
-//	                                                                bare process    ◀──HTTP──┘
+//	a dump ──▶ variations ──▶ embedded store ──▶ serving process ◀──HTTP── this process
+//	                                              bare process    ◀──HTTP──┘
 //
 // The serving process is the program as `serve` runs it. The bare process has a Fiber handler that sends bytes copied
 // from it. This process starts both and sends requests to both over loopback in turns, so that other work on the
@@ -21,25 +21,23 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
-
-	"vitrine/cache/origin"
 )
 
 // Options say what to measure and for how long, and give access to the program.
 type Options struct {
 	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own.
 	// If empty, the institute is measured with its own number.
-	Sizes []int
-	Dir   string // the folder of the filled stores, which later measurements use again
-	// Cases selects steps by name, or by a beginning of the name up to a hyphen. If empty, all are measured.
-	Cases    []string
-	Duration time.Duration // for each side in each round
-	Rounds   int
-	Changes  int               // records changed per refresh
+	Sizes    []int
+	Dumps    []string          // the institute, in files that the program imports
+	Dir      string            // the folder of the filled stores, which later measurements use again
+	Cases    *regexp.Regexp    // selects steps by name
+	Duration time.Duration     // for each side in each round
+	Rounds   int               // at least one
 	Progress func(step string) // called before each step
 
-	Seed    func(ctx context.Context, into origin.Store) error                // fills an empty store with the institute
 	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // returns the command that runs this program on another store
 }
 
@@ -47,8 +45,8 @@ type Options struct {
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
-	if err := o.checkCases(); err != nil {
-		return all, err
+	if !slices.ContainsFunc(Steps(), o.Cases.MatchString) {
+		return all, fmt.Errorf("%q matches none of the cases: %s", o.Cases, strings.Join(Steps(), ", "))
 	}
 	if len(o.Sizes) == 0 {
 		o.Sizes = []int{0}
@@ -68,8 +66,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 // thisMachine describes the machine. It includes the processor's name on Linux.
 func thisMachine() string {
 	processor := "unknown processor"
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if name := regexp.MustCompile(`model name\s*: (.+)`).FindSubmatch(text); err == nil && name != nil {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	if name := regexp.MustCompile(`model name\s*: (.+)`).FindSubmatch(text); name != nil {
 		processor = string(name[1])
 	}
 	return fmt.Sprintf("%s, %d in use, %s/%s, %s", processor, runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH, runtime.Version())
@@ -87,6 +85,18 @@ type bench struct {
 	run           RunOf
 }
 
+// Steps other than cases.
+const stepStart, stepRefresh = "start", "refresh"
+
+// Steps lists the steps that can be selected, cases and others, in the order of measurement.
+func Steps() []string {
+	names := []string{stepStart}
+	for _, c := range cases() {
+		names = append(names, c.Name)
+	}
+	return append(names, stepRefresh)
+}
+
 // measure performs the steps of one run.
 func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
@@ -100,14 +110,14 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return failed
 	}
-	return errors.Join(failed, b.refresh(ctx), b.serving.ask(Change{}, &b.run.End))
+	return errors.Join(failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
 }
 
 // start starts the children. If starting is to be measured, it starts the serving one several times, and keeps the
 // last.
 func (b *bench) start(ctx context.Context) (err error) {
 	rounds := 1
-	if b.wants(stepStart) {
+	if b.Cases.MatchString(stepStart) {
 		rounds = b.Rounds
 	}
 	var starts []time.Duration
@@ -123,7 +133,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 			return err
 		}
 		starts = append(starts, time.Since(b.serving.began))
-		if err := b.serving.ask(Change{}, &b.run.Ready); err != nil {
+		if err := b.serving.call("Memory", struct{}{}, &b.run.Ready); err != nil {
 			return err
 		}
 	}

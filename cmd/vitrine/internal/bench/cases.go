@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -45,31 +44,4 @@ var cases = sync.OnceValue(func() (all []Case) {
 // caseNamed returns the case with a name, which must exist.
 func caseNamed(name string) Case {
 	return cases()[slices.IndexFunc(cases(), func(c Case) bool { return c.Name == name })]
-}
-
-// Steps other than cases.
-const stepStart, stepMemory, stepRefresh = "start", "memory", "refresh"
-
-// Steps lists the steps that can be selected, cases and others, in the order of measurement.
-func Steps() []string {
-	names := []string{stepStart, stepMemory}
-	for _, c := range cases() {
-		names = append(names, c.Name)
-	}
-	return append(names, stepRefresh)
-}
-
-// checkCases checks that each selected name matches a step.
-func (o Options) checkCases() error {
-	for _, name := range o.Cases {
-		if !slices.ContainsFunc(Steps(), Options{Cases: []string{name}}.wants) {
-			return fmt.Errorf("unknown case %q, want one of %s", name, strings.Join(Steps(), ", "))
-		}
-	}
-	return nil
-}
-
-// wants reports whether a step is selected, by its name or the beginning of it up to a hyphen.
-func (o Options) wants(step string) bool {
-	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return name == step || strings.HasPrefix(step, name+"-") })
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -15,20 +14,23 @@ import (
 // roleEnv makes the test binary be a process.
 const roleEnv = "VITRINE_TEST_CHILD"
 
-// upper is what the tests' children answer.
-func upper(text string) (string, error) {
+// texts is what the tests' children offer.
+type texts struct{}
+
+func (texts) Upper(text string, upper *string) error {
 	switch text {
 	case "fail":
-		return "", errors.New("no such text")
+		return errors.New("no such text")
 	case "die":
 		os.Exit(3)
 	}
-	return strings.ToUpper(text), nil
+	*upper = strings.ToUpper(text)
+	return nil
 }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roleEnv) != "" {
-		if err := Serve(os.Stdin, os.Stdout, "here:1", upper); err != nil {
+		if err := Serve(os.Stdin, os.Stdout, "here:1", texts{}); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -53,32 +55,32 @@ func start(t *testing.T, ctx context.Context) *child {
 	return p
 }
 
-func TestAsk(t *testing.T) {
+func TestCall(t *testing.T) {
 	p := start(t, t.Context())
 	if p.addr != "here:1" || p.began.IsZero() {
 		t.Errorf("address %q, began at %v", p.addr, p.began)
 	}
 	var got string
 	for _, text := range []string{"words", "more words"} {
-		if err := p.ask(text, &got); err != nil || got != strings.ToUpper(text) {
+		if err := p.call("Upper", text, &got); err != nil || got != strings.ToUpper(text) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	if err := p.ask("fail", &got); err == nil || !strings.Contains(err.Error(), "no such text") {
+	if err := p.call("Upper", "fail", &got); err == nil || !strings.Contains(err.Error(), "no such text") {
 		t.Errorf("the child's error: %v", err)
 	}
 	if err := p.close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if err := p.ask("words", &got); err == nil {
-		t.Error("a question after close: no error")
+	if err := p.call("Upper", "words", &got); err == nil {
+		t.Error("a call after close: no error")
 	}
 }
 
 func TestChildThatDies(t *testing.T) {
 	p := start(t, t.Context())
-	if err := p.ask("die", new(string)); err == nil {
-		t.Error("the question that killed it: no error")
+	if err := p.call("Upper", "die", new(string)); err == nil {
+		t.Error("the call that killed it: no error")
 	}
 	if err := p.close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("close: %v", err)
@@ -91,7 +93,7 @@ func TestContextEndsAChild(t *testing.T) {
 	cancel()
 	var err error
 	for err == nil { // it may answer before the signal comes
-		err = p.ask("words", new(string))
+		err = p.call("Upper", "words", new(string))
 	}
 	_ = p.close() // it was killed, and says so
 }
@@ -99,19 +101,5 @@ func TestContextEndsAChild(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	if _, err := startChild(exec.Command("/no/such/program")); err == nil {
 		t.Error("no error")
-	}
-}
-
-func TestServe(t *testing.T) {
-	var out bytes.Buffer
-	if err := Serve(strings.NewReader(`"a"`+"\n"+`"fail"`), &out, "here:1", upper); err != nil {
-		t.Error(err)
-	}
-	want := `{"Error":"","Answer":"here:1"}` + "\n" + `{"Error":"","Answer":"A"}` + "\n" + `{"Error":"no such text","Answer":""}` + "\n"
-	if out.String() != want {
-		t.Errorf("wrote %s, want %s", &out, want)
-	}
-	if err := Serve(strings.NewReader("7"), &out, "here:1", upper); err == nil {
-		t.Error("a question of another type: no error")
 	}
 }

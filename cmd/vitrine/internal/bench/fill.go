@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	b.Progress("reading words from " + store.Name())
-	if b.words, err = collect(ctx, store, b.size, b.Changes, b.dice); err != nil {
+	if b.words, err = collect(ctx, store, b.size, changes, b.dice); err != nil {
 		return err
 	}
 	b.run.Rows, b.run.BSON = b.words.rows, b.words.bytes
@@ -60,62 +59,51 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 // fill stores the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, file string) error {
 	b.Progress("filling " + b.uri)
+	if err := b.command(ctx, "import", b.Dumps...); err != nil {
+		return err
+	}
 	store, err := bolt.Open(file, bolt.Options{})
 	if err != nil {
 		return err
 	}
-	err = b.Seed(ctx, store)
-	if err == nil && b.size > 0 {
-		err = grow(ctx, store, b.size)
-	}
-	if err = errors.Join(err, store.Close()); err != nil {
+	if err := errors.Join(grow(ctx, store, b.size), store.Close()); err != nil {
 		return err
 	}
 	b.Progress("building the views")
 	began := time.Now()
-	if out, err := b.Command(ctx, b.uri, "materialize").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the views: %w: %s", err, out)
-	}
+	err = b.command(ctx, "materialize")
 	b.run.Build = time.Since(began)
+	return err
+}
+
+// command runs a command of the program on the store.
+func (b *bench) command(ctx context.Context, name string, args ...string) error {
+	if out, err := b.Command(ctx, b.uri, append([]string{name}, args...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
 	return nil
 }
 
-// grow adds or removes activities until a store has the given number.
+// grow adds variations of a store's activities until it has the given number.
 func grow(ctx context.Context, store origin.Store, size int) error {
-	var own []bson.Raw
+	var own, batch []bson.Raw
 	for record, err := range store.Scan(ctx, collectionActivities) {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", collectionActivities, err)
 		}
 		own = append(own, record)
 	}
-	if len(own) == 0 || len(own) > size {
-		kept := 0
-		_, err := store.Retain(ctx, collectionActivities, func(bson.RawValue) bool { kept++; return kept <= size })
-		return err
-	}
-	return StoreAll(ctx, store, collectionActivities, func(yield func(bson.Raw, error) bool) {
-		for i := len(own); i < size && yield(variation(own, i)); i++ {
+	for i := len(own); i < size && len(own) > 0; i++ {
+		record, err := variation(own, i)
+		if batch = append(batch, record); err == nil && (len(batch) == fillBatch || i == size-1) {
+			_, err = store.Upsert(ctx, collectionActivities, batch)
+			batch = batch[:0]
 		}
-	})
-}
-
-// StoreAll stores documents in batches.
-func StoreAll(ctx context.Context, store origin.Store, collection string, docs iter.Seq2[bson.Raw, error]) error {
-	var batch []bson.Raw
-	for doc, err := range docs {
 		if err != nil {
 			return err
 		}
-		if batch = append(batch, doc); len(batch) == fillBatch {
-			if _, err := store.Upsert(ctx, collection, batch); err != nil {
-				return err
-			}
-			batch = batch[:0]
-		}
 	}
-	_, err := store.Upsert(ctx, collection, batch)
-	return err
+	return nil
 }
 
 // variation returns the i-th activity made from an institute's own: one of them under another id, with the authors and

@@ -45,9 +45,6 @@ func drive(ctx context.Context, t task) (sample, error) {
 	if len(t.Paths) == 0 {
 		return sample{}, errors.New("a task without paths")
 	}
-	if ctx.Err() != nil || t.Duration <= 0 {
-		return sample{}, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, t.Duration)
 	defer cancel()
 	t.Conns, t.Status = max(t.Conns, 1), max(t.Status, fasthttp.StatusOK)
@@ -89,16 +86,16 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 		}
 		began := time.Now()
 		if t.Rate > 0 {
-			// A request that a stalled server delays counts from when it was due. The timer wakes a
-			// worker a little late, which is not the server's fault: such a request counts from now.
+			// A request that a stalled server delays counts from when it was due. A timer that fires a little late is
+			// not the server's fault: such a request counts from now.
 			due := start.Add(time.Duration(n) * time.Second / time.Duration(t.Rate))
-			if left := time.Until(due); left < 0 {
-				began = due
-			} else if pause(ctx, left) != nil {
-				return nil
-			} else {
-				began = time.Now()
+			if began.Before(due) {
+				if pause(ctx, time.Until(due)) != nil {
+					return nil
+				}
+				due = time.Now()
 			}
+			began = due
 		}
 		if path := t.Paths[n%len(t.Paths)]; path != last {
 			req.SetRequestURI("http://" + t.Addr + path)

@@ -32,7 +32,7 @@ func waitReady(addr string) error {
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
 	for _, c := range cases() {
-		if !b.wants(c.Name) {
+		if !b.Cases.MatchString(c.Name) {
 			continue
 		}
 		b.Progress(c.Name)
@@ -57,10 +57,10 @@ func (b *bench) everyCase(ctx context.Context) error {
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
 	var copied Copied
-	err := b.bare.ask(Copy{b.serving.addr, paths[0], t.Header}, &copied)
+	err := b.bare.call("Copy", Copy{b.serving.addr, paths[0], t.Header}, &copied)
 	if err == nil && c.Revalidate {
 		t.Header, t.Status = map[string]string{"If-None-Match": copied.ETag}, http.StatusNotModified
-		err = b.bare.ask(Copy{b.serving.addr, paths[0], t.Header}, &copied)
+		err = b.bare.call("Copy", Copy{b.serving.addr, paths[0], t.Header}, &copied)
 	}
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
 	if c.Filter != "" {
 		path += "&json=" + url.QueryEscape(fill(c.Filter, func(word any) string {
-			text, _ := json.Marshal(word) // cannot fail for texts, booleans, and lists and objects of texts
+			text, _ := json.Marshal(word) // cannot fail for texts, numbers, and lists and objects of texts
 			return string(text)
 		}))
 	}
@@ -127,8 +127,6 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		return ""
 	}
 	switch name {
-	case "flag":
-		return dice.IntN(2) == 0
 	case "offset": // offset of a page of activities
 		return dice.IntN(max((v.rows+pageSize-1)/pageSize, 1)) * pageSize
 	case "years": // a range of years

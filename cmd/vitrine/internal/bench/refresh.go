@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	changes      = 100                    // records changed at once
 	pace         = 1000                   // requests per second during the refresh
 	steadyTime   = 2 * time.Second        // how long requests run before records change
 	refreshTime  = 60 * time.Second       // limit of one round
@@ -24,7 +25,7 @@ const (
 
 // refresh changes records while requests arrive at an even pace.
 func (b *bench) refresh(ctx context.Context) error {
-	if !b.wants(stepRefresh) {
+	if !b.Cases.MatchString(stepRefresh) {
 		return nil
 	}
 	serial := int(time.Now().Unix()) // differs from that of earlier measurements of the same store
@@ -49,13 +50,13 @@ func (b *bench) refresh(ctx context.Context) error {
 
 // refreshOnce sends requests, first without a change, then with one, and stops soon after the change is visible.
 func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err error) {
-	var change Change
+	var changed []bson.Raw
 	for _, record := range b.words.records {
 		edited, err := edited(record, serial)
 		if err != nil {
 			return r, err
 		}
-		change.Records = append(change.Records, edited)
+		changed = append(changed, edited)
 	}
 	// The first requests for popular pages are not measured, because only their answers are kept.
 	popular := b.draw(Case{Mixes: popularCases}, 50)
@@ -76,7 +77,7 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 	var traffic errgroup.Group
 	traffic.Go(func() (err error) { busy, err = drive(driving, t); return err })
 	var c Changed
-	if err = b.serving.ask(change, &c); err == nil {
+	if err = b.serving.call("Change", changed, &c); err == nil {
 		err = pause(ctx, tailTime)
 	}
 	stop()

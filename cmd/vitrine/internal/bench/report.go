@@ -14,7 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Report has the results of one call of Run. Its JSON has durations in nanoseconds and sizes in bytes.
+// Report has the results of one call of Run.
 type Report struct {
 	Commit, Machine string
 	Began           time.Time

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/prometheus/procfs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/rules"
 )
@@ -18,21 +16,12 @@ import (
 const changeTime = 5 * time.Minute
 
 // Serving is a measured front end: it reports the memory of the process, and changes records of its store. Only the
-// serving process itself can change an embedded store.
+// serving process itself can change an embedded store. The parent calls its methods.
 type Serving struct {
 	Views   *view.Set
-	Store   origin.Store
-	Trigger func(view string) error // runs a view's job now, without waiting for it
-	Settled <-chan struct{}         // closed when every view is loaded and every job has run
-}
-
-// Answer answers the parent's questions: it changes records, or returns the memory if there are
-// none to change.
-func (s *Serving) Answer(ctx context.Context, c Change) (any, error) {
-	if len(c.Records) == 0 {
-		return s.memory(ctx)
-	}
-	return s.change(ctx, c)
+	Upsert  func(collection string, records []bson.Raw) error // stores records
+	Trigger func(view string) error                           // runs a view's job now, without waiting for it
+	Settled <-chan struct{}                                   // closed when every view is loaded and every job has run
 }
 
 // Memory is the memory of the serving process after a garbage collection.
@@ -41,13 +30,9 @@ type Memory struct {
 	Own           int64 // resident memory without file pages; 0 if the system does not report it
 }
 
-// memory returns the memory that the process needs, once only requests keep it busy.
-func (s *Serving) memory(ctx context.Context) (m Memory, err error) {
-	select {
-	case <-s.Settled:
-	case <-ctx.Done():
-		return m, ctx.Err()
-	}
+// Memory returns the memory that the process needs, once only requests keep it busy.
+func (s *Serving) Memory(_ struct{}, m *Memory) error {
+	<-s.Settled
 	debug.FreeOSMemory()
 	if self, err := procfs.Self(); err == nil { // only on Linux
 		if status, err := self.NewStatus(); err == nil {
@@ -58,11 +43,8 @@ func (s *Serving) memory(ctx context.Context) (m Memory, err error) {
 		m.Rows += st.RowBytes
 		m.Indexes += st.IndexBytes
 	}
-	return m, nil
+	return nil
 }
-
-// Change has the records to store.
-type Change struct{ Records []bson.Raw }
 
 // Changed has the durations of a change, from the request for its job.
 type Changed struct {
@@ -70,30 +52,29 @@ type Changed struct {
 	Visible time.Duration // until requests are answered from it
 }
 
-// change stores records, runs the job, and returns when the change is visible.
-func (s *Serving) change(ctx context.Context, c Change) (took Changed, err error) {
+// Change stores activities, runs their job, and returns when the change is visible.
+func (s *Serving) Change(records []bson.Raw, took *Changed) error {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
-		return took, err
+		return err
 	}
-	if _, err := s.Store.Upsert(ctx, collectionActivities, c.Records); err != nil {
-		return took, err
+	if err := s.Upsert(collectionActivities, records); err != nil {
+		return err
 	}
 	started := time.Now()
 	if err := s.Trigger(rules.ViewActivities); err != nil {
-		return took, err
+		return err
 	}
 	for time.Since(started) < changeTime {
 		now, err := s.Views.Snapshot(rules.ViewActivities)
 		if err != nil {
-			return took, err
+			return err
 		}
 		if now.Meta().Generation != before.Meta().Generation {
-			return Changed{Publish: now.Meta().Published.Sub(started), Visible: time.Since(started)}, nil
+			*took = Changed{Publish: now.Meta().Published.Sub(started), Visible: time.Since(started)}
+			return nil
 		}
-		if err := pause(ctx, time.Millisecond); err != nil {
-			return took, err
-		}
+		time.Sleep(time.Millisecond)
 	}
-	return took, fmt.Errorf("%d changed records are not visible after %s", len(c.Records), changeTime)
+	return fmt.Errorf("%d changed records are not visible after %s", len(records), changeTime)
 }

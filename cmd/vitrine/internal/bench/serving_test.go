@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -65,7 +64,11 @@ func newHouse(t *testing.T) (*house, *Serving) {
 			t.Error(err)
 		}
 	})
-	return h, &Serving{Views: h.views, Store: store, Trigger: h.publish, Settled: h.settled}
+	upsert := func(collection string, records []bson.Raw) error {
+		_, err := store.Upsert(context.Background(), collection, records)
+		return err
+	}
+	return h, &Serving{Views: h.views, Upsert: upsert, Trigger: h.publish, Settled: h.settled}
 }
 
 // publish is the job.
@@ -94,23 +97,22 @@ func (h *house) publish(name string) error {
 
 func TestChange(t *testing.T) {
 	h, s := newHouse(t)
-	change := Change{Records: h.records(t, "another title")}
-	if _, err := s.Answer(t.Context(), change); err == nil {
+	var took Changed
+	if err := s.Change(h.records(t, "another title"), &took); err == nil {
 		t.Error("before anything is loaded: no error")
 	}
 	h.start(t)
 	for _, title := range []string{"second title", "third title"} {
-		got, err := s.Answer(t.Context(), Change{Records: h.records(t, title)})
-		if took, ok := got.(Changed); err != nil || !ok || took.Visible <= 0 {
-			t.Errorf("%+v, %v", got, err)
+		if err := s.Change(h.records(t, title), &took); err != nil || took.Visible <= 0 {
+			t.Errorf("%+v, %v", took, err)
 		}
 		if n := h.count(t, title); n != 5 {
 			t.Errorf("%d records have the %s, want 5", n, title)
 		}
 	}
-	got, err := s.Answer(t.Context(), Change{})
-	if size, ok := got.(Memory); err != nil || !ok || size.Rows <= 0 || runtime.GOOS == "linux" && size.Own <= 0 {
-		t.Errorf("%+v, %v", got, err)
+	var m Memory
+	if err := s.Memory(struct{}{}, &m); err != nil || m.Rows <= 0 || runtime.GOOS == "linux" && m.Own <= 0 {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 
@@ -159,19 +161,4 @@ func (h *house) count(t *testing.T, title string) (n int) {
 		}
 	}
 	return n
-}
-
-// TestEndsWithItsContext checks that a serving process does not wait for what will not come.
-func TestEndsWithItsContext(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := (&Serving{}).Answer(ctx, Change{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("memory: %v", err)
-	}
-	h, s := newHouse(t)
-	h.start(t)
-	s.Trigger = func(string) error { return nil }
-	if _, err := s.Answer(ctx, Change{Records: h.records(t, "a title")}); !errors.Is(err, context.Canceled) {
-		t.Errorf("change: %v", err)
-	}
 }
