@@ -29,8 +29,8 @@ import (
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
 	selectRows, selectBytes = 256, 1 << 20
-	// settleWait is the longest pause between two readings of a meta while its generation is being settled.
-	settleWait = 250 * time.Millisecond
+	// settlePoll is the pause between two readings of a meta while its generation is being settled.
+	settlePoll = 25 * time.Millisecond
 	// indexTime bounds the creation of indexes, which takes much longer than any other operation if there are many
 	// rows.
 	indexTime = 30 * time.Minute
@@ -109,7 +109,7 @@ func present(filter bson.Raw) bson.D {
 // waitSettled waits until a view's generation is settled. It returns origin.ErrStale if the view has moved to another
 // one.
 func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
+	for {
 		d, err := s.readAt(ctx, at)
 		if err != nil || d.Staged == 0 {
 			return err
@@ -117,7 +117,7 @@ func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("generation %d is being settled: %w", d.Generation, ctx.Err())
-		case <-time.After(wait):
+		case <-time.After(settlePoll):
 		}
 	}
 }
