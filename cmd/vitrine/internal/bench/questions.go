@@ -68,7 +68,7 @@ func collect(ctx context.Context, store origin.Source, rows, changes int, dice *
 		}
 	}
 	for path, words := range v.words {
-		v.words[path] = distinct(words)
+		v.words[path] = slices.Compact(slices.Sorted(slices.Values(words)))
 	}
 	return v, nil
 }
@@ -144,10 +144,11 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		for range 5 {
 			five = append(five, pick("authors.user"))
 		}
-		if five = distinct(five); five[0] == "" {
-			return nil
+		slices.Sort(five)
+		if five[0] != "" {
+			return slices.Compact(five)
 		}
-		return five
+		return nil
 	case "prefix", "anchored", "infix", "pattern", "misquote":
 		return ofTitle(name, pick("title"), dice)
 	}
@@ -190,10 +191,4 @@ func textsAt(record bson.Raw, path string) (all []string) {
 		return true
 	})
 	return all
-}
-
-// distinct sorts texts and removes duplicates.
-func distinct(texts []string) []string {
-	slices.Sort(texts)
-	return slices.Compact(texts)
 }
