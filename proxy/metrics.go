@@ -243,7 +243,7 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 		to.gauge("vitrine_store_up", "Whether the store answers: 1 while the circuit is closed.", truth(!s.Open), nil)
 		to.counter("vitrine_store_circuit_opened_total", "Times the circuit opened because the store did not answer.", s.Opened)
 		to.counter("vitrine_store_refused_total", "Operations that failed at once because the circuit was open.", s.Refused)
-		to.counter("vitrine_store_looks_total", "Times the store was asked whether it is there.", s.Looks)
+		to.counter("vitrine_store_looks_total", "Times the store was asked whether it is there.", s.Pings)
 		if !s.Contact.IsZero() {
 			to.gauge("vitrine_store_contact_seconds", "Time since the store last answered.", now().Sub(s.Contact).Seconds(), nil)
 		}

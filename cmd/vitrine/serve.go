@@ -153,7 +153,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	if dir := cfg.Views.Snapshot; dir != "" {
-		store.Look(ctx) // ping now, so that the next steps need not wait for an unavailable store
+		store.Probe(ctx) // ping now, so that the next steps need not wait for an unavailable store
 		if db := p.institute.database; db != nil {
 			if db.Source, err = osirisdb.Keep(db.Source, dir, store.Name(), log); err != nil {
 				return nil, fmt.Errorf("views.snapshot: %w", err)

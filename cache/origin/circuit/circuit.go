@@ -29,9 +29,9 @@ const (
 	// pause is the longest pause between pings to a store that does not answer, and the
 	// shortest between pings to one that does.
 	pause = time.Second
-	// looksToOpen is how many pings in a row must fail to open the circuit; one is enough if
+	// failuresToOpen is how many pings in a row must fail to open the circuit; one is enough if
 	// the store has never answered.
-	looksToOpen = 2
+	failuresToOpen = 2
 )
 
 // State is the state of the circuit.
@@ -43,7 +43,7 @@ type State struct {
 	Err     error     // why the circuit is open
 	Opened  uint64    // how often it opened
 	Refused uint64    // operations that failed at once because it was open
-	Looks   uint64    // pings
+	Pings   uint64
 }
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.

@@ -27,8 +27,8 @@ type fickle struct {
 
 	mu     sync.Mutex
 	away   bool
-	hang   bool // being away, it lets looks wait
-	silent bool // only for operations: a look is answered
+	hang   bool // while away, pings wait
+	silent bool // operations wait, but pings are answered
 	pings  atomic.Int64
 	calls  atomic.Int64
 }
@@ -107,7 +107,7 @@ func (g *guarded) run() {
 	})
 }
 
-// TestOpensAndCloses: while the circuit is open nothing reaches the store but looks.
+// TestOpensAndCloses: while the circuit is open only pings reach the store.
 func TestOpensAndCloses(t *testing.T) { synctest.Test(t, testOpensAndCloses) }
 
 func testOpensAndCloses(t *testing.T) {
@@ -170,7 +170,7 @@ func testGivesUpWhatWaits(t *testing.T) {
 	}
 }
 
-// TestSlowIsNotAway: an operation that hangs beside answered looks opens nothing, and
+// TestSlowIsNotAway: an operation that hangs while pings are answered opens nothing, and
 // is left to its caller's patience.
 func TestSlowIsNotAway(t *testing.T) { synctest.Test(t, testSlowIsNotAway) }
 
@@ -184,7 +184,7 @@ func testSlowIsNotAway(t *testing.T) {
 		_, err := g.Meta(ctx, "things")
 		ended <- err
 	}()
-	for looks := g.inner.pings.Load(); g.inner.pings.Load() < looks+20; {
+	for pings := g.inner.pings.Load(); g.inner.pings.Load() < pings+20; {
 		<-time.After(time.Millisecond)
 	}
 	cancel()
@@ -206,7 +206,7 @@ func testAwayFromTheStart(t *testing.T) {
 	if <-g.changes {
 		t.Fatal("closed")
 	}
-	if st := g.State(); st.Looks != 1 && !st.Open {
+	if st := g.State(); st.Pings != 1 && !st.Open {
 		t.Errorf("state: %+v", st)
 	}
 	g.inner.set(false, false)
@@ -239,13 +239,13 @@ func TestHealsSoon(t *testing.T) {
 
 				inner.set(true, false)
 				time.Sleep(20*time.Second + rand.N(10*time.Second))
-				looks := s.State().Looks
+				pings := s.State().Pings
 				for range 1000 { // requests of 10 s
 					_, _ = s.Meta(t.Context(), "things")
 					time.Sleep(10 * time.Millisecond)
 				}
-				if n := s.State().Looks - looks; n > 40 {
-					t.Errorf("%d looks in 10 s", n)
+				if n := s.State().Pings - pings; n > 40 {
+					t.Errorf("%d pings in 10 s", n)
 				}
 				inner.set(false, false)
 				_, err := s.Meta(t.Context(), "things")

@@ -73,7 +73,7 @@ func firstError(docs iter.Seq2[bson.Raw, error]) error {
 	return nil
 }
 
-// away is a store that is there, but for looks.
+// away is a store that answers everything except pings.
 type away struct{ origin.Store }
 
 func (away) Ping(context.Context) error { return rules.ErrUnavailable }
@@ -93,7 +93,7 @@ func TestEveryOperationIsRefused(t *testing.T) {
 		"mongo": circuit.New(away{server}, slog.New(slog.DiscardHandler), func(bool) {}),
 	} {
 		t.Cleanup(func() { _ = s.Close() })
-		s.Look(t.Context())
+		s.Probe(t.Context())
 		for name, operation := range operations {
 			if store == "bolt" && (name == "Watch" || name == "Index") {
 				continue // it has none

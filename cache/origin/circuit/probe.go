@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Look pings the store once, at a start. If the store does not answer, the circuit opens, and
+// Probe pings the store once, at a start. If the store does not answer, the circuit opens, and
 // operations fail at once until Run finds the store.
-func (s *Store) Look(ctx context.Context) {
-	if err := s.look(ctx); err == nil {
+func (s *Store) Probe(ctx context.Context) {
+	if err := s.probe(ctx); err == nil {
 		s.recordAnswer()
 	} else if ctx.Err() == nil {
 		s.trip(err)
@@ -20,7 +20,7 @@ func (s *Store) Look(ctx context.Context) {
 func (s *Store) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
-		err := s.look(ctx)
+		err := s.probe(ctx)
 		contact := s.State().Contact
 		switch {
 		case ctx.Err() != nil:
@@ -32,26 +32,26 @@ func (s *Store) Run(ctx context.Context) error {
 		case !contact.Before(began):
 			failures = 0 // the store answered an operation meanwhile
 		default:
-			if failures++; failures >= looksToOpen || contact.IsZero() {
+			if failures++; failures >= failuresToOpen || contact.IsZero() {
 				s.trip(err)
 			}
 		}
 		if failures == 0 {
 			s.waitForDoubt(ctx)
 		} else {
-			s.waitToLook(ctx)
+			s.waitToProbe(ctx)
 		}
 	}
 	return nil
 }
 
-// look pings the store.
-func (s *Store) look(ctx context.Context) error {
+// probe pings the store.
+func (s *Store) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
 	s.mu.Lock()
-	s.state.Looks++
+	s.state.Pings++
 	s.next = began.Add(s.took + pause) // this ping may wait long if the store is coming back
 	s.mu.Unlock()
 	err := s.Store.Ping(ctx)
@@ -86,9 +86,9 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
-// waitToLook waits before the next ping to a store that did not answer. Pauses are jittered,
+// waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered,
 // so that processes do not ping at the same time.
-func (s *Store) waitToLook(ctx context.Context) {
+func (s *Store) waitToProbe(ctx context.Context) {
 	wait := pause/2 + rand.N(pause/2+1)
 	s.mu.Lock()
 	s.next = time.Now().Add(wait)
