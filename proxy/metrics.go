@@ -61,20 +61,20 @@ func NewMetrics() *Metrics {
 	histograms := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return add.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
-	m.inFlight = gauge("vitrine_requests_in_flight", "Requests being answered.")
-	m.connections = gauge("vitrine_connections", "Connections that are open.")
-	m.refused = counter("vitrine_connections_refused_total", "Connections beyond the limit of the server or of one client.")
-	m.evicted = counter("vitrine_connections_evicted_total", "Idle connections closed to make room at the limit.")
-	m.panics = counter("vitrine_panics_total", "Requests that a panic ended.")
-	m.wrongKeys = counter("vitrine_wrong_keys_total", "Requests with a wrong API key or operator's token.")
-	m.requests = histograms("vitrine_request_seconds", "Time from the first byte read to the answer handed to the connection.",
+	m.inFlight = gauge("vitrine_requests_in_flight", "Number of requests that the server is answering.")
+	m.connections = gauge("vitrine_connections", "Number of open connections.")
+	m.refused = counter("vitrine_connections_refused_total", "Number of connections refused because the server or their client had too many.")
+	m.evicted = counter("vitrine_connections_evicted_total", "Number of idle connections closed to make room for others.")
+	m.panics = counter("vitrine_panics_total", "Number of requests that ended with a panic.")
+	m.wrongKeys = counter("vitrine_wrong_keys_total", "Number of requests with a wrong API key or a wrong operator's token.")
+	m.requests = histograms("vitrine_request_seconds", "Seconds from the first byte of a request until the connection has its answer.",
 		[]float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}, "endpoint", "class")
-	m.bytes = histograms("vitrine_response_bytes", "Bytes of body sent, as coded.", prometheus.ExponentialBuckets(256, 8, 8), "endpoint", "class")
-	m.jobRuns = counters("vitrine_job_runs_total", "Runs of a view's job by how they ended: published, unchanged, held, error, stopped or missed.", "view", "outcome")
-	m.jobSeconds = histograms("vitrine_job_seconds", "Time a job took.", prometheus.ExponentialBuckets(.01, 4, 9), "view")
-	m.jobRows = counters("vitrine_job_rows_total", "Rows changed, removed and skipped by jobs.", "view", "what")
-	m.jobLast = add.NewGaugeVec(prometheus.GaugeOpts{Name: "vitrine_job_last_seconds", Help: "When a job last ended so, in Unix time."}, []string{"view", "outcome"})
-	m.leading = gauge("vitrine_job_leading", "Whether this process holds the lease to run jobs.")
+	m.bytes = histograms("vitrine_response_bytes", "Bytes of the body of a response, after compression.", prometheus.ExponentialBuckets(256, 8, 8), "endpoint", "class")
+	m.jobRuns = counters("vitrine_job_runs_total", "Number of runs of the view's job by outcome: published, unchanged, held, error, stopped or missed.", "view", "outcome")
+	m.jobSeconds = histograms("vitrine_job_seconds", "Seconds that a run of the view's job took.", prometheus.ExponentialBuckets(.01, 4, 9), "view")
+	m.jobRows = counters("vitrine_job_rows_total", "Number of rows that the view's job changed or removed, and of records that it skipped.", "view", "what")
+	m.jobLast = add.NewGaugeVec(prometheus.GaugeOpts{Name: "vitrine_job_last_seconds", Help: "Unix time in seconds when a run of the view's job last ended with the outcome."}, []string{"view", "outcome"})
+	m.leading = gauge("vitrine_job_leading", "1 if this process holds the lease to run jobs, otherwise 0.")
 	return m
 }
 
@@ -90,7 +90,7 @@ func (m *Metrics) watch(views Source, store func() circuit.State, results *resul
 // scrape calls dropped.
 func (m *Metrics) WatchLog(dropped func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "vitrine_log_lines_dropped_total", Help: "Lines of the log that could not be written."}, dropped))
+		Name: "vitrine_log_lines_dropped_total", Help: "Number of log lines dropped because they could not be written."}, dropped))
 }
 
 // JobEnded records a run of a view's job: its outcome (ok, held or error), its duration, and its numbers of rows.
@@ -190,40 +190,40 @@ func collectView(to sink, s view.Status, now time.Time) {
 	of := prometheus.Labels{"view": s.View}
 	gauge := func(name, help string, value float64) { to.gauge(name, help, value, of) }
 	health := s.Meta.Health
-	gauge("vitrine_view_loaded", "Whether the view can be asked.", truth(!s.Loaded.IsZero()))
-	gauge("vitrine_view_stored", "Whether the view's rows stay in the store.", truth(s.Mode == view.Store))
-	gauge("vitrine_view_failing", "Whether its last refresh failed.", truth(s.Err != nil))
-	gauge("vitrine_view_stale", "Whether it is served though the store could not confirm it.", truth(s.Stale))
-	gauge("vitrine_view_held", "Whether this process keeps what it showed because the store has lost rows of the view.", truth(s.Held != nil))
-	gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(health.Status == origin.HealthError))
-	gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows, or records that they are made from, would go.", truth(health.Status == origin.HealthHeld))
-	gauge("vitrine_view_job_empty", "Whether its job's last run found no records at all.", truth(health.SourceEmpty()))
-	gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(health.Skipped))
-	gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
-	gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
-	gauge("vitrine_view_missing_rows", "Rows that the store counts and does not have as they were written.", float64(s.Missing))
-	gauge("vitrine_view_segments", "Segments the rows lie in.", float64(s.Segments))
-	gauge("vitrine_view_row_bytes", "Bytes of rows held.", float64(s.RowBytes))
-	gauge("vitrine_view_index_bytes", "Bytes of indexes held.", float64(s.IndexBytes))
-	gauge("vitrine_view_index_paths", "Paths indexed.", float64(s.IndexPaths))
+	gauge("vitrine_view_loaded", "1 if the view is loaded, otherwise 0.", truth(!s.Loaded.IsZero()))
+	gauge("vitrine_view_stored", "1 if the view's rows stay in the store, 0 if they are in memory.", truth(s.Mode == view.Store))
+	gauge("vitrine_view_failing", "1 if the last refresh of the view failed, otherwise 0.", truth(s.Err != nil))
+	gauge("vitrine_view_stale", "1 if the view is served although the store could not confirm it, otherwise 0.", truth(s.Stale))
+	gauge("vitrine_view_held", "1 if the view keeps an older generation because the store has lost rows of it, otherwise 0.", truth(s.Held != nil))
+	gauge("vitrine_view_job_failing", "1 if the last run of the view's job failed, in whichever process, otherwise 0.", truth(health.Status == origin.HealthError))
+	gauge("vitrine_view_job_held", "1 if the last run of the view's job was held back because too many rows or records would disappear or a record is damaged, otherwise 0.", truth(health.Status == origin.HealthHeld))
+	gauge("vitrine_view_job_empty", "1 if the last run of the view's job found no records, otherwise 0.", truth(health.SourceEmpty()))
+	gauge("vitrine_view_job_skipped", "Number of records that the last run of the view's job skipped.", float64(health.Skipped))
+	gauge("vitrine_view_generation", "Generation that is served.", float64(s.Meta.Generation))
+	gauge("vitrine_view_rows", "Number of rows that are served.", float64(s.Rows))
+	gauge("vitrine_view_missing_rows", "Number of rows that the store counts but cannot return undamaged.", float64(s.Missing))
+	gauge("vitrine_view_segments", "Number of segments that hold the rows.", float64(s.Segments))
+	gauge("vitrine_view_row_bytes", "Bytes of memory that the rows take.", float64(s.RowBytes))
+	gauge("vitrine_view_index_bytes", "Bytes of memory that the indexes take.", float64(s.IndexBytes))
+	gauge("vitrine_view_index_paths", "Number of paths that are indexed.", float64(s.IndexPaths))
 	for _, c := range health.Counts {
 		if c.Collection == "" { // the view's own rows
 			continue
 		}
 		source := prometheus.Labels{"view": s.View, "collection": c.Collection}
-		to.gauge("vitrine_view_job_records", "Records that its job's last run found in a collection.", float64(c.Records), source)
-		to.gauge("vitrine_view_job_records_most", "The most of them within the last day, as good runs found them.", float64(c.Most(now)), source)
+		to.gauge("vitrine_view_job_records", "Number of records that the last run of the view's job found in the collection.", float64(c.Records), source)
+		to.gauge("vitrine_view_job_records_most", "Highest number of records that a run found in the collection and published within the last day.", float64(c.Most(now)), source)
 	}
 	since := func(name, help string, at time.Time) {
 		if !at.IsZero() {
 			gauge(name, help, now.Sub(at).Seconds())
 		}
 	}
-	since("vitrine_view_age_seconds", "Time since the generation was published.", s.Meta.Published)
-	since("vitrine_view_file_seconds", "Time since the store confirmed what the view's snapshot file holds.", s.Filed)
-	since("vitrine_view_checked_seconds", "Time since the store last answered.", s.Checked)
+	since("vitrine_view_age_seconds", "Seconds since the generation was published.", s.Meta.Published)
+	since("vitrine_view_file_seconds", "Seconds since the store confirmed the content of the view's snapshot file.", s.Filed)
+	since("vitrine_view_checked_seconds", "Seconds since the store last confirmed the view.", s.Checked)
 	if !s.Filed.IsZero() || s.FileErr != nil {
-		gauge("vitrine_view_file_failing", "Whether the view's snapshot file could not be written last.", truth(s.FileErr != nil))
+		gauge("vitrine_view_file_failing", "1 if the last attempt to write the view's snapshot file failed, otherwise 0.", truth(s.FileErr != nil))
 	}
 }
 
@@ -231,7 +231,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 // do not affect.
 func (m *Metrics) collectJobs(to sink) {
 	m.jobDue.Range(func(view, at any) bool {
-		to.gauge("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})
+		to.gauge("vitrine_job_next_seconds", "Seconds until the next scheduled run of the view's job; negative if it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})
 		return true
 	})
 }
@@ -240,12 +240,12 @@ func (m *Metrics) collectJobs(to sink) {
 func collectStore(store func() circuit.State, now func() time.Time) collector {
 	return func(to sink) {
 		s := store()
-		to.gauge("vitrine_store_up", "Whether the store answers: 1 while the circuit is closed.", truth(!s.Open), nil)
-		to.counter("vitrine_store_circuit_opened_total", "Times the circuit opened because the store did not answer.", s.Opened)
-		to.counter("vitrine_store_refused_total", "Operations that failed at once because the circuit was open.", s.Refused)
-		to.counter("vitrine_store_looks_total", "Times the store was asked whether it is there.", s.Pings)
+		to.gauge("vitrine_store_up", "1 if the store answers, so that the circuit is closed, otherwise 0.", truth(!s.Open), nil)
+		to.counter("vitrine_store_circuit_opened_total", "Number of times that the circuit opened because the store did not answer.", s.Opened)
+		to.counter("vitrine_store_refused_total", "Number of operations that failed at once because the circuit was open.", s.Refused)
+		to.counter("vitrine_store_looks_total", "Number of pings to the store.", s.Pings)
 		if !s.Contact.IsZero() {
-			to.gauge("vitrine_store_contact_seconds", "Time since the store last answered.", now().Sub(s.Contact).Seconds(), nil)
+			to.gauge("vitrine_store_contact_seconds", "Seconds since the store last answered.", now().Sub(s.Contact).Seconds(), nil)
 		}
 	}
 }
@@ -254,15 +254,15 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 func collectResults(results *result.Cache) collector {
 	return func(to sink) {
 		s := results.Stats()
-		to.counter("vitrine_results_hits_total", "Answers found in memory.", s.Hits)
-		to.counter("vitrine_results_loads_total", "Answers computed, compressions included.", s.Loads)
-		to.counter("vitrine_results_shared_total", "Answers another request computed meanwhile.", s.Shared)
-		to.counter("vitrine_results_errors_total", "Requests for an answer that failed.", s.Errors)
-		to.counter("vitrine_results_rejected_total", "Answers not kept.", s.Rejected)
-		to.counter("vitrine_results_evicted_total", "Answers that made room.", s.Evicted)
-		to.gauge("vitrine_results_bytes", "Bytes of answers kept.", float64(s.Bytes), nil)
-		to.gauge("vitrine_results_in_flight_bytes", "Bytes of answers being made or sent.", float64(s.InFlight), nil)
-		to.gauge("vitrine_results_budget_bytes", "Bytes of answers that may be kept.", float64(s.Budget), nil)
+		to.counter("vitrine_results_hits_total", "Number of answers found in memory.", s.Hits)
+		to.counter("vitrine_results_loads_total", "Number of answers computed, including compressions.", s.Loads)
+		to.counter("vitrine_results_shared_total", "Number of requests that waited for the answer that another request computed.", s.Shared)
+		to.counter("vitrine_results_errors_total", "Number of requests for an answer that failed.", s.Errors)
+		to.counter("vitrine_results_rejected_total", "Number of answers not kept because they are too large or too rare, or because of load.", s.Rejected)
+		to.counter("vitrine_results_evicted_total", "Number of kept answers dropped to make room for others.", s.Evicted)
+		to.gauge("vitrine_results_bytes", "Bytes of memory that kept answers take.", float64(s.Bytes), nil)
+		to.gauge("vitrine_results_in_flight_bytes", "Bytes of answers that are being made or sent.", float64(s.InFlight), nil)
+		to.gauge("vitrine_results_budget_bytes", "Bytes of memory that kept answers may take.", float64(s.Budget), nil)
 	}
 }
 
