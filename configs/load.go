@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"reflect"
@@ -44,7 +45,7 @@ func Load(s Sources) (Config, error) {
 	}
 	c.use(presets[c.Preset], "preset "+c.Preset) // after the other sources, because one of them may name the preset
 	mistakes := append(r.mistakes, c.contradictions()...)
-	if s.Demo && c.Given("store") {
+	if s.Demo && c.given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
 	return c, joined(mistakes)
@@ -95,10 +96,53 @@ func isLoopback(listen string) bool {
 	return err == nil && (host == "localhost" || ip.Unmap().IsLoopback())
 }
 
-// Given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as opposed
+// given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as opposed
 // to the defaults or a preset. It is true for every entry of a map that is set to be empty.
-func (c Config) Given(path string) bool {
+func (c *Config) given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
+}
+
+// Stored are the settings in an institute's database. A zero value means that the database has none.
+type Stored struct {
+	StartYear            int
+	Language             string
+	Portfolio            *bool
+	APIKey, PortfolioKey Secret
+	Roles, Types         map[string][]string
+}
+
+// With returns the configuration with stored settings where no file, variable or flag sets a value. For roles and types
+// that counts one by one.
+func (c Config) With(s Stored) Config {
+	if s.StartYear != 0 && !c.given("start_year") {
+		c.StartYear = s.StartYear
+	}
+	if s.Language != "" && !c.given("language") {
+		c.Language = s.Language
+	}
+	if s.Portfolio != nil && !c.given("portfolio.enabled") {
+		c.Portfolio.Enabled = *s.Portfolio
+	}
+	if !c.given("auth.api_key") {
+		c.Auth.APIKey = s.APIKey
+	}
+	if !c.given("auth.portfolio_key") {
+		c.Auth.PortfolioKey = s.PortfolioKey
+	}
+	c.Access.Roles = c.merge("access.roles", c.Access.Roles, s.Roles)
+	c.Access.Types = c.merge("access.types", c.Access.Types, s.Types)
+	return c
+}
+
+// merge returns the entries of the map at a path, and the stored entries that no source gives.
+func (c *Config) merge(path string, own, stored map[string][]string) map[string][]string {
+	all := maps.Clone(own)
+	for name, values := range stored {
+		if !c.given(path + "." + name) {
+			all[name] = values
+		}
+	}
+	return all
 }
 
 // Changed returns the dotted paths of the settings that differ between c and another configuration. It does not list
@@ -145,7 +189,7 @@ func Default() Config {
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range settings {
-		if text, ok := values[settings[i].Path]; ok && !c.Given(settings[i].Path) {
+		if text, ok := values[settings[i].Path]; ok && !c.given(settings[i].Path) {
 			r.setText(&settings[i], text, Place{name: name})
 		}
 	}

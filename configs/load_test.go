@@ -97,7 +97,7 @@ func TestSectionsComeFromFiles(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	c := load(t, inFile("testdata/lists.good.yml"))
-	if !c.Given("lists.named.people.view") || c.Given("lists.named.people.group") {
+	if !c.given("lists.named.people.view") || c.given("lists.named.people.group") {
 		t.Error("settings of a list have wrong origins")
 	}
 	var out bytes.Buffer
@@ -168,5 +168,51 @@ func TestCheckServing(t *testing.T) {
 				t.Errorf("%q with %s: %v", listen, said, err)
 			}
 		}
+	}
+}
+
+// TestWith: stored settings count where no source gives a value.
+func TestWith(t *testing.T) {
+	off := false
+	stored := Stored{
+		StartYear: 1999, Language: "de", APIKey: "k", PortfolioKey: "p", Portfolio: &off,
+		Roles: map[string][]string{"admin": nil, "editor": {"projects.view"}, "leader": {"proposals.view"}},
+		Types: map[string][]string{"review": {"editor"}, "award": nil},
+	}
+	load := func(environ ...string) Config {
+		return load(t, Sources{Environ: append(environ, "VITRINE_PRESET=osiris")})
+	}
+	for _, tt := range []struct {
+		name    string
+		environ []string
+		want    func(*Config)
+	}{
+		{"nothing given", nil, func(c *Config) {}},
+		{"start year", []string{"VITRINE_START_YEAR=1900"}, func(c *Config) { c.StartYear = 1900 }},
+		{"language", []string{"VITRINE_LANGUAGE=en"}, func(c *Config) { c.Language = "en" }},
+		{"keys, as none", []string{"VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=own"},
+			func(c *Config) { c.Auth.APIKey, c.Auth.PortfolioKey = "", "own" }},
+		{"spectrum", []string{"VITRINE_PORTFOLIO_ENABLED=true"}, func(c *Config) { c.Portfolio.Enabled = true }},
+		{"a role", []string{"VITRINE_ACCESS_ROLES=editor=proposals.view"},
+			func(c *Config) { c.Access.Roles["editor"] = []string{"proposals.view"} }},
+		{"a type", []string{"VITRINE_ACCESS_TYPES=review=admin"},
+			func(c *Config) { c.Access.Types["review"] = []string{"admin"} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := load(tt.environ...)
+			got := cfg.With(stored)
+			want := load(tt.environ...)
+			want.StartYear, want.Language, want.Auth.APIKey, want.Auth.PortfolioKey = 1999, "de", "k", "p"
+			want.Portfolio.Enabled = false
+			want.Access.Roles = map[string][]string{"admin": nil, "editor": {"projects.view"}, "leader": {"proposals.view"}}
+			want.Access.Types = map[string][]string{"review": {"editor"}, "award": nil}
+			tt.want(&want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if !reflect.DeepEqual(cfg, load(tt.environ...)) {
+				t.Error("the configuration itself has changed")
+			}
+		})
 	}
 }

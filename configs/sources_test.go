@@ -150,8 +150,8 @@ func TestGiven(t *testing.T) {
 		"language":            false,
 		"":                    false,
 	} {
-		if got := c.Given(path); got != want {
-			t.Errorf("Given(%q) = %v, want %v", path, got, want)
+		if got := c.given(path); got != want {
+			t.Errorf("given(%q) = %v, want %v", path, got, want)
 		}
 	}
 }

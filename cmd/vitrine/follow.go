@@ -76,8 +76,8 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 	if err != nil {
 		return err
 	}
-	begins := cfg.Lists.Enabled && !p.institute.given.Lists.Enabled
-	stale := slices.DeleteFunc(p.institute.given.Changed(cfg), func(path string) bool {
+	begins := cfg.Lists.Enabled && !p.institute.config.Lists.Enabled
+	stale := slices.DeleteFunc(p.institute.config.Changed(cfg), func(path string) bool {
 		return strings.HasPrefix(path, "lists.") && !(begins && path == "lists.enabled")
 	})
 	cfg.Lists.Enabled = cfg.Lists.Enabled && !begins

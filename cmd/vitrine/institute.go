@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -26,7 +25,7 @@ import (
 // institute is the configuration and, with the preset osiris, the settings in the database that complete it. The latter
 // may change while the program runs.
 type institute struct {
-	given    configs.Config
+	config   configs.Config
 	database *osirisdb.Follower // nil if only the configuration counts
 	zone     *time.Location
 	lists    atomic.Pointer[lists] // lists of the configuration as last read
@@ -39,7 +38,7 @@ type institute struct {
 
 // newInstitute reads the files named in the configuration.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
-	i = &institute{given: cfg, sealed: rand.Text()}
+	i = &institute{config: cfg, sealed: rand.Text()}
 	if cfg.Preset == "osiris" { // the preset for databases that contain their own settings
 		i.database = osirisdb.NewFollower(store, log)
 	}
@@ -79,26 +78,22 @@ type settings struct {
 // settings returns the current settings. It fails if the database cannot be read, because the configuration alone could
 // reveal what the institute has hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
-	cfg := i.given
-	cfg.Lists = i.lists.Load().Lists
-	if i.database == nil {
-		return settings{Config: cfg, labels: i.labels.With(i.ownNames)}, nil
+	s := settings{Config: i.config, labels: i.labels}
+	if i.database != nil {
+		stored, err := i.database.Answers(ctx)
+		if err != nil {
+			return settings{}, err
+		}
+		rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
+		s = settings{Config: i.with(stored), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}}
 	}
-	stored, err := i.database.Answers(ctx)
-	if err != nil {
-		return settings{}, err
-	}
-	rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
-	return settings{
-		Config: complete(cfg, stored, i.sealed),
-		labels: i.labels.With(rules.Labels()).With(stored.Labels).With(i.ownNames),
-		member: []string{osiris.RoleUser},
-	}, nil
+	s.Lists, s.labels = i.lists.Load().Lists, s.labels.With(i.ownNames)
+	return s, nil
 }
 
 // rulesOf returns the rules of rendering, completed by the database unless the site has a rules file of its own.
 func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
-	if i.given.Rules.File != "" {
+	if i.config.Rules.File != "" {
 		return i.rules, nil
 	}
 	return i.rules.WithOsiris(stored.Render)
@@ -107,9 +102,9 @@ func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fau
 // rendering returns the rules and options for rendering activities.
 func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	r := &osirisdb.Rendering{Rules: i.rules, Hidden: i.hidden}
-	cfg := i.given
+	cfg := i.config
 	if i.database != nil {
-		cfg = complete(cfg, stored, i.sealed)
+		cfg = i.with(stored)
 		r.Rules, r.Faults = i.rulesOf(stored)
 	}
 	r.Options = render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}
@@ -130,42 +125,22 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
 	}
-	o := render.Options{Affiliated: i.given.Affiliation.Fields, Zone: i.zone}
+	o := render.Options{Affiliated: i.config.Affiliation.Fields, Zone: i.zone}
 	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
 	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
 }
 
-// complete returns a configuration completed by the settings in the database. It completes rights role by role, and
-// visibility type by type. sealed replaces unreadable keys.
-func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs.Config {
-	if stored.StartYear != 0 && !cfg.Given("start_year") {
-		cfg.StartYear = stored.StartYear
-	}
-	if stored.Language != "" && !cfg.Given("language") {
-		cfg.Language = stored.Language
-	}
-	if stored.Portfolio != nil && !cfg.Given("portfolio.enabled") {
-		cfg.Portfolio.Enabled = *stored.Portfolio
-	}
-	if !cfg.Given("auth.api_key") {
-		cfg.Auth.APIKey = secretOf(stored.APIKey, sealed)
-	}
-	if !cfg.Given("auth.portfolio_key") {
-		cfg.Auth.PortfolioKey = secretOf(stored.PortfolioKey, sealed)
-	}
-	cfg.Access.Roles = maps.Clone(cfg.Access.Roles)
+// with returns the configuration with the settings in the database, where it says nothing itself.
+func (i *institute) with(stored osiris.Settings) configs.Config {
+	roles := make(map[string][]string, len(stored.Roles))
 	for role, rights := range stored.Roles {
-		if !cfg.Given("access.roles." + role) {
-			cfg.Access.Roles[role] = named[string](rights)
-		}
+		roles[role] = named[string](rights)
 	}
-	cfg.Access.Types = maps.Clone(cfg.Access.Types)
-	for kind, roles := range stored.Visible {
-		if !cfg.Given("access.types." + kind) {
-			cfg.Access.Types[kind] = roles
-		}
-	}
-	return cfg
+	return i.config.With(configs.Stored{
+		StartYear: stored.StartYear, Language: stored.Language, Portfolio: stored.Portfolio,
+		APIKey: secretOf(stored.APIKey, i.sealed), PortfolioKey: secretOf(stored.PortfolioKey, i.sealed),
+		Roles: roles, Types: stored.Visible,
+	})
 }
 
 // secretOf returns a stored key. If it is unreadable, it returns sealed, which no caller can guess.

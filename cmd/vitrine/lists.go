@@ -47,6 +47,6 @@ func parseListFilter(text string) (*filter.Filter, error) {
 // marked returns a job whose rows have marks, according to the current lists in each run.
 func (i *institute) marked(job materialize.Job) materialize.Job {
 	return materialize.Marked(job, func() mark.Options {
-		return mark.Options{Public: i.lists.Load().public, Topics: i.given.Catalog.TopicsPath, Now: time.Now().In(i.zone)}
+		return mark.Options{Public: i.lists.Load().public, Topics: i.config.Catalog.TopicsPath, Now: time.Now().In(i.zone)}
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/proxy/auth"
-	"vitrine/rules/access"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 )
@@ -191,56 +190,6 @@ func TestOsirisPrecedence(t *testing.T) {
 	}
 	if _, body := s.get("/api/html?apikey=from-the-file"); decode(t, body).Count != 0 {
 		t.Errorf("the position of an unknown author is true: %s", body)
-	}
-}
-
-func TestCompleted(t *testing.T) {
-	t.Parallel()
-	off := false
-	said := osiris.Settings{
-		StartYear: 1999, Language: "de", APIKey: osiris.APIKey{Text: "k"}, PortfolioKey: osiris.APIKey{Sealed: true}, Portfolio: &off,
-		Roles:   map[string][]access.Permission{"admin": nil, "editor": {access.ProjectsView}, "leader": {access.ProposalsView}},
-		Visible: map[string][]string{"review": {"editor"}, "award": nil},
-	}
-	load := func(environ ...string) configs.Config {
-		cfg, err := configs.Load(configs.Sources{Environ: append(environ, "VITRINE_PRESET=osiris")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cfg
-	}
-	for _, tt := range []struct {
-		name    string
-		environ []string
-		want    func(*configs.Config)
-	}{
-		{"nothing given", nil, func(c *configs.Config) {}},
-		{"start year", []string{"VITRINE_START_YEAR=1900"}, func(c *configs.Config) { c.StartYear = 1900 }},
-		{"language", []string{"VITRINE_LANGUAGE=en"}, func(c *configs.Config) { c.Language = "en" }},
-		{"keys, as none", []string{"VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=own"},
-			func(c *configs.Config) { c.Auth.APIKey, c.Auth.PortfolioKey = "", "own" }},
-		{"spectrum", []string{"VITRINE_PORTFOLIO_ENABLED=true"}, func(c *configs.Config) { c.Portfolio.Enabled = true }},
-		{"a role", []string{"VITRINE_ACCESS_ROLES=editor=proposals.view"},
-			func(c *configs.Config) { c.Access.Roles["editor"] = []string{"proposals.view"} }},
-		{"a type", []string{"VITRINE_ACCESS_TYPES=review=admin"},
-			func(c *configs.Config) { c.Access.Types["review"] = []string{"admin"} }},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			cfg := load(tt.environ...)
-			got := complete(cfg, said, "sealed")
-			want := load(tt.environ...)
-			want.StartYear, want.Language, want.Auth.APIKey, want.Auth.PortfolioKey = 1999, "de", "k", "sealed"
-			want.Portfolio.Enabled = false
-			want.Access.Roles = map[string][]string{"admin": {}, "editor": {"projects.view"}, "leader": {"proposals.view"}}
-			want.Access.Types = map[string][]string{"review": {"editor"}, "award": nil}
-			tt.want(&want)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %+v\nwant %+v", got, want)
-			}
-			if !reflect.DeepEqual(cfg, load(tt.environ...)) {
-				t.Error("the configuration itself has changed")
-			}
-		})
 	}
 }
 
