@@ -38,44 +38,50 @@ func statusCommand() *cobra.Command {
 
 // readStatus reads the state of the views from the store, and their modes from a running server of that store, if there
 // is one. If such a server has the embedded store open, or the store does not answer, everything comes from the server,
-// including the state of the store. A server of another store is an error.
+// including the state of the store.
 func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
-	views, name, err := storedStatus(ctx, cfg)
-	if err == nil && len(views) == 0 {
-		err = fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", name)
-	}
-	needed, patience := errors.Is(err, origin.ErrLocked) || errors.Is(err, rules.ErrUnavailable), storeTime
-	if cfg.Admin.Listen == "" || err != nil && !needed {
+	views, store, err := storedStatus(ctx, cfg)
+	switch {
+	case err == nil && len(views) == 0:
+		return nil, nil, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
+	case cfg.Admin.Listen == "":
 		return views, nil, err
+	case errors.Is(err, origin.ErrLocked), errors.Is(err, rules.ErrUnavailable):
+		views, state, failed := servedStatus(ctx, cfg, store, storeTime)
+		if failed != nil {
+			return nil, nil, fmt.Errorf("%w, and %w", err, failed)
+		}
+		return views, state, nil
+	case err != nil:
+		return nil, nil, err
 	}
-	if !needed {
-		patience = time.Second
+	served, _, _ := servedStatus(ctx, cfg, store, time.Second) // ignore the error: there may be no server
+	for i := range views {
+		for _, s := range served {
+			if s.View == views[i].View {
+				views[i].ServedView = s.ServedView
+			}
+		}
 	}
-	asking, cancel := context.WithTimeout(ctx, patience)
+	return views, nil, nil
+}
+
+// servedStatus reads the state of the views and of the store from the server at the admin address. Any server on this
+// machine may have that port; one of another store is an error.
+func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var answer struct {
 		Data  []proxy.ViewStatus `json:"data"`
 		Store *proxy.StoreStatus `json:"store"`
 	}
-	asked := askServer(asking, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), &answer)
-	// The port may belong to any server on this machine, whose views may be those of another store.
-	switch ours := asked == nil && answer.Store != nil && answer.Store.Name == name; {
-	case needed && asked != nil:
-		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
-	case needed && !ours:
-		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
-	case needed:
-		return answer.Data, answer.Store, nil
-	case ours:
-		for i := range views {
-			for _, s := range answer.Data {
-				if s.View == views[i].View {
-					views[i].ServedView = s.ServedView
-				}
-			}
-		}
+	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), &answer); err != nil {
+		return nil, nil, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
 	}
-	return views, nil, nil
+	if answer.Store == nil || answer.Store.Name != store {
+		return nil, nil, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
+	}
+	return answer.Data, answer.Store, nil
 }
 
 // storeTime bounds how long reading the state of the views from a store, or else from a server, may take.
