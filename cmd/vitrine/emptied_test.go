@@ -28,7 +28,11 @@ func TestEmptiedCollections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner, err := newRunner(t.Context(), cfg, store, inst, materialize.Options{Log: log})
+	o, err := runnerOptions(t.Context(), cfg, store, inst, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := materialize.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,11 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 	if err != nil {
 		return nil, err
 	}
-	runner, err := newRunner(ctx, cfg, store, inst, materialize.Options{Log: log})
+	o, err := runnerOptions(ctx, cfg, store, inst, log)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := materialize.New(o)
 	if err != nil {
 		return nil, err
 	}

@@ -181,12 +181,12 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
-		p.runner, err = newRunner(ctx, cfg, store, p.institute, materialize.Options{
-			Before:    p.views.WaitLoaded,
-			OnPublish: func(m origin.Meta) { p.views.Notify(m.View) },
-			Observer:  p.observer(), Log: log,
-		})
+		jobs, err := runnerOptions(ctx, cfg, store, p.institute, log)
 		if err != nil {
+			return nil, err
+		}
+		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) { p.views.Notify(m.View) }, p.observer()
+		if p.runner, err = materialize.New(jobs); err != nil {
 			return nil, err
 		}
 	}

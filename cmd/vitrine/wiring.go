@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/rules/spectrum"
 )
 
 // openStore opens the configured store. It creates an embedded store that does not exist, which only import, the demo
@@ -76,21 +78,20 @@ var (
 	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
-// newRunner returns the runner of the configured jobs. The caller provides the log and the functions that the runner
-// calls.
-func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, o materialize.Options) (_ *materialize.Runner, err error) {
-	if o.Jobs, err = newJobs(ctx, cfg, i); err != nil {
-		return nil, err
-	}
+// runnerOptions returns the options of a runner of the configured jobs.
+func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, log *slog.Logger) (materialize.Options, error) {
+	jobs, err := newJobs(ctx, cfg, i)
 	m := cfg.Materialize
-	o.Store, o.Schedule, o.FullSchedule, o.Location = store, m.Schedule, m.Full, i.zone
-	o.MaxShrink, o.LeaseTTL, o.Batch = m.MaxShrink, m.Lease, publishBatch
+	o := materialize.Options{
+		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: i.zone,
+		MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Batch: publishBatch, Log: log,
+	}
 	if embeddedPath(cfg) != "" {
 		o.Holder = "embedded" // only one process can open the store, and it may take over the lease of its killed predecessor at once
 	} else {
 		o.Watcher = store
 	}
-	return materialize.New(o)
+	return o, err
 }
 
 // newJobs returns the jobs of all views, in the order in which they run.
@@ -99,15 +100,14 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	if err != nil {
 		return nil, err
 	}
-	o := materialize.SpectrumOptions{
-		Fingerprint: activities.Fingerprint, Catalogue: catalogueFile(cfg.Catalog.File),
-	}
-	o.Topics, o.CatalogURL, o.Render = cfg.Catalog.TopicsPath, cfg.Catalog.URL, complete
-	spectrum := materialize.Spectrum(o)
+	topics := materialize.Spectrum(materialize.SpectrumOptions{
+		Options:   spectrum.Options{Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete},
+		Catalogue: catalogueFile(cfg.Catalog.File), Fingerprint: activities.Fingerprint,
+	})
 	if i.hidden != nil { // summaries must not contain hidden fields, because all callers see them
-		spectrum = materialize.Filled(spectrum, i.hidden.Strip, "hidden "+i.hidden.String())
+		topics = materialize.Filled(topics, i.hidden.Strip, "hidden "+i.hidden.String())
 	}
-	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(spectrum), cfg.Views.Optional)
+	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(topics), cfg.Views.Optional)
 	for n, job := range jobs {
 		if job.View != activities.View {
 			jobs[n] = i.marked(job)
