@@ -71,28 +71,34 @@ func (b behind) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return b.e.views().Rows(ctx, view, since, fn)
 }
 
-// put exchanges the store, and waits for a status.
-func (r *running) put(e *exchanged, p *publisher, is func(view.Status) bool) view.Status {
-	r.t.Helper()
-	e.Store(p)
-	return r.polled(is)
-}
-
-// polled lets the set poll until a status is there.
+// polled lets the set poll until a status is there. It fails the test if the view is held
+// meanwhile for a new reason, which may stay.
 func (r *running) polled(is func(view.Status) bool) view.Status {
 	r.t.Helper()
-	for {
+	for before := heldBy(r.Status()[0]); ; {
 		r.Notify("things")
-		if st := r.Status()[0]; is(st) {
+		st := r.Status()[0]
+		if is(st) {
 			return st
+		}
+		if reason := heldBy(st); reason != "" && reason != before {
+			r.t.Fatalf("held: %s", reason)
 		}
 		<-time.After(time.Millisecond)
 	}
 }
 
+// heldBy is the reason why a view is held, if it is.
+func heldBy(st view.Status) string {
+	if st.Held == nil {
+		return ""
+	}
+	return st.Held.Error()
+}
+
 // heldFor waits for a status that says so.
 func heldFor(words string) func(view.Status) bool {
-	return func(st view.Status) bool { return st.Held != nil && strings.Contains(st.Held.Error(), words) }
+	return func(st view.Status) bool { return strings.Contains(heldBy(st), words) }
 }
 
 // shows waits for the snapshot of a number of rows that nothing holds.
@@ -167,7 +173,8 @@ func TestLostDatabaseIsHeld(t *testing.T) {
 			t.Run("running", func(t *testing.T) {
 				r, e := exchange(t, good, o)
 				r.polled(shows(10))
-				r.put(e, empty, heldFor("no longer has it"))
+				e.Store(empty)
+				r.polled(heldFor("no longer has it"))
 				if r.Force("things") {
 					t.Error("forced to show what is not there")
 				}
@@ -279,7 +286,8 @@ func TestRestoredBackup(t *testing.T) {
 			r.polled(shows(12))
 			want := slices.Repeat([]int32{2}, 10)
 			if seen {
-				r.put(e, backup, heldFor("gone back from generation 4 to 2"))
+				e.Store(backup)
+				r.polled(heldFor("gone back from generation 4 to 2"))
 				if err := backup.SetHealth(t.Context(), "things", backup.lease, origin.Health{Status: origin.HealthOK}); err != nil {
 					t.Fatal(err)
 				}
