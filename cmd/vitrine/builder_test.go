@@ -209,6 +209,7 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 // is and as the builder makes it of choices, the way its reader would: in the page of a site.
 func TestBuilderSnippets(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	data := newRoad(t)
 	t.Run("served", func(t *testing.T) { runSnippets(t, nil, data, served(t, data.URL)) })
 	t.Run("built", func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 // TestCiteFile: exports follow the mapping rules of the site's own file.
 func TestCiteFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, src := configs.CiteRules()
 	own := strings.NewReplacer("  title: [title]\n", "  title: [name, title]\n", "bibtex: article,", "bibtex: online,").Replace(string(src))

@@ -16,6 +16,7 @@ func stuck(end <-chan struct{}) { <-end }
 
 // TestEndAnyway: the log names a goroutine that does not end, and the process ends without it.
 func TestEndAnyway(t *testing.T) {
+	t.Parallel()
 	end := make(chan struct{})
 	defer close(end)
 	go stuck(end)

@@ -52,6 +52,7 @@ const flaws = `(() => {
 // TestDocsPageInABrowser looks at the page as a reader does, on a screen and on a phone.
 func TestDocsPageInABrowser(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
 	for _, width := range []int64{1280, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -73,6 +74,7 @@ func TestDocsPageInABrowser(t *testing.T) {
 // TestDocsPageTries: a form of the page asks the API, with the key that was entered.
 func TestDocsPageTries(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
@@ -108,6 +110,7 @@ func TestDocsPageTries(t *testing.T) {
 // TestDocsPageFinds: the contents show what has the words looked for.
 func TestDocsPageFinds(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
@@ -124,6 +127,7 @@ func TestDocsPageFinds(t *testing.T) {
 // TestDocsPageWithoutScript: everything can be read; nothing is there that would not work.
 func TestDocsPageWithoutScript(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()

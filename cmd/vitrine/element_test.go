@@ -80,6 +80,7 @@ func shoot(v *tab, name string) {
 // TestPageElement shows the element to visitors of several kinds of pages.
 func TestPageElement(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
@@ -151,6 +152,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 // visitor a message, and the links of the pager lead where they say.
 func TestPageElementKeepsTheList(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	data := listHost(t)
 	v := newTab(t, startBrowser(t), 1280)
 	v.open(website(t, data.base, fullElement))

@@ -500,6 +500,7 @@ func startWordPress(t *testing.T, server string) func() string {
 // TestEmbeddingFetches runs the snippets of programs.
 func TestEmbeddingFetches(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	data := listHost(t)
 	l := newFlaky(t, data.base)
 	run := func(t *testing.T, dir, program string, args ...string) (string, error) {

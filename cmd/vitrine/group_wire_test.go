@@ -32,7 +32,6 @@ const groupConfig = `
 mongo: {batch: 50}
 access: {anonymous: [projects.view, proposals.view, portfolio-spectrum]}
 views: {poll: 500ms}
-shutdown: {delay: 300ms}
 log: {requests: false}
 materialize:
   lease: 6s
@@ -46,6 +45,7 @@ func newGroup(t *testing.T, s stamped) *group {
 	t.Helper()
 	g := &group{known: newKnown(s), t: t, uri: mongotest.Start(t) + "institute", dir: t.TempDir()}
 	write(t, filepath.Join(g.dir, "v.yml"), groupConfig)
+	set(g.dir, "VITRINE_SHUTDOWN_DELAY", "300ms")
 	g.store = storeAt(t, g.uri)
 	t.Cleanup(func() { _ = g.store.Close() })
 	g.advance()

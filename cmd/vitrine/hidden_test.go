@@ -32,6 +32,7 @@ func secretRecords() (persons, activities string) {
 // operator's commands see them.
 func TestHiddenByDefault(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		t.Helper()

@@ -31,6 +31,7 @@ func askedAs(t *testing.T, address, host string) (*http.Response, string) {
 // TestCacheWithoutHost: a cache whose key has no host, as nginx's by default, gives no client
 // links to a host that another one has named.
 func TestCacheWithoutHost(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		t.Skip("nginx is not installed")
 	}
@@ -60,6 +61,7 @@ func TestCacheWithoutHost(t *testing.T) {
 
 // TestHosts: absolute URLs have the hosts of listen and of the loopback, or those of lists.hosts.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeDump(t, dir)
 	for settings, hosts := range map[string]map[string]int{

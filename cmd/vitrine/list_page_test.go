@@ -90,6 +90,7 @@ func send(mediaType, body string) http.HandlerFunc {
 // policy refuses. VITRINE_TEST_SHOTS names a folder for pictures of them, light and dark.
 func TestListPageLooks(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	schemes := []string{"light"}
 	if os.Getenv("VITRINE_TEST_SHOTS") != "" {
 		schemes = append(schemes, "dark")
@@ -167,6 +168,7 @@ func change(v *tab, field, value string) {
 // and says so when the server fails.
 func TestListPageBuilder(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	v := listTab(t, 1280)
 	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 	if got, want := eval[string](v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
@@ -208,6 +210,7 @@ func TestListPageBuilder(t *testing.T) {
 // have that of the visitor's browser, and server-side includes find no variable in them.
 func TestListPageBuilderWithoutBase(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	chrome, s := startBrowser(t), listHost(t)
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(s.base+"/"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
@@ -232,6 +235,7 @@ func TestListPageBuilderWithoutBase(t *testing.T) {
 // TestListPageCopies: the button copies the text before it; without a clipboard it selects it.
 func TestListPageCopies(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	v := listTab(t, 1280)
 	v.do(chromedp.Navigate(servingPages(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
 	v.await(`document.querySelector("button[data-copy]").textContent === "Copied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
@@ -242,6 +246,7 @@ func TestListPageCopies(t *testing.T) {
 // nothing is there that would not work.
 func TestListPageWithoutScript(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	v := listTab(t, 1280)
 	v.withoutScript()
 	v.do(chromedp.Navigate(servingPages(t, nil) + "start"))
@@ -260,6 +265,7 @@ func TestListPageWithoutScript(t *testing.T) {
 // none of our own navigation, and its links to other sites leave the iframe.
 func TestListPageInFrame(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	v := listTab(t, 800)
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -51,6 +51,7 @@ func (r *running) public() string {
 
 // TestReloadedLists: what is public follows the configuration file, all of it or nothing.
 func TestReloadedLists(t *testing.T) {
+	t.Parallel()
 	r := runProgram(t)
 	dir := t.TempDir()
 	tests := []struct{ name, file, public, wrong string }{
@@ -80,6 +81,7 @@ func TestReloadedLists(t *testing.T) {
 // TestHangupReloads sends SIGHUP to a server with a configuration file: it reads the file
 // again, and a bad one costs a line in the log.
 func TestHangupReloads(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := writeFile(t, dir, "store: bolt://v.db\n")
 	writeDump(t, dir)
@@ -108,6 +110,7 @@ func TestHangupReloads(t *testing.T) {
 // TestReloadNamesOthers: settings that a reload does not adopt are named in the log, without
 // their values, as long as they differ from those of the start.
 func TestReloadNamesOthers(t *testing.T) {
+	t.Parallel()
 	const stale = `"msg":"changed settings keep their old values until a restart","settings":`
 	dir := t.TempDir()
 	file := writeFile(t, dir, "store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false}\n")
@@ -166,6 +169,7 @@ func TestTitles(t *testing.T) {
 
 // TestTrackingByDefault: links from newsletters and posts work without a setting, all else is strict.
 func TestTrackingByDefault(t *testing.T) {
+	t.Parallel()
 	s := listHost(t)
 	for _, path := range []string{"/lists", "/lists/activities", "/lists/unit/ECO.html", "/lists/activities.rss"} {
 		for query, want := range map[string]int{

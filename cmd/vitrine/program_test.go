@@ -52,7 +52,8 @@ func alone() {
 			_ = os.Unsetenv(name)
 		}
 	}
-	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "") // no listener; servers get free ports by flag
+	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "")    // no listener; servers get free ports by flag
+	_ = os.Setenv("VITRINE_SHUTDOWN_DELAY", "0") // no balancer has to turn away first
 }
 
 // wholeOnly skips a test in a short run, such as that under the race detector: it takes

@@ -13,19 +13,19 @@ import (
 	"vitrine/configs"
 )
 
-// canaries puts a word that never occurs by chance into every secret setting, by
-// way of files, and returns the words by the setting's path.
-func canaries(t *testing.T) map[string]string {
+// canaries puts a word that never occurs by chance into every secret setting of commands in a
+// folder, by way of files, and returns the words by the setting's path.
+func canaries(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	dir, words := t.TempDir(), map[string]string{}
+	files, words := t.TempDir(), map[string]string{}
 	for _, setting := range configs.Settings() {
 		if !setting.Secret {
 			continue
 		}
 		word := "canary-" + strings.ReplaceAll(setting.Path, ".", "-") + "-0123456789abcdef0123456789"
-		file := filepath.Join(dir, setting.Path)
+		file := filepath.Join(files, setting.Path)
 		write(t, file, word)
-		t.Setenv("VITRINE_"+strings.ToUpper(strings.ReplaceAll(setting.Path, ".", "_"))+"_FILE", file)
+		set(dir, "VITRINE_"+strings.ToUpper(strings.ReplaceAll(setting.Path, ".", "_"))+"_FILE", file)
 		words[setting.Path] = word
 	}
 	if len(words) < 4 {
@@ -37,14 +37,15 @@ func canaries(t *testing.T) map[string]string {
 // TestSecretsStayIn looks for secrets in everything that the program writes or sends.
 func TestSecretsStayIn(t *testing.T) {
 	wholeOnly(t)
-	words := canaries(t)
+	t.Parallel()
+	dir := t.TempDir()
+	words := canaries(t, dir)
 	const password = "canary-password"
 	words["store"] = password
-	t.Setenv("VITRINE_LOG_LEVEL", "debug")
-	t.Setenv("VITRINE_LOG_REQUESTS", "true")
+	set(dir, "VITRINE_LOG_LEVEL", "debug")
+	set(dir, "VITRINE_LOG_REQUESTS", "true")
 	said := map[string]string{}
 	say := func(where, what string) { said[where] += what }
-	dir := t.TempDir()
 
 	say("config", vitrine(t, dir, "config"))
 	s := startServer(t, dir, "--demo").ready()
@@ -79,7 +80,7 @@ func TestSecretsStayIn(t *testing.T) {
 	// A store with a password that cannot be reached, named in a file.
 	file := filepath.Join(dir, "store")
 	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
-	t.Setenv("VITRINE_STORE_FILE", file)
+	set(dir, "VITRINE_STORE_FILE", file)
 	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file}, {"osiris"}} {
 		cmd := command(dir, args...)
 		out, _ := cmd.CombinedOutput() // fails, which is its task here
@@ -116,6 +117,7 @@ func TestVisiblePassword(t *testing.T) {
 // TestSecretFlags: no setting that is secret can be given as a flag.
 func TestSecretFlags(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	for _, setting := range configs.Settings() {
 		if setting.Secret && setting.Flag != "" {
 			t.Errorf("%s is secret and has the flag --%s", setting.Path, setting.Flag)
@@ -124,8 +126,9 @@ func TestSecretFlags(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip("no list of processes to look into")
 	}
-	words := canaries(t)
-	s := startServer(t, t.TempDir(), "--demo")
+	dir := t.TempDir()
+	words := canaries(t, dir)
+	s := startServer(t, dir, "--demo")
 	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "cmdline"))
 	if err != nil {
 		t.Fatal(err)
