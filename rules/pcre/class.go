@@ -3,157 +3,146 @@ package pcre
 import (
 	"fmt"
 	"regexp"
-	"regexp/syntax"
-	"strconv"
 	"strings"
 	"unicode"
 )
 
-// Sets of characters are the content of a class in Go's syntax. Go's parser computes with them if PCRE2 has no equal
-// class.
+// set is a class as both engines read it.
+type set struct {
+	content string // what stands between the brackets
+	negated bool   // "^" stands before the content
+	folded  bool   // the i option applies to it, as to characters, or does not matter
+}
 
-// classes are the sets that only PCRE2 has, or that differ in Go.
+const (
+	horizontal = `\t \x{a0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}`
+	vertical   = `\n-\r\x{85}\x{2028}\x{2029}`
+	noSpace    = `\x{0}-\x{8}\x{e}-\x{1f}!-\x{10ffff}`
+)
+
+// classes are the sets of escapes, and the POSIX classes that regexp2 reads differently.
 var classes = map[string]string{
-	"d": `0-9`,
-	"w": `0-9A-Z_a-z`,
-	"s": `\t-\r `,
-	"h": `\t \x{a0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}`,
-	"v": `\n-\r\x{85}\x{2028}\x{2029}`,
+	"d": `\d`, "^d": `\D`, "digit": `\d`, "^digit": `\D`, "w": `\w`, "^w": `\W`, "h": horizontal, "v": vertical,
+	"s": `\t-\r `, "^s": noSpace, "space": `\t-\r `, "^space": noSpace,
 }
 
 // unicodeClasses are the sets that (*UCP) changes.
 var unicodeClasses = map[string]string{
-	"d": `\p{Nd}`, "digit": `\p{Nd}`,
-	"w": `\p{L}\p{N}_`, "word": `\p{L}\p{N}_`,
-	"s": `\pZ` + classes["h"] + classes["v"], "space": `\pZ` + classes["h"] + classes["v"],
-	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": classes["h"],
+	"d": `\p{Nd}`, "digit": `\p{Nd}`, "w": `\p{L}\p{N}_`, "word": `\p{L}\p{N}_`,
+	"s": `\pZ` + horizontal + vertical, "space": `\pZ` + horizontal + vertical,
+	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": horizontal,
 }
 
-// setOf returns the set for an escape or a POSIX class.
-func (p *rewriter) setOf(name string) string {
-	if set, ok := unicodeClasses[name]; ok && p.flags.has('u') {
-		return set
+// setOf returns the set of an escape or a POSIX class. "^" before its name negates it.
+func (p *rewriter) setOf(name string) set {
+	positive := strings.TrimPrefix(name, "^")
+	if content := unicodeClasses[positive]; content != "" && p.flags.has('u') {
+		return set{content: content, negated: positive != name}
 	}
-	if set, ok := classes[name]; ok {
-		return set
+	if content := classes[name]; content != "" {
+		return set{content: content, folded: positive != "w"}
 	}
-	return "[:" + name + ":]"
+	if content := classes[positive]; content != "" {
+		return set{content: content, negated: true, folded: true}
+	}
+	return set{content: "[:" + name + ":]"}
 }
 
-// ranges returns the first and the last character of each range of a class in Go's syntax.
-func (p *rewriter) ranges(class string) []rune {
-	re, err := syntax.Parse(class, syntax.Perl)
-	switch {
-	case err != nil:
-		p.fail(reasonOf(err))
-	case re.Op == syntax.OpAnyChar:
-		return []rune{0, unicode.MaxRune}
-	case re.Op == syntax.OpAnyCharNotNL:
-		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
-	case re.Op != syntax.OpLiteral:
-		return re.Rune
+// bracket returns a set as a class.
+func (p *rewriter) bracket(s set) string {
+	class := "[" + s.content + "]"
+	if s.negated {
+		class = "[^" + s.content + "]"
 	}
-	// Go's parser turns a class of one character into a literal.
-	if re.Flags&syntax.FoldCase != 0 {
-		return cases(re.Rune[0])
+	if p.flags.has('i') && !s.folded {
+		return "(?-i:" + class + ")"
 	}
-	return []rune{re.Rune[0], re.Rune[0]}
+	return class
 }
 
-// cases returns the ranges with all cases of a character.
-func cases(r rune) []rune {
-	all := []rune{r, r}
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		all = append(all, f, f)
-	}
-	return all
-}
-
-// formatRanges writes ranges as the content of a class.
-func formatRanges(ranges []rune) string {
-	var b []byte
-	for i, r := range ranges {
-		b = append(strconv.AppendInt(append(b, `\x{`...), int64(r), 16), `}-`[:2-i%2]...)
-	}
-	return string(b)
-}
-
-// set writes a class. Only Go's engine understands the properties in it.
-func (p *rewriter) set(content string) {
-	class := "[" + content + "]"
-	if p.net && (strings.Contains(content, `\p`) || strings.Contains(content, "[:")) {
-		if class = "[" + formatRanges(p.ranges(class)) + "]"; class == "[]" {
-			class = "(?!)"
-		}
-	}
-	p.write(class, class)
-}
-
-// class reads a bracketed class.
+// class reads a bracketed class. If one class cannot have all its sets, it writes alternatives.
 func (p *rewriter) class() {
-	negate := ""
-	if p.accept("^") {
-		negate = "^"
-	}
-	for p.accept(`\E`) {
-		continue // it ends no quotation, and is not the first character
-	}
-	var cased, fixed string // cased has characters, to which the i option applies, and fixed has sets, to which it does not
+	negate := p.accept("^")
+	fixed, chars := set{}, set{folded: true}
+	cased := false // whether the i option affects chars
+	var parts []set
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.peek() != ']'; first = false {
-		switch {
-		case p.comes(`\Q`):
-			for _, r := range p.match(quoted)[1] {
-				cased += fmt.Sprintf(`\x{%x}`, r)
-			}
-		case !p.more():
+		if p.peek() == 0 {
 			p.fail("missing terminating ] for a character class")
-		case p.accept(`\E`):
-		case p.accept("-"):
-			cased += "-" // Go's parser finds the ranges
+			return
+		}
+		switch r, s := p.atom(); {
+		case s.negated:
+			parts = append(parts, s)
+		case s.folded:
+			chars.content += s.content
+		case s.content != "":
+			fixed.content += s.content
 		default:
-			if r, set := p.atom(); set != "" {
-				fixed += set
-			} else {
-				cased += fmt.Sprintf(`\x{%x}`, r)
+			chars.content += fmt.Sprintf(`\x{%x}`, r)
+			cased = cased || unicode.SimpleFold(r) != r
+			if p.peek() == '-' && !strings.HasPrefix(p.src[p.pos:], "-]") {
+				p.pos++
+				if r, s = p.atom(); s.content != "" {
+					p.fail("invalid range in character class")
+				}
+				chars.content += fmt.Sprintf(`-\x{%x}`, r)
+				cased = true
 			}
 		}
 	}
 	p.pos++
-	switch {
-	case cased == "":
-	case p.flags.has('i'):
-		cased = formatRanges(p.ranges("(?i:[" + cased + "])"))
-	case p.net: // the other engine treats hyphens differently
-		cased = formatRanges(p.ranges("[" + cased + "]"))
+	if fixed.content != "" && !(cased && p.flags.has('i')) {
+		fixed.content, chars.content = fixed.content+chars.content, ""
 	}
-	p.set(negate + fixed + cased) // in this order, so that a hyphen at the end makes no range
-}
-
-var posix = regexp.MustCompile(`^\[:(\^?)([a-z]+):\]`)
-
-// atom reads a character of a class, or the set for an escape or a POSIX class.
-func (p *rewriter) atom() (r rune, set string) {
-	switch {
-	case p.peek() != '\\' && p.peek() != '[':
-		return p.next(), ""
-	case p.accept(`\b`):
-		return '\b', ""
-	case p.accept(`\`):
-		if r, set = p.escape(); strings.HasPrefix(set, "^") {
-			set = formatRanges(p.ranges("[" + set + "]"))
+	for _, s := range []set{fixed, chars} {
+		if s.content != "" {
+			parts = append(parts, s)
 		}
-		return r, set
 	}
-	found := p.match(posix)
-	switch {
-	case found == nil:
-		return p.next(), ""
-	case p.flags.has('i') && !p.flags.has('u') && (found[2] == "lower" || found[2] == "upper"):
-		found[2] = "alpha"
-	}
-	if set = p.setOf(found[2]); found[1] != "" {
-		set = formatRanges(p.ranges("[^" + set + "]"))
-	}
-	return 0, set
+	p.union(parts, negate)
 }
+
+// union writes a class of several sets.
+func (p *rewriter) union(parts []set, negate bool) {
+	if len(parts) == 1 {
+		parts[0].negated = parts[0].negated != negate
+		p.write(p.bracket(parts[0]))
+		return
+	}
+	all := make([]string, len(parts))
+	for i, s := range parts {
+		all[i] = p.bracket(s)
+	}
+	if union := "(?:" + strings.Join(all, "|") + ")"; negate {
+		p.only("(?s:.)", "(?:(?!"+union+")(?s:.))")
+	} else {
+		p.write(union)
+	}
+}
+
+var posix = regexp.MustCompile(`^\[:(\^?[a-z]+):\]`)
+
+// atom reads a character of a class, or the set of an escape or a POSIX class.
+func (p *rewriter) atom() (rune, set) {
+	if p.accept(`\b`) {
+		return '\b', set{}
+	}
+	if p.accept(`\`) {
+		return p.escape()
+	}
+	if p.peek() == '[' {
+		if found := p.match(posix); found != nil {
+			name := found[1]
+			if p.flags.has('i') && !p.flags.has('u') {
+				name = anyCase.Replace(name)
+			}
+			return 0, p.setOf(name)
+		}
+	}
+	return p.next(), set{}
+}
+
+// anyCase names the POSIX class that stands for another under the i option.
+var anyCase = strings.NewReplacer("lower", "alpha", "upper", "alpha")

@@ -2,10 +2,11 @@
 // ASCII classes. It only decides whether a text matches, not where.
 //
 //	expression ──rewriter──▶ Go's syntax ──literalOf──▶ literals ──▶ regexp
-//	                └──────▶ .NET's syntax, if Go's engine cannot judge ──▶ regexp2
+//	                └──────▶ with more, if Go's engine cannot judge ──▶ regexp2
 //
-// The rewriter translates an expression for the engines, and leaves refusing malformed expressions to their parsers: an
-// expression that PCRE2 refuses may be accepted here. Go's engine takes time linear in the text and is preferred;
-// regexp2 backtracks and is limited by a Budget. Compile returns an Error for an expression that neither engine can
-// run. Matching first searches for the literal that every match contains, here and in the indexes of the views.
+// The rewriter reads an expression once and writes it in Go's syntax, which regexp2 shares, and leaves refusing
+// malformed expressions to their parsers: an expression that PCRE2 refuses may be accepted here. Go's engine takes time
+// linear in the text and is preferred; regexp2 backtracks and is limited by a Budget. Compile returns an Error for an
+// expression that neither engine can run. Matching first searches for the literal that every match contains, here and
+// in the indexes of the views.
 package pcre

@@ -1,6 +1,7 @@
 package pcre
 
 import (
+	"cmp"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -12,8 +13,8 @@ import (
 var (
 	digits         = regexp.MustCompile(`^\d+`)
 	namedReference = regexp.MustCompile(`^(?:g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
-	propertyName   = regexp.MustCompile(`^(?:\{(\^?)([^}]*)\}|(\pL))`)
-	hexadecimal    = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{1,2}))`)
+	property       = regexp.MustCompile(`^[pP](?:\{(\^?)([^}]*)\}|(\pL))`)
+	hexadecimal    = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{0,2}))`)
 	octal          = regexp.MustCompile(`^[0-7]{1,3}`)
 )
 
@@ -25,6 +26,7 @@ func (p *rewriter) escaped() {
 		found := p.match(namedReference)
 		if found == nil {
 			p.fail("a group name or number was expected")
+			return
 		}
 		p.reference(strings.Join(found[1:], ""))
 		return
@@ -37,93 +39,84 @@ func (p *rewriter) escaped() {
 			return
 		}
 	}
-	r, set := p.escape()
-	if set != "" {
-		p.set(set)
+	if r, s := p.escape(); s.content != "" {
+		p.write(p.bracket(s))
 	} else {
 		p.literal(r)
 	}
 }
 
-// escape reads an escape, after its backslash, with the same meaning inside a class and outside. It returns a character
-// or, as content of a class in Go's syntax, a set. Letters without a meaning are errors.
-func (p *rewriter) escape() (r rune, set string) {
-	if !p.more() {
-		p.fail("\\ at end of pattern")
-	}
-	c := p.src[p.pos : p.pos+1]
-	if c == "p" || c == "P" {
-		return 0, p.property()
-	}
-	if lower := strings.ToLower(c); strings.Contains("dwshv", lower) {
-		p.pos++
-		if set = p.setOf(lower); lower != c {
-			set = "^" + set
-		}
-		return 0, set
-	}
-	return p.character(), ""
-}
+// maxProperties bounds the memory for the ranges of a compiled expression.
+const maxProperties = 64
 
-// character reads an escape for a single character.
-func (p *rewriter) character() rune {
+// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character or a set.
+// Letters without a meaning are errors.
+func (p *rewriter) escape() (rune, set) {
+	if p.peek() == 0 {
+		p.fail("\\ at end of pattern")
+		return 0, set{}
+	}
+	if found := p.match(property); found != nil {
+		return 0, p.property(found)
+	}
 	if found := p.match(hexadecimal); found != nil {
-		return p.code(found[1]+found[2], 16)
+		return p.code(found[1]+found[2], 16), set{}
 	}
 	if found := p.match(octal); found != nil {
-		return p.code(found[0], 8)
+		return p.code(found[0], 8), set{}
 	}
 	c := p.next()
 	switch i := strings.IndexRune("aefnrt", c); {
+	case strings.ContainsRune("dwshv", c):
+		return 0, p.setOf(string(c))
+	case strings.ContainsRune("DWSHV", c):
+		return 0, p.setOf("^" + strings.ToLower(string(c)))
 	case i >= 0:
-		return rune("\a\x1b\f\n\r\t"[i])
-	case c == 'x' && p.peek() != '{':
-		return 0
-	case c == 'x':
-		p.fail("a number in braces was expected")
+		return rune("\a\x1b\f\n\r\t"[i]), set{}
 	case c == 'c' || c == 'o' || c == 'N':
 		p.unsupported(`\` + string(c))
+	case c == 'p' || c == 'P':
+		p.fail("malformed \\P or \\p sequence")
 	case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
 		p.fail("unrecognized character follows \\")
 	}
-	return c
+	return c, set{}
 }
 
-// code returns the character with a number.
+// code returns the character with a number; \x without a number is zero.
 func (p *rewriter) code(number string, base int) rune {
-	n, err := strconv.ParseUint(number, base, 32)
+	n, err := strconv.ParseUint(cmp.Or(number, "0"), base, 32)
 	if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
 		p.fail("not a character code")
 	}
 	return rune(n)
 }
 
-// maxProperties bounds the memory for the ranges of a compiled expression.
-const maxProperties = 64
-
-// property reads \pL, \p{Name} and \p{^Name}, and their negations, from the letter on: general categories and scripts,
-// which Go's parser supports.
-func (p *rewriter) property() string {
-	negate := p.next() == 'P'
-	found := p.match(propertyName)
-	if found == nil {
-		p.fail("malformed \\P or \\p sequence")
-	}
+// property returns the set of \pL, \p{Name}, \p{^Name} or their negations: general categories and scripts that Go's
+// parser supports.
+func (p *rewriter) property(found []string) set {
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")
 	}
-	name := found[2] + found[3]
-	if name == "L&" {
+	name, negate := found[2]+found[3], found[0][0] == 'P' != (found[1] != "")
+	switch name {
+	case "Any": // regexp2 does not have it
+		return set{content: `\x{0}-\x{10ffff}`, negated: negate, folded: true}
+	case "L&":
 		name = "LC"
 	}
-	set := `\p{` + name + `}`
 	if unicode.Categories[name] == nil {
-		if _, err := syntax.Parse(set, syntax.Perl); err != nil {
-			p.unsupported(set)
+		for script := range unicode.Scripts {
+			if strings.EqualFold(script, name) {
+				name = script // as regexp2 writes it
+			}
+		}
+		if _, err := syntax.Parse(`\p{`+name+`}`, syntax.Perl); err != nil {
+			p.unsupported(`\p{` + name + `}`)
 		}
 	}
-	if negate != (found[1] != "") {
-		set = "^" + set
+	if negate {
+		return set{content: `\P{` + name + `}`}
 	}
-	return set
+	return set{content: `\p{` + name + `}`}
 }

@@ -17,7 +17,7 @@ const name = `[\pL_][\pL\p{Nd}_]*`
 
 var (
 	look      = regexp.MustCompile(`^\?<?[=!]`)
-	groupName = regexp.MustCompile(`^\?(?:P?<(` + name + `)>|'(` + name + `)')`)
+	groupName = regexp.MustCompile(`^\?(?:P?<` + name + `>|'` + name + `')`)
 	sameAs    = regexp.MustCompile(`^\?P=(` + name + `)\)`)
 	settings  = regexp.MustCompile(`^\?([imsxn]*)(?:-([imsxn]*))?([:)])`)
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
@@ -25,33 +25,30 @@ var (
 
 // group reads a group after its opening parenthesis.
 func (p *rewriter) group() {
-	mark := len(p.out)
-	switch {
-	case p.peek() != '?' && p.flags.has('n'):
+	mark := len(p.std)
+	if p.peek() != '?' && p.flags.has('n') {
 		p.enclosed("(?:", "(?:")
-		return
-	case p.peek() != '?':
+	} else if p.peek() != '?' {
 		p.groups++
 		p.enclosed("(?:", "(")
-		return
-	case p.accept("?>"):
+	} else if p.accept("?>") {
 		p.foreign = true
 		p.enclosed("(?:", "(?>")
-		return
-	case p.accept("?(?"):
+	} else if p.accept("?(?") {
 		p.pos--
-		p.write("(?", "(?")
+		p.write("(?")
 		p.lookAround()
-		p.enclosed("", "")
-		p.onlyNet(mark, "(?s:.*)")
-		return
-	}
-	if found := p.match(condition); found != nil {
-		p.enclosed("", "(?("+found[1]+found[2]+found[3]+")")
-		p.onlyNet(mark, "(?s:.*)")
+		p.write("(?:") // directly in such a condition regexp2 takes no options
+		p.alternatives(")|(?:")
+		p.write(")")
+		p.closing()
+		p.loosen(mark, "(?s:.*)")
+	} else if found := p.match(condition); found != nil {
+		p.enclosed("(?:", "(?("+strings.Join(found[1:], "")+")")
+		p.loosen(mark, "(?s:.*)")
 	} else if found := p.match(groupName); found != nil {
 		p.groups++
-		p.enclosed("(?:", "(?<"+found[1]+found[2]+">")
+		p.enclosed("(?:", "("+found[0])
 	} else if found := p.match(sameAs); found != nil {
 		p.reference(found[1])
 	} else if look.MatchString(p.src[p.pos:]) {
@@ -61,14 +58,25 @@ func (p *rewriter) group() {
 	}
 }
 
+// loosen replaces the translation for Go's engine from a mark on.
+func (p *rewriter) loosen(mark int, std string) {
+	p.foreign = true
+	p.std = append(p.std[:mark], std...)
+}
+
 // enclosed reads a group's content and its closing parenthesis.
 func (p *rewriter) enclosed(std, net string) {
-	p.write(std, net)
-	p.alternatives()
+	p.both(std, net)
+	p.alternatives("|")
+	p.closing()
+}
+
+// closing reads a closing parenthesis.
+func (p *rewriter) closing() {
 	if !p.accept(")") {
 		p.fail("missing closing parenthesis")
 	}
-	p.write(")", ")")
+	p.write(")")
 }
 
 // lookAround reads a look-around, also one that is a condition.
@@ -76,12 +84,13 @@ func (p *rewriter) lookAround() {
 	found := p.match(look)
 	if found == nil {
 		p.fail("an assertion was expected after (?(")
+		return
 	}
 	behind := strings.Count(found[0], "<")
 	p.behinds += behind
-	mark := len(p.out)
+	mark := len(p.std)
 	p.enclosed("", "("+found[0])
-	p.onlyNet(mark, "(?:)")
+	p.loosen(mark, "(?:)")
 	p.behinds -= behind
 }
 
@@ -90,27 +99,29 @@ func (p *rewriter) reference(group string) {
 	if p.behinds > 0 {
 		p.unsupported("references in look-behinds")
 	}
-	net := `\k<` + group + `>`
-	if p.flags.has('i') {
-		net = `(?i:` + net + `)`
-	}
-	p.foreign = true
-	p.write(`(?s:.*)`, net)
+	p.only(`(?s:.*)`, `\k<`+group+`>`)
 }
 
-// options reads (?flags) or (?flags:…).
+// options reads (?flags) or (?flags:…). The engines apply only the i option.
 func (p *rewriter) options() {
 	found := p.match(settings)
 	if found == nil {
 		p.fail("unrecognized character after (?, or no end of the options")
+		return
 	}
 	saved := p.flags
 	p.flags += flags(found[1])
 	for _, letter := range found[2] {
 		p.flags = flags(strings.ReplaceAll(string(p.flags), string(letter), ""))
 	}
-	if found[3] == ":" {
-		p.enclosed("(?:", "(?:")
-		p.flags = saved
+	opening := "(?-i"
+	if p.flags.has('i') {
+		opening = "(?i"
 	}
+	if found[3] == ")" {
+		p.write(opening + ")")
+		return
+	}
+	p.enclosed(opening+":", opening+":")
+	p.flags = saved
 }

@@ -32,15 +32,15 @@ func Compile(source, options string) (*Regexp, error) {
 		return nil, fmt.Errorf("invalid flag in regular expression options: %q", re.options[i])
 	}
 	f := flags(strings.ReplaceAll(re.options, "u", "")) // PCRE's UTF mode is always on
-	std, foreign, err := rewrite(source, f, false)
-	if err != nil {
-		return nil, err
+	p := rewrite(source, f)
+	if p.err != nil {
+		return nil, p.err
 	}
 	linear := false
-	tree, err := syntax.Parse(std, syntax.Perl)
+	tree, err := syntax.Parse(string(p.std), syntax.Perl)
 	switch fault := (*syntax.Error)(nil); {
 	case err == nil:
-		linear = !foreign && exact(tree, true, false) && states(tree) <= maxStates
+		linear = !p.foreign && states(tree) <= maxStates
 		re.need = literalOf(tree, linear)
 	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // the other engine may accept the repetition
 		return nil, &Error{Reason: reasonOf(err)}
@@ -49,18 +49,30 @@ func Compile(source, options string) (*Regexp, error) {
 	case re.need.whole:
 		return re, nil
 	case linear:
-		re.std, err = regexp.Compile(std)
+		re.std, err = regexp.Compile(string(p.std))
 		return re, err
 	}
-	net, _, err := rewrite(source, f, true)
-	if err != nil {
-		return nil, err
-	}
-	if re.backing, err = regexp2.Compile(net, regexp2.OptionMaintainCaptureOrder()); err != nil {
+	if re.backing, err = regexp2.Compile(string(p.net), regexp2.RE2, regexp2.OptionMaintainCaptureOrder()); err != nil {
 		return nil, &Error{Reason: reasonOf(err)}
 	}
 	tick()
 	return re, nil
+}
+
+// maxStates is the most states for Go's engine. Its time is linear in the text but also in the states, and it cannot be
+// interrupted.
+const maxStates = 2000
+
+// states estimates how many states Go's engine needs, which copies every repetition.
+func states(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += states(sub)
+	}
+	return min(n*max(re.Min, re.Max, 1), maxStates+1)
 }
 
 // reasonOf returns the reason in an error of an engine's parser, without the translated expression.

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,36 +20,26 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "invalid regular expression: " + e.Reason }
 
-// rewriter reads an expression and writes its translation for an engine.
+// rewriter reads an expression and writes it in the syntax of Go's engine, which regexp2 shares in its RE2 mode.
 type rewriter struct {
 	src   string
 	pos   int
 	flags flags
+	err   *Error // the first mistake, which ends the reading
 
-	// net says that out is for regexp2; otherwise it is for Go's engine. If Go's engine cannot express a part, the
-	// translation matches more, and foreign is set.
-	net     bool
-	foreign bool
-	out     []byte
+	std, net []byte // the translations for Go's engine and for regexp2
+	foreign  bool   // Go's engine cannot express a part, and std matches more
 
-	groups     int // number of capturing groups opened so far
-	behinds    int // number of open look-behinds
-	properties int // number in classes; each has hundreds of ranges
+	grouped    bool // the last item is a group
+	groups     int  // number of capturing groups opened so far
+	behinds    int  // number of open look-behinds
+	properties int  // number of Unicode properties
 }
 
-// rewrite returns an expression translated for an engine. foreign says that Go's engine cannot express it. The error is
-// an *Error.
-func rewrite(source string, f flags, net bool) (out string, foreign bool, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			fault, ok := r.(*Error)
-			if !ok {
-				panic(r)
-			}
-			err = fault
-		}
-	}()
-	p := rewriter{src: withoutDots(source), flags: f, net: net}
+// rewrite translates an expression.
+func rewrite(source string, f flags) *rewriter {
+	room := 2*len(source) + 16
+	p := &rewriter{src: withoutDots(unquote(source)), flags: f, std: make([]byte, 0, room), net: make([]byte, 0, room)}
 	switch {
 	case !utf8.ValidString(source):
 		p.fail("text is not valid UTF-8")
@@ -62,48 +51,68 @@ func rewrite(source string, f flags, net bool) (out string, foreign bool, err er
 			p.flags += "u"
 		}
 	}
-	if p.alternatives(); p.more() {
+	if f.has('i') {
+		p.write("(?i)")
+	}
+	if p.alternatives("|"); p.peek() != 0 {
 		p.fail("unmatched closing parenthesis")
 	}
-	return string(p.out), p.foreign, nil
+	return p
 }
 
-// leadingVerb matches the supported settings of a whole expression. UTF is always on.
-var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
+var (
+	// leadingVerb matches the supported settings of a whole expression. UTF is always on.
+	leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
+	// quotation matches a quotation, a stray end of one, or another escape.
+	quotation = regexp.MustCompile(`(?s)\\Q.*?(?:\\E|$)|\\.`)
+	// special matches a character that has a meaning, or that the x option skips.
+	special = regexp.MustCompile(`[^\pL\pN]`)
+)
+
+// unquote replaces quotations by escapes.
+func unquote(source string) string {
+	if !strings.Contains(source, `\`) {
+		return source
+	}
+	return quotation.ReplaceAllStringFunc(source, func(found string) string {
+		content, ok := strings.CutPrefix(found, `\Q`)
+		if !ok {
+			return strings.TrimPrefix(found, `\E`)
+		}
+		return special.ReplaceAllString(strings.TrimSuffix(content, `\E`), `\$0`)
+	})
+}
 
 // withoutDots removes ".*" at both ends, which does not affect whether a text matches.
 func withoutDots(source string) string {
-	if strings.Contains(source, `\Q`) {
-		return source
+	for strings.HasPrefix(source, ".*") && (len(source) == 2 || strings.IndexByte("*+?{", source[2]) < 0) {
+		source = source[2:]
 	}
-	for {
-		rest, ok := strings.CutPrefix(source, ".*")
-		if !ok || rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 {
-			break
-		}
-		source = rest
-	}
-	for strings.HasSuffix(source, ".*") && !strings.HasSuffix(source, `\.*`) && !strings.HasSuffix(source, `\c.*`) {
-		source = strings.TrimSuffix(source, ".*")
+	for strings.HasSuffix(source, ".*") && !strings.HasSuffix(source, `\.*`) {
+		source = source[:len(source)-2]
 	}
 	return source
 }
 
-// fail stops rewriting with an error, which rewrite recovers.
-func (p *rewriter) fail(reason string) { panic(&Error{Reason: reason}) }
+// fail ends the reading with an error.
+func (p *rewriter) fail(reason string) { p.refuse(&Error{Reason: reason}) }
 
 // unsupported is fail for a feature of PCRE2 that no engine here has.
-func (p *rewriter) unsupported(feature string) { panic(&Error{Reason: feature, Unsupported: true}) }
+func (p *rewriter) unsupported(feature string) { p.refuse(&Error{Reason: feature, Unsupported: true}) }
 
-// more reports whether the end is not reached yet.
-func (p *rewriter) more() bool { return p.pos < len(p.src) }
+func (p *rewriter) refuse(err *Error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.pos = len(p.src)
+}
 
 // peek returns the next byte, or 0 at the end.
 func (p *rewriter) peek() byte {
-	if p.more() {
-		return p.src[p.pos]
+	if p.pos == len(p.src) {
+		return 0
 	}
-	return 0
+	return p.src[p.pos]
 }
 
 // next reads one character.
@@ -113,12 +122,9 @@ func (p *rewriter) next() rune {
 	return r
 }
 
-// comes reports whether a text comes next.
-func (p *rewriter) comes(s string) bool { return strings.HasPrefix(p.src[p.pos:], s) }
-
 // accept skips a text if it comes next.
 func (p *rewriter) accept(s string) bool {
-	ok := p.comes(s)
+	ok := strings.HasPrefix(p.src[p.pos:], s)
 	if ok {
 		p.pos += len(s)
 	}
@@ -134,114 +140,115 @@ func (p *rewriter) match(re *regexp.Regexp) []string {
 	return found
 }
 
-// write appends the translation for Go's engine or for regexp2.
-func (p *rewriter) write(std, net string) {
-	if p.net {
-		std = net
-	}
-	p.out = append(p.out, std...)
+// write appends what both engines read alike.
+func (p *rewriter) write(s string) { p.both(s, s) }
+
+// both appends to both translations.
+func (p *rewriter) both(std, net string) {
+	p.std = append(p.std, std...)
+	p.net = append(p.net, net...)
 }
 
-// onlyNet is for an item that Go's engine cannot express: it replaces the output for that engine from a mark on by std.
-func (p *rewriter) onlyNet(mark int, std string) {
+// only appends to both translations a part that Go's engine cannot express. std may match more.
+func (p *rewriter) only(std, net string) {
 	p.foreign = true
-	if !p.net {
-		p.out = append(p.out[:mark], std...)
-	}
+	p.both(std, net)
 }
 
-// alternatives reads up to a closing parenthesis or the end. Options set inside end with the group, but apply to the
-// following alternatives.
-func (p *rewriter) alternatives() {
+// alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives. Options set inside end
+// with the group, but apply to the following alternatives.
+func (p *rewriter) alternatives(bar string) {
 	saved := p.flags
-	isGroup := false // whether the last item is a group
-	for p.skip(); p.more() && p.peek() != ')'; p.skip() {
-		if !p.quantifier(isGroup) {
-			isGroup = p.peek() == '('
+	for p.skip(); p.peek() != 0 && p.peek() != ')'; p.skip() {
+		if p.accept("|") {
+			p.write(bar)
+		} else {
 			p.item()
 		}
 	}
 	p.flags = saved
 }
 
-// skip skips comments, the end of a quotation and, under the x option, white space.
+// skip skips comments and, under the x option, white space.
 func (p *rewriter) skip() {
-	for p.accept(`\E`) || p.comes("(?#") && p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
+	for p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
 		continue
 	}
 }
 
 var (
-	comment = regexp.MustCompile(`^\(\?#[^)]*\)`)
-	quoted  = regexp.MustCompile(`(?s)^\\Q(.*?)(?:\\E|$)`)
-	space   = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
+	comment    = regexp.MustCompile(`^\(\?#[^)]*\)`)
+	space      = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
+	repetition = regexp.MustCompile(`^(?:[*+?]|\{(\d+)(?:,(\d*))?\})`) // PCRE2 10.42 has no {,m}
+	// beyond matches features of PCRE2 that neither engine supports: verbs, recursion, callouts and the like.
+	beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
+		`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 )
 
-// item reads one item without its quantifier, and writes it.
+// item reads one item or a quantifier, and writes it.
 func (p *rewriter) item() {
 	rest := p.src[p.pos:]
-	if strings.IndexByte(`(\[^$.|`, rest[0]) < 0 {
-		p.literal(p.next())
-		return
-	}
-	if feature := beyond.FindString(rest); feature != "" {
-		p.unsupported(feature)
-	}
-	switch {
-	case strings.HasPrefix(rest, `\Q`):
-		for _, r := range p.match(quoted)[1] {
-			p.literal(r)
+	if strings.IndexByte(`(\[`, rest[0]) >= 0 {
+		if feature := beyond.FindString(rest); feature != "" {
+			p.unsupported(feature)
+			return
 		}
-	case p.accept("|"):
-		p.write("|", "|")
-	case p.accept("("):
+	}
+	switch rest[0] {
+	case '(':
+		p.pos++
 		p.group()
-	case p.accept("["):
+		p.grouped = true
+		return
+	case '[':
+		p.pos++
 		p.class()
-	default:
+	case '\\', '.', '^', '$':
 		p.simple()
-	}
-}
-
-// beyond matches features of PCRE2 that neither engine supports: verbs, recursion, callouts and the like.
-var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
-	`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
-
-// literal writes one character, or all its cases under the i option.
-func (p *rewriter) literal(r rune) {
-	switch {
-	case !p.flags.has('i') || unicode.SimpleFold(r) == r:
-		p.out = append(p.out, regexp.QuoteMeta(string(r))...)
-	case p.net:
-		p.out = append(p.out, "["+formatRanges(cases(r))+"]"...)
+	case '*', '+', '?', '{':
+		p.quantifier()
 	default:
-		p.out = append(utf8.AppendRune(append(p.out, "(?i:"...), r), ')')
+		p.literal(p.next())
 	}
+	p.grouped = false
 }
+
+// literal writes a character. The engines apply the i option.
+func (p *rewriter) literal(r rune) { p.write(regexp.QuoteMeta(string(r))) }
+
+var (
+	// never matches no text: Go's engine may always find more.
+	never = regexp.MustCompile(`[^\x{0}-\x{10ffff}]`)
+	// last matches what may follow an end of the text that consumes a newline: alternatives and the ends of groups.
+	last = regexp.MustCompile(`^(?s:\)|\|(?:[^()\\]|\\.)*)*$`)
+	// character matches a character that must follow, so that PCRE2 begins a line before it. PCRE2 begins none after the
+	// final newline.
+	character = regexp.MustCompile(`^(?:[\pL\pN.]|\\[dDwWsS]|\[[^]\\[]+\])(?:[^*?{(\s]|$)`)
+)
 
 // simples are the items without parts, with their translations. A last letter is an option under which an item has
 // another meaning; u is (*UCP).
 var simples = map[string]struct {
 	std, net string
-	foreign  bool // Go's engine may find more matches
+	follow   *regexp.Regexp // what must follow so that Go's engine agrees; nil if it always does
 }{
-	`.`:   {`[^\n]`, `[^\n]`, false},
-	`.s`:  {`[\x{0}-\x{10ffff}]`, `[\x{0}-\x{10ffff}]`, false},
-	`\N`:  {`[^\n]`, `[^\n]`, false},
-	`^`:   {`\A`, `\A`, false},
-	`\A`:  {`\A`, `\A`, false},
-	`\G`:  {`\A`, `\A`, false},   // the position at which a search starts
-	`$`:   {`\n?$`, `\Z`, false}, // Go's end consumes the final newline; see exact
-	`\Z`:  {`\n?$`, `\Z`, false},
-	`\z`:  {`\z`, `\z`, false},
-	`$m`:  {`(?m:$)`, `(?=\n|\z)`, false},
-	`^m`:  {`(?m:^)`, `(?:\A|(?<=\n)(?!\z))`, false}, // PCRE2 starts no line after the final newline; see exact
-	`\b`:  {`\b`, `(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))`, false},
-	`\B`:  {`\B`, `(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))`, false},
-	`\bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]))`, true},
-	`\Bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?=[\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?![\p{L}\p{N}_]))`, true},
-	`\R`:  {`(?:\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, `(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, true},
-	`\K`:  {`(?:)`, `(?:)`, false}, // moves the start of a match, which does not affect the result
+	`.`:   {std: `.`},
+	`.s`:  {std: `(?s:.)`},
+	`\N`:  {std: `.`},
+	`^`:   {std: `\A`},
+	`^m`:  {std: `(?m:^)`, net: `(?:\A|(?<=\n)(?!\z))`, follow: character},
+	`\A`:  {std: `\A`},
+	`\G`:  {std: `\A`}, // the position at which a search starts
+	`$`:   {std: `\n?$`, net: `(?=\n?\z)`, follow: last},
+	`$m`:  {std: `(?m:$)`},
+	`\Z`:  {std: `\n?$`, net: `(?=\n?\z)`, follow: last},
+	`\z`:  {std: `\z`},
+	`\b`:  {std: `\b`, net: `(?-i:(?<=\w)(?!\w)|(?<!\w)(?=\w))`},
+	`\B`:  {std: `\B`, net: `(?-i:(?<=\w)(?=\w)|(?<!\w)(?!\w))`},
+	`\bu`: {`(?:)`, `(?-i:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]))`, never},
+	`\Bu`: {`(?:)`, `(?-i:(?<=[\p{L}\p{N}_])(?=[\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?![\p{L}\p{N}_]))`, never},
+	`\R`:  {`(?:\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, `(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, never},
+	`\K`:  {std: `(?:)`}, // moves the start of a match, which does not affect the result
 }
 
 // simple reads an item of simples, or another escape.
@@ -259,49 +266,33 @@ func (p *rewriter) simple() {
 		return
 	}
 	p.pos += len(key)
-	p.foreign = p.foreign || item.foreign
-	p.write(item.std, item.net)
+	p.foreign = p.foreign || item.follow != nil && !item.follow.MatchString(p.src[p.pos:])
+	p.both(item.std, cmp.Or(item.net, item.std))
 }
 
-// repetition matches a quantifier; PCRE2 10.42 has no {,m}.
-var repetition = regexp.MustCompile(`^(?:[*+?]|\{(\d+)(?:,(\d*))?\})`)
+// maxCopies is how often PCRE2 can copy the smallest group, which has one character.
+const maxCopies = 8192
 
-const (
-	// maxGo is the largest repetition that Go's engine accepts.
-	maxGo = 1000
-	// maxCopies is how often PCRE2 can copy the smallest group, which has one character.
-	maxCopies = 8192
-)
-
-// quantifier reads and writes a quantifier, if one comes next. Any other brace is a literal.
-func (p *rewriter) quantifier(ofGroup bool) bool {
-	if strings.IndexByte("*+?{", p.peek()) < 0 {
-		return false
-	}
+// quantifier reads a quantifier, or a brace that is none and thus a literal.
+func (p *rewriter) quantifier() {
 	found := p.match(repetition)
 	if found == nil {
-		return false
+		p.literal(p.next())
+		return
 	}
+	for _, count := range found[1:] {
+		switch n, _ := strconv.Atoi(count); { // the largest number if it is out of range
+		case n > math.MaxUint16:
+			p.fail("number too big in a quantifier")
+		case p.grouped && n > maxCopies:
+			p.fail("expression is too large")
+		}
+	}
+	p.write(found[0])
 	p.skip() // allowed before the sign for lazy or possessive
-	possessive := p.accept("+")
-	lazy := !possessive && p.accept("?")
-	least, _ := strconv.Atoi(cmp.Or(found[1], "0")) // the largest number if it is out of range
-	most, _ := strconv.Atoi(cmp.Or(found[2], "0"))
-	std := found[0]
-	switch count := max(least, most); {
-	case count > math.MaxUint16:
-		p.fail("number too big in a quantifier")
-	case ofGroup && count > maxCopies:
-		p.fail("expression is too large")
-	case count > maxGo:
-		std, p.foreign = "*", true
+	if p.accept("?") {
+		p.write("?")
+	} else if p.accept("+") {
+		p.only("", "+")
 	}
-	p.write(std, found[0])
-	if lazy {
-		p.write("?", "?")
-	} else if possessive {
-		p.foreign = true
-		p.write("", "+")
-	}
-	return true
 }
