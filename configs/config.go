@@ -30,6 +30,9 @@ type Config struct {
 		Full      string
 		MaxShrink float64
 		Lease     time.Duration
+		// Without change streams.
+		ReadAllEvery time.Duration
+		ChangedField string
 	}
 	Mongo struct{ Batch int }
 

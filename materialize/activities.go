@@ -80,6 +80,7 @@ func Marked(job Job, options func() mark.Options) Job {
 		return job
 	}
 	job.Fingerprint += " marked/4"
+	job.Outside = func(context.Context) (string, error) { return options().Key(), nil }
 	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
 		d := mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
 		return func(record bson.Raw) (bson.Raw, error) {

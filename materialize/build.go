@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ type build struct {
 	full     bool
 	guard    shrinkGuard
 	progress func(Progress) // if nil, progress is not reported
+
+	scheduled bool   // nothing but the schedule requested the run
+	watched   uint64 // number of the open change stream, see Runner
 
 	out   Outcome
 	total int  // rows published when the run started, including those that the store has lost
@@ -76,6 +80,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 	if err == nil {
 		health := out.health()
+		health.Read = cmp.Or(out.Read, meta.Health.Read)
 		health.Counts, health.Forced = b.guard.counts(health.Status == origin.HealthOK), b.guard.forced
 		err = b.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
@@ -110,10 +115,17 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
 	}
 	b.guard.recall(meta.Health.Counts)
+	in := b.identify(ctx) // first, so that changes during the run belong to the next one
 	kept := b.kept[view]
 	delete(b.kept, view) // a failed run keeps no index
-	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full); err != nil {
+	same := kept != nil && b.unchanged(kept.inputs, in)
+	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && in.exact && b.watched == 0); err != nil {
 		return meta, Failed, err
+	}
+	if same && b.index == kept {
+		b.recall(b.index.inputs)
+		b.kept[view] = b.index
+		return meta, Unchanged, nil
 	}
 	b.out.Missing = max(meta.Rows-b.index.live(), 0)
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
@@ -131,6 +143,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Held, err
 	}
 	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint && meta.Rows == rows {
+		b.remember(in)
 		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil
 	}
@@ -148,6 +161,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
+	b.remember(in)
 	b.kept[view] = b.index.after(next)
 	return next, Published, nil
 }

@@ -8,14 +8,16 @@
 //  1. Begin a publication, which also repairs what an interrupted one left.
 //  2. Load id and hash of every published row, unless the previous run's are still
 //     known and the store still counts as many.
-//  3. Scan the source. A record's hash covers its BSON, the fingerprint of the
+//  3. If the schedule alone requested the run, and nothing that it would read has
+//     changed since the last run that did, end.
+//  4. Scan the source. A record's hash covers its BSON, the fingerprint of the
 //     rules and the collections that its row depends on; an equal hash means that there
 //     is nothing to do. The hash also covers what the row takes from related
 //     collections; that part is only computed again if the record, or
 //     anything in them that rows show, has changed.
-//  4. Render changed records on all processors, batch by batch, and stage them.
-//  5. Stage a tombstone for every row whose record is gone.
-//  6. Commit: now readers get the new generation. If nothing has changed there is
+//  5. Render changed records on all processors, batch by batch, and stage them.
+//  6. Stage a tombstone for every row whose record is gone.
+//  7. Commit: now readers get the new generation. If nothing has changed there is
 //     no new generation, only the view's health is updated.
 //
 // A run that would remove more than the permitted share of a view publishes nothing and is "held": an emptied source

@@ -26,6 +26,9 @@ type fakeStore struct {
 	term    time.Duration // of the lease
 	seen    origin.Lease  // as the last one who was refused saw it
 	seenAt  time.Time
+	scanned map[string]int    // calls of Scan by collection
+	version map[string]string // of collections, as Version returns them
+	exact   bool              // so says Version
 	begun   int
 	hashed  int // calls of Hashes
 	aborted int
@@ -45,7 +48,9 @@ type fakeView struct {
 }
 
 func newFakeStore() *fakeStore {
-	return &fakeStore{sources: map[string][]bson.Raw{}, views: map[string]*fakeView{}}
+	return &fakeStore{
+		sources: map[string][]bson.Raw{}, views: map[string]*fakeView{}, scanned: map[string]int{}, version: map[string]string{},
+	}
 }
 
 // replace sets a collection's documents.
@@ -73,6 +78,7 @@ func (s *fakeStore) Scan(ctx context.Context, collection string) iter.Seq2[bson.
 	return func(yield func(bson.Raw, error) bool) {
 		s.mu.Lock()
 		docs := slices.Clone(s.sources[collection])
+		s.scanned[collection]++
 		s.mu.Unlock()
 		for _, d := range docs {
 			if s.onScan != nil {
@@ -103,6 +109,15 @@ func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.
 			}
 		}
 	}
+}
+
+func (s *fakeStore) Version(_ context.Context, collection, field string) (string, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.version[collection] == "unknown" {
+		return "", false, errSilent
+	}
+	return s.version[collection] + field, s.exact, nil
 }
 
 // view returns a view, known or not. The lock is held.

@@ -32,6 +32,9 @@ type Job struct {
 	// Digest returns a digest of the parts of Deps that rows use, so that other changes in Deps do not make rows stale.
 	// If nil, rows use everything.
 	Digest func(Deps) string
+	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such as
+	// a file, options or the day. If nil, there is nothing else.
+	Outside func(context.Context) (string, error)
 	// Related are collections of which each mark uses a few documents. The functions below find them among the Deps.
 	// They are held in memory during a run.
 	Related []string

@@ -50,9 +50,16 @@ type Options struct {
 	LeaseTTL time.Duration
 	// Batch is how many rows are written at once. If 0, it is 500.
 	Batch int
-	// Watcher reports changed source collections, so that their jobs run at once.
-	// If nil, or if it does not support watching, jobs run on their schedule only.
+	// Watcher reports changed source collections, so that their jobs run at once. Scheduled runs read nothing unless it
+	// has reported a change. If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
+	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. If nil, every
+	// scheduled run reads everything, unless there is a Watcher.
+	Versioner origin.Versioner
+	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. May be empty.
+	ChangedField string
+	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
+	ReadAllEvery time.Duration
 	// Before is called when Run has taken the lease. The first jobs run when it returns; it must return when its
 	// context ends. If nil, they run at once.
 	Before func(context.Context)

@@ -30,6 +30,7 @@ type Outcome struct {
 	Skips   []Skip      // the first skipped records, at most origin.MaxSkips
 	Missing int         // published rows that the store had lost or damaged
 	Started time.Time
+	Read    time.Time // when the run that read the source began: this one, or an earlier one with the same inputs; zero if it failed
 	Took    time.Duration
 	Counts
 }

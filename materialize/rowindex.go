@@ -16,11 +16,12 @@ import (
 // rowIndex has the published rows by id, with the changes of the current run so far, and which of their records the run
 // has seen. Only one goroutine at a time may use it.
 type rowIndex struct {
-	meta origin.Meta    // meta of the generation of the rows
-	at   map[string]int // positions in rows by id
-	rows []published
-	run  uint32 // number of the current run
-	key  []byte // scratch space, so that a look-up does not allocate
+	meta   origin.Meta    // meta of the generation of the rows
+	inputs inputs         // what the rows were made from
+	at     map[string]int // positions in rows by id
+	rows   []published
+	run    uint32 // number of the current run
+	key    []byte // scratch space, so that a look-up does not allocate
 
 	dated   bool // first is known for the rows from before this process
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
@@ -37,10 +38,15 @@ type published struct {
 }
 
 // orLoad returns the index if it has the generation of meta and the store still has as many rows, and loads a new one
-// otherwise. Loading takes longer than a scan with few changes. A full run always loads it.
-func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*rowIndex, error) {
+// otherwise. Loading takes longer than a scan with few changes. A full run always loads it. Counting reads the embedded
+// store's rows, so orLoad does not count them if they are sure to be there.
+func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full, sure bool) (*rowIndex, error) {
 	if k != nil && !full && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published) {
-		if stored, err := views.RowCount(ctx, meta.View); err != nil {
+		stored, err := meta.Rows, error(nil)
+		if !sure {
+			stored, err = views.RowCount(ctx, meta.View)
+		}
+		if err != nil {
 			return nil, err
 		} else if stored == meta.Rows {
 			k.run++

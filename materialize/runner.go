@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"vitrine/cache/origin"
 )
@@ -27,6 +28,8 @@ type Runner struct {
 	full      *Schedule            // nil if there is none
 	kept      map[string]*rowIndex // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
 	wake      chan struct{}        // of capacity one: signals that requests is not empty
+	streams   uint64               // change streams opened so far; only used by watch
+	stream    atomic.Uint64        // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
@@ -86,11 +89,12 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 	return slices.DeleteFunc(slices.Clone(r.o.Jobs), func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
 }
 
-// build runs one job once and reports it to the observer.
-func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, force bool, progress func(Progress)) Outcome {
+// build runs one job once for a request and reports it to the observer.
+func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request runRequest, progress func(Progress)) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, job: job, lease: lease, full: full, progress: progress,
-		guard: shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
+		Options: &r.o, kept: r.kept, job: job, lease: lease, full: request.full, progress: progress,
+		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now()},
+		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}
 	out := b.run(ctx)
 	if finished := r.o.Observer.Finished; finished != nil {
@@ -118,7 +122,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 	var outcomes []Outcome
 	r.hold(ctx, lease, func(ctx context.Context, lease origin.Lease) {
 		for _, job := range jobs {
-			out := r.build(ctx, lease, job, q.Full, q.Force, progress)
+			out := r.build(ctx, lease, job, q.run(), progress)
 			outcomes = append(outcomes, out)
 			r.warnOfEmpty(ctx, job, out, false)
 			if out.Result == Stopped {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strconv"
 
+	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -18,8 +20,9 @@ type SpectrumOptions struct {
 	// Catalogue reads the documents of the topic catalogue for every run; no documents mean that there is no catalogue.
 	// If nil, they are read from the collection catalog_topics.
 	Catalogue func(context.Context) ([]bson.Raw, error)
-	// Fingerprint covers everything that Render's result depends on.
-	Fingerprint string
+	// Fingerprint returns a text that covers everything that Render's result depends on at the time. If nil, Render
+	// depends only on the record.
+	Fingerprint func() string
 }
 
 // topicCollection is the collection with the topic catalogue.
@@ -32,13 +35,33 @@ func Spectrum(o SpectrumOptions) Job {
 	if o.Catalogue == nil {
 		deps = append(deps, topicCollection)
 	}
+	if o.Fingerprint == nil {
+		o.Fingerprint = func() string { return "" }
+	}
 	return Job{
 		View:        rules.ViewSpectrum,
 		Source:      sourceOf(rules.ViewSpectrum),
 		Deps:        deps,
-		Fingerprint: fmt.Sprintf("spectrum/1 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint),
+		Fingerprint: fmt.Sprintf("spectrum/1 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint()),
+		Outside:     o.outside,
 		Summarize:   o.summarize,
 	}
+}
+
+// outside is Job.Outside.
+func (o SpectrumOptions) outside(ctx context.Context) (string, error) {
+	digest := xxhash.New()
+	digest.WriteString(o.Fingerprint())
+	if o.Catalogue != nil {
+		catalogue, err := o.Catalogue(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, doc := range catalogue {
+			digest.Write(doc) // a document starts with its length
+		}
+	}
+	return strconv.FormatUint(digest.Sum64(), 16), nil
 }
 
 // summarize summarises all activities.

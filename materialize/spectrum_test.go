@@ -103,7 +103,7 @@ func TestSpectrum(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		fillHouse(store)
 		store.replace("activities", paper(1, 2024, "T1", "T2"), paper(2, 2025, "T1"), rec(3, "no topics"))
-		r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}, Fingerprint: "rules/1"})
+		r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}, Fingerprint: func() string { return "rules/1" }})
 		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
 
 		totals, topics := spectrumIn(t, store, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

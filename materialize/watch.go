@@ -17,12 +17,13 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 	var collections []string // the collections that jobs read
 	for _, job := range r.o.Jobs {
-		collections = slices.Concat(collections, []string{job.Source}, job.Deps, job.Related)
+		collections = slices.Concat(collections, job.collections())
 	}
 	collections = slices.Compact(slices.Sorted(slices.Values(collections)))
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := time.Now()
-		err := r.o.Watcher.Watch(ctx, collections, r.changed)
+		err := r.o.Watcher.Watch(ctx, collections, r.opened, r.changed)
+		r.stream.Store(0)
 		if errors.Is(err, origin.ErrUnsupported) {
 			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
 			return
@@ -38,11 +39,17 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
+// opened records that a change stream is open.
+func (r *Runner) opened() {
+	r.streams++
+	r.stream.Store(r.streams)
+}
+
 // changed requests runs of the jobs that read a collection.
 func (r *Runner) changed(collection string) {
 	var jobs []Job
 	for _, job := range r.o.Jobs {
-		if job.Source == collection || slices.Contains(job.Deps, collection) || slices.Contains(job.Related, collection) {
+		if slices.Contains(job.collections(), collection) {
 			jobs = append(jobs, job)
 		}
 	}

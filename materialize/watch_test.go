@@ -20,8 +20,9 @@ type fakeWatcher struct {
 	asked   [][]string
 }
 
-func (w *fakeWatcher) Watch(ctx context.Context, collections []string, changed func(string)) error {
+func (w *fakeWatcher) Watch(ctx context.Context, collections []string, opened func(), changed func(string)) error {
 	w.asked = append(w.asked, collections)
+	opened()
 	for {
 		select {
 		case c := <-w.changes:

@@ -218,7 +218,7 @@ func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *t
 	request := t.pending
 	t.pending = runRequest{}
 	r.reportDue(t, now)
-	out := r.build(ctx, lease, t.job, request.full, request.force, nil)
+	out := r.build(ctx, lease, t.job, request, nil)
 	for _, waiting := range request.waiting {
 		waiting <- out
 	}

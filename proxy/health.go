@@ -142,7 +142,8 @@ type JobStatus struct {
 	Started *time.Time `json:"started"`
 	Seconds float64    `json:"seconds"`
 	Checked *time.Time `json:"checked"` // when a run last succeeded, with or without changes
-	Scanned int        `json:"scanned"`
+	Read    *time.Time `json:"read"`    // when the run that last read the source began; later ones knew that nothing had changed
+	Scanned int        `json:"scanned"` // records that it read
 	Changed int        `json:"changed"`
 	Removed int        `json:"removed"`
 	Skipped int        `json:"skipped"`
@@ -162,7 +163,7 @@ func StatusOf(m origin.Meta) ViewStatus {
 	v := ViewStatus{
 		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
 		Job: JobStatus{
-			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked),
+			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked), Read: instant(h.Read),
 			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),
 		},
 	}

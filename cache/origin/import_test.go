@@ -13,6 +13,7 @@ var importTests = map[string]func(*testing.T, harness){
 	"retain deletes what keep refuses": testRetain,
 	"malformed documents are refused":  testUpsertMalformed,
 	"reserved names are refused":       testReserved,
+	"versions follow changes":          testVersion,
 }
 
 func testUpsert(t *testing.T, h harness) {
@@ -77,4 +78,42 @@ func testReserved(t *testing.T, h harness) {
 			t.Errorf("Begin of view %q: no error", name)
 		}
 	}
+}
+
+// testVersion: an exact version changes with every write, another at least with the count, the greatest _id and the
+// greatest value of the field; none changes with writes elsewhere.
+func testVersion(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 30)
+	dated := func(id string, at int) []bson.Raw {
+		return []bson.Raw{raw(t, bson.D{{Key: "_id", Value: id}, {Key: "changed", Value: at}})}
+	}
+	seen := map[string]string{}
+	step := func(name string, change func(), changes, changesExact bool) {
+		t.Helper()
+		change()
+		version, exact, err := s.Version(t.Context(), "docs", "changed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, known := seen[version]; known == (changes || exact && changesExact) {
+			t.Errorf("%s: version %q, exact %t, known from %q", name, version, exact, before)
+		}
+		seen[version] = name
+	}
+	retain := func(except string) {
+		must(s.Retain(t.Context(), "docs", func(id bson.RawValue) bool { return id.StringValue() != except }))(t)
+	}
+	step("no collection", func() {}, true, true)
+	step("filled", func() { upsert(t, s, "docs", docs, origin.Upserted{Inserted: 30}) }, true, true)
+	step("only read", func() { texts(t, s.Scan(t.Context(), "docs")) }, false, false)
+	step("another one filled", func() { upsert(t, s, "others", docs, origin.Upserted{Inserted: 30}) }, false, false)
+	step("kept whole", func() { retain("") }, false, false)
+	step("one added", func() { upsert(t, s, "docs", dated("a", 7), origin.Upserted{Inserted: 1}) }, true, true)
+	step("replaced without a later value", func() { upsert(t, s, "docs", dated("a", 7), origin.Upserted{Replaced: 1}) }, false, true)
+	step("replaced with a later value", func() { upsert(t, s, "docs", dated("a", 9), origin.Upserted{Replaced: 1}) }, true, true)
+	step("one deleted", func() { retain(name(3)) }, true, true)
+	step("another greatest _id", func() {
+		upsert(t, s, "docs", dated("zz", 8), origin.Upserted{Inserted: 1})
+		retain(name(4))
+	}, true, true)
 }

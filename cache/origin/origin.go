@@ -58,6 +58,7 @@ type Store interface {
 	Queries
 	Leases
 	Importer
+	Versioner
 	Watcher
 	Indexer
 
@@ -184,6 +185,7 @@ type Health struct {
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
 	Skips   []Skip        `bson:"skips,omitempty"`  // the first Skipped ones, at most MaxSkips
+	Read    time.Time     `bson:"read,omitempty"`   // when the last run that read all records began; later runs found nothing new
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
@@ -296,9 +298,18 @@ type Importer interface {
 // Upserted counts what an Upsert did.
 type Upserted struct{ Inserted, Replaced int }
 
+// Versioner identifies states of collections without reading them.
+type Versioner interface {
+	// Version returns a text for the present state of a source collection. If it is exact, only this process writes to
+	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents, the greatest _id and, unless its path is empty, the
+	// greatest value of a field, so that a write may leave it as it is.
+	Version(ctx context.Context, collection, field string) (version string, exact bool, err error)
+}
+
 // Watcher reports changes as they happen.
 type Watcher interface {
-	// Watch calls changed, at most once per collection and burst of changes, until ctx ends. It returns ErrUnsupported
-	// if the store cannot watch, such as a server without change streams.
-	Watch(ctx context.Context, collections []string, changed func(collection string)) error
+	// Watch calls opened as soon as it will notice every further change, and then changed, at most once per collection
+	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch, such as a server without
+	// change streams.
+	Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) error
 }

@@ -111,11 +111,11 @@ func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	return r
 }
 
-// activities returns the job of activities, and the function by which other jobs render one.
-func (i *institute) activities(ctx context.Context) (materialize.Job, materialize.RenderFunc, error) {
+// activities returns the job of activities, and a function that returns the rendering by which other jobs render one.
+func (i *institute) activities(ctx context.Context) (materialize.Job, func() *osirisdb.Rendering, error) {
 	if i.database == nil {
 		r := i.rendering(osiris.Settings{})
-		return materialize.Activities(r.Complete, r.Fingerprint()), r.Complete, nil
+		return materialize.Activities(r.Complete, r.Fingerprint()), func() *osirisdb.Rendering { return r }, nil
 	}
 	return i.database.Activities(ctx, i.rendering)
 }

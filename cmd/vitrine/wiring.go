@@ -88,21 +88,27 @@ func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, 
 	}
 	if embeddedPath(cfg) != "" {
 		o.Holder = "embedded" // only one process can open the store, and it may take over the lease of its killed predecessor at once
+		o.Versioner = store
 	} else {
 		o.Watcher = store
+	}
+	if m.ReadAllEvery > 0 {
+		o.Versioner, o.ChangedField, o.ReadAllEvery = store, m.ChangedField, m.ReadAllEvery
 	}
 	return o, err
 }
 
 // newJobs returns the jobs of all views, in the order in which they run.
 func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materialize.Job, error) {
-	activities, complete, err := i.activities(ctx)
+	activities, rendering, err := i.activities(ctx)
 	if err != nil {
 		return nil, err
 	}
 	topics := materialize.Spectrum(materialize.SpectrumOptions{
-		Options:   spectrum.Options{Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete},
-		Catalogue: catalogueFile(cfg.Catalog.File), Fingerprint: activities.Fingerprint,
+		Options: spectrum.Options{Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: func(record bson.Raw) (bson.Raw, error) {
+			return rendering().Complete(record)
+		}},
+		Catalogue: catalogueFile(cfg.Catalog.File), Fingerprint: func() string { return rendering().Fingerprint() },
 	})
 	if i.hidden != nil { // summaries must not contain hidden fields, because all callers see them
 		topics = materialize.Filled(topics, i.hidden.Strip, "hidden "+i.hidden.String())

@@ -69,9 +69,9 @@ func (r *Rendering) Fingerprint() string {
 	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone, " ", r.Hidden)
 }
 
-// Activities returns the job of activities rendered by the database's settings. It also returns a function with which
-// other jobs render activities as the last run of that job did.
-func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, materialize.RenderFunc, error) {
+// Activities returns the job of activities rendered by the database's settings. It also returns a function that returns
+// the rendering of that job's last run, with which other jobs render activities.
+func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, func() *Rendering, error) {
 	first, err := Read(ctx, f.Source, osiris.ForRendering()...)
 	if err != nil {
 		return materialize.Job{}, nil, err
@@ -87,7 +87,7 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 		r := rendering(osiris.From(deps))
 		return r.Complete, r.Fingerprint()
 	})
-	return job, func(record bson.Raw) (bson.Raw, error) { return f.latest.Load().Complete(record) }, nil
+	return job, f.latest.Load, nil
 }
 
 // report logs each warning once, and again if it returns after it was gone.

@@ -40,7 +40,8 @@ type Directory struct {
 // NewDirectory reads the documents of the collections persons, groups and projects. The
 // directory keeps pointing into them, so they must not change afterwards.
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
-	d := &Directory{o: o, topics: strings.Split(cmp.Or(o.Topics, "catalog.topics"), "."),
+	o.Topics = cmp.Or(o.Topics, "catalog.topics")
+	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
 		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{}, parents: map[string][]string{}}
 	for _, doc := range persons {
 		public, _ := d.public(rules.ViewPersons, doc)
@@ -66,9 +67,14 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 // same digest make the same marks.
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
-	day := d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String()
-	fmt.Fprintf(h, "%q %q %q %q %q %q %q", day, d.topics, d.o.Public.Key(), d.persons, d.projects, d.units, d.parents) // Fprintf sorts maps by key
+	fmt.Fprintf(h, "%s %q %q %q %q", d.o.Key(), d.persons, d.projects, d.units, d.parents) // Fprintf sorts maps by key
 	return h.Sum64()
+}
+
+// Key returns a text that is the same, in one process, for options that make the same marks.
+func (o Options) Key() string {
+	day := o.Now.Format("2006-01-02 -0700 ") + o.Now.Location().String()
+	return fmt.Sprintf("%q %q %q", day, o.Topics, o.Public.Key())
 }
 
 // add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the

@@ -52,6 +52,9 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	if err != nil {
 		return done, err
 	}
+	if _, err := bucket.NextSequence(); err != nil { // see Version
+		return done, err
+	}
 	in := placeOf(bucketSource, collection)
 	for i, doc := range docs {
 		id, err := raw.ValidID(doc)
@@ -106,9 +109,11 @@ func (s source) Retain(ctx context.Context, collection string, keep func(id bson
 		}
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
-		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.file.update(ctx, func(tx *bbolt.Tx) error {
+			bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+			_, err := bucket.NextSequence()
 			for _, key := range part {
-				err = cmp.Or(err, tx.Bucket(bucketSource).Bucket([]byte(collection)).Delete(key))
+				err = cmp.Or(err, bucket.Delete(key))
 			}
 			return err
 		})

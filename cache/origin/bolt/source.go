@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"strconv"
 	"time"
 
 	bbolt "go.etcd.io/bbolt"
@@ -167,8 +168,20 @@ func rest() func() {
 	}
 }
 
+// Version implements origin.Versioner: each transaction that writes to a collection increments its sequence.
+func (s source) Version(ctx context.Context, collection, _ string) (version string, exact bool, err error) {
+	defer wrap.Error(&err, "version of %s", collection)
+	err = s.file.view(ctx, func(tx *bbolt.Tx) error {
+		if bucket := tx.Bucket(bucketSource).Bucket([]byte(collection)); bucket != nil {
+			version = strconv.FormatUint(bucket.Sequence(), 10)
+		}
+		return nil
+	})
+	return version, true, err
+}
+
 // Watch implements origin.Watcher: this store reports no changes.
-func (s source) Watch(context.Context, []string, func(collection string)) error {
+func (s source) Watch(context.Context, []string, func(), func(collection string)) error {
 	return origin.ErrUnsupported
 }
 

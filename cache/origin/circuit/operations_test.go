@@ -28,6 +28,10 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 	"Find": func(ctx context.Context, s *circuit.Store) error {
 		return firstError(s.Find(ctx, "things", origin.Query{}))
 	},
+	"Version": func(ctx context.Context, s *circuit.Store) error {
+		_, _, err := s.Version(ctx, "things", "")
+		return err
+	},
 	"Meta":  func(ctx context.Context, s *circuit.Store) error { _, err := s.Meta(ctx, "things"); return err },
 	"Metas": func(ctx context.Context, s *circuit.Store) error { _, err := s.Metas(ctx); return err },
 	"Rows": func(ctx context.Context, s *circuit.Store) error {
@@ -63,7 +67,9 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 	},
 	"Settled": func(ctx context.Context, s *circuit.Store) error { _, err := s.Settled(ctx, origin.Meta{}); return err },
 	"Index":   func(ctx context.Context, s *circuit.Store) error { return s.Index(ctx, "things", nil) },
-	"Watch":   func(ctx context.Context, s *circuit.Store) error { return s.Watch(ctx, nil, func(string) {}) },
+	"Watch": func(ctx context.Context, s *circuit.Store) error {
+		return s.Watch(ctx, nil, func() {}, func(string) {})
+	},
 }
 
 func firstError(docs iter.Seq2[bson.Raw, error]) error {

@@ -146,7 +146,7 @@ func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []str
 	note("release", s.Release(ctx, l))
 	watched, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
-	note("watch", s.Watch(watched, []string{"things"}, func(string) {}))
+	note("watch", s.Watch(watched, []string{"things"}, func() {}, func(string) {}))
 	return failed
 }
 

@@ -46,7 +46,7 @@ func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 
 func TestWatchWithoutChangeStreams(t *testing.T) {
 	s := open(t, mongotest.Start(t), mongo.Options{})
-	err := s.Watch(t.Context(), []string{"activities"}, func(string) {})
+	err := s.Watch(t.Context(), []string{"activities"}, func() {}, func(string) {})
 	if !errors.Is(err, origin.ErrUnsupported) {
 		t.Errorf("Watch = %v, want ErrUnsupported", err)
 	}

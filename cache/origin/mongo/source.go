@@ -2,9 +2,11 @@ package mongo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,6 +48,30 @@ func (s *Store) find(ctx context.Context, name string, q origin.Query, want func
 			}
 		}
 	}
+}
+
+// Version implements origin.Versioner. Servers know the count without counting, and find the greatest value by an index,
+// which every collection has on _id.
+func (s *Store) Version(ctx context.Context, name, field string) (version string, exact bool, err error) {
+	defer wrap.Error(&err, "version of %s", name)
+	count, err := request(ctx, s.gate, storeError, func(ctx context.Context) (int64, error) {
+		return s.source.Collection(name).EstimatedDocumentCount(ctx)
+	})
+	if err != nil {
+		return "", false, err
+	}
+	version = strconv.FormatInt(count, 10)
+	for _, path := range slices.Compact([]string{"_id", cmp.Or(field, "_id")}) {
+		order := raw.SortField{Path: raw.PathOf(path), Desc: true}
+		newest := origin.Query{Sort: raw.Sort{order}, Projection: order.Path.Parts()[:1], Limit: 1}
+		for doc, err := range s.Find(ctx, name, newest) {
+			if err != nil {
+				return "", false, err
+			}
+			version += " " + raw.Key(order.Key(doc))
+		}
+	}
+	return version, false, nil
 }
 
 // findOptions translates a query without its filter.

@@ -17,7 +17,7 @@ import (
 // Watch implements origin.Watcher by a change stream. It returns when the stream breaks and the driver cannot resume
 // it; the caller then watches again and treats every collection as changed, because it does not know the changes in
 // between.
-func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
+func (s *Store) Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
 	stream, err := s.stream(ctx, collections)
 	if err != nil {
@@ -25,6 +25,7 @@ func (s *Store) Watch(ctx context.Context, collections []string, changed func(co
 		return err
 	}
 	defer closeCursor(ctx, stream)
+	opened()
 	found := burst{changed: changed}
 	defer found.drop()
 	if s.broken.Swap(false) {
