@@ -2,86 +2,23 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"fmt"
+	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
-
-	"vitrine/configs"
 )
 
-const (
-	// runSoak is the value of runEnv for the program whose sources change while it runs.
-	runSoak = "soak"
-	// soakEnv says for how long the soak goes on; without it, for some seconds.
-	soakEnv = "VITRINE_TEST_SOAK"
-)
+// soakEnv says for how long the soak goes on; without it, for some seconds.
+const soakEnv = "VITRINE_TEST_SOAK"
 
 // soakInstitute is long enough for its full list to be streamed.
 var soakInstitute = stamped{activities: 300, live: true}
-
-// soaked is the main of the soaked process: the program on an embedded store, which
-// only one process can open, and beside it a writer to the same store that brings the
-// sources to each round it is sent on standard input.
-func soaked(dir string, rounds io.Reader, done, logs io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	if err := soak(ctx, dir, rounds, done, slog.New(slog.NewJSONHandler(logs, nil))); err != nil {
-		fmt.Fprintln(logs, err)
-		return 1
-	}
-	return 0
-}
-
-func soak(ctx context.Context, dir string, rounds io.Reader, done io.Writer, log *slog.Logger) error {
-	cfg := configs.Default()
-	cfg.Store = configs.URI("bolt://" + dir + "/v.db")
-	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
-	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
-	cfg.Log.Requests = false
-	cfg.Views.Poll, cfg.Shutdown.Delay = time.Second, 0
-	cfg.Cache.Budget = 8 << 20 // soon full, so that it is flat from then on
-	for view := range cfg.Materialize.Schedule {
-		cfg.Materialize.Schedule[view] = "@every 2s"
-	}
-	store, err := openStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	if err := soakInstitute.write(ctx, store, 1); err != nil {
-		return err
-	}
-	p, err := assemble(ctx, cfg, store, log)
-	if err != nil {
-		return err
-	}
-	public, admin, err := listen(cfg)
-	if err != nil {
-		return err
-	}
-	go func() { // ends with the process
-		for lines := bufio.NewScanner(rounds); lines.Scan(); {
-			round, err := strconv.Atoi(lines.Text())
-			if err == nil {
-				err = soakInstitute.write(ctx, store, round)
-			}
-			fmt.Fprintln(done, round, err)
-		}
-	}()
-	log.Info("listening", "address", public.Addr().String(), "admin", admin.Addr().String())
-	return cmp.Or(p.run(ctx, public, admin), store.Close())
-}
 
 // TestSoak is what a front end goes through in its life, in short: its sources change
 // every few seconds and are refreshed all the while, and clients of all sorts ask. No
@@ -98,14 +35,18 @@ func TestSoak(t *testing.T) {
 	} else if testing.Short() {
 		length = time.Second
 	}
-	s := &server{t: t, cmd: exec.Command(os.Args[0], t.TempDir())}
-	s.cmd.Env = append(os.Environ(), runEnv+"="+runSoak)
-	rounds, err := s.cmd.StdinPipe()
+	dir := t.TempDir()
+	set(dir, runEnv, "soak") // the program with a writer beside it
+	s := &server{t: t, cmd: command(dir, dir)}
+	pipe, err := s.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	rounds := json.NewEncoder(pipe)
 	done, written := io.Pipe()
 	s.cmd.Stdout = written
+	last := 1
+	go func() { _ = rounds.Encode(soakInstitute.change(last)) }() // read when the process has started
 	s.start().ready()
 
 	ctx, stop := context.WithTimeout(t.Context(), length)
@@ -114,7 +55,6 @@ func TestSoak(t *testing.T) {
 	finished := traffic.start(ctx, 4)
 	var usage []sample
 	answers := bufio.NewScanner(done)
-	last := 1
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for ctx.Err() == nil && !t.Failed() {
@@ -122,8 +62,10 @@ func TestSoak(t *testing.T) {
 		case <-ctx.Done():
 		case <-tick.C:
 			last++
-			fmt.Fprintln(rounds, last)
-			if answers.Scan(); answers.Text() != fmt.Sprint(last, " <nil>") {
+			if err := rounds.Encode(soakInstitute.change(last)); err != nil {
+				t.Fatal(err)
+			}
+			if answers.Scan(); answers.Text() != "<nil>" {
 				t.Errorf("writing round %d: %q", last, answers.Text())
 			}
 			usage = append(usage, s.usage())

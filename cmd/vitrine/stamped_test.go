@@ -13,8 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
-	"vitrine/configs"
+	"vitrine/cache/origin/open"
 )
 
 // stamped is an institute that is written anew round after round. Its records, and with
@@ -122,30 +124,49 @@ func stampedActivity(id, round int) bson.D {
 	}
 }
 
-// write brings a store's sources to a round. Everything is rewritten before anything is
-// taken away, so that a job which runs meanwhile finds one round in every collection.
-func (s stamped) write(ctx context.Context, store origin.Store, round int) error {
+// roundChange is what brings the sources to a round: records to write, and then the activities
+// that stay. So a job which runs meanwhile finds one round in every collection.
+type roundChange struct {
+	Records map[string][][]byte // BSON, by collection
+	Stay    map[string]bool     // the ids of activities
+}
+
+// change returns what brings the sources to a round.
+func (s stamped) change(round int) roundChange {
+	c := roundChange{map[string][][]byte{}, map[string]bool{}}
 	for collection, docs := range s.records(round) {
-		if collection == "activities" { // those that will go say the new round too
-			for _, id := range s.leaving(round) {
+		if collection == "activities" {
+			for _, doc := range docs {
+				c.Stay[doc[0].Value.(string)] = true
+			}
+			for _, id := range s.leaving(round) { // those that will go say the new round too
 				docs = append(docs, stampedActivity(id, round))
 			}
 		}
+		for _, doc := range docs {
+			raw, err := bson.Marshal(doc)
+			if err != nil {
+				panic(err) // records of ours
+			}
+			c.Records[collection] = append(c.Records[collection], raw)
+		}
+	}
+	return c
+}
+
+// write brings a store's sources to a round.
+func (s stamped) write(ctx context.Context, store origin.Store, round int) error {
+	change := s.change(round)
+	for collection, docs := range change.Records {
 		raws := make([]bson.Raw, len(docs))
 		for i, doc := range docs {
-			var err error
-			if raws[i], err = bson.Marshal(doc); err != nil {
-				return err
-			}
+			raws[i] = doc
 		}
 		if _, err := store.Upsert(ctx, collection, raws); err != nil {
 			return err
 		}
 	}
-	_, err := store.Retain(ctx, "activities", func(id bson.RawValue) bool {
-		n, err := strconv.Atoi(id.StringValue()[1:])
-		return err == nil && s.has(n, round)
-	})
+	_, err := store.Retain(ctx, "activities", func(id bson.RawValue) bool { return change.Stay[id.StringValue()] })
 	return err
 }
 
@@ -311,9 +332,7 @@ func withStore(t testing.TB, uri string, do func(origin.Store)) {
 // storeAt opens the store at a URI, as the program would.
 func storeAt(t testing.TB, uri string) origin.Store {
 	t.Helper()
-	cfg := configs.Default()
-	cfg.Store, cfg.Mongo.Batch = configs.URI(uri), mongotest.BatchSize
-	store, err := openStore(t.Context(), cfg)
+	store, err := open.Store(t.Context(), uri, bolt.Options{}, mongo.Options{BatchSize: mongotest.BatchSize})
 	if err != nil {
 		t.Fatal(err)
 	}
