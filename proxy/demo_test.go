@@ -184,7 +184,7 @@ func moreCalls(t *testing.T, s demo) []string {
 // callsIn reads a list of calls that the tests of the program make, too.
 func callsIn(t *testing.T, name string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../cmd/vitrine/testdata/calls/" + name)
+	text, err := os.ReadFile("../cmd/vitrine/programtest/testdata/calls/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

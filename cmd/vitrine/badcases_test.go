@@ -31,7 +31,7 @@ func osirisConfig(t *testing.T) configs.Config {
 func TestBadSettings(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	good := demoCollections(t, os.DirFS(filepath.Join("testdata", "osiris")), ".")
+	good := demoCollections(t, os.DirFS(filepath.Join("programtest", "testdata", "osiris")), ".")
 	r := runConfigured(t, osirisConfig(t), func(r *running) {
 		for collection, docs := range good {
 			bad, _ := spoil(collection, docs)

@@ -25,7 +25,7 @@ type expected struct {
 	Year    int           `json:"year"`
 }
 
-// TestFaces has the formats read by the parsers of cmd/vitrine/testdata/faces, which
+// TestFaces has the formats read by the parsers of cmd/vitrine/programtest/testdata/faces, which
 // compare titles, authors and years with those of the items.
 func TestFaces(t *testing.T) {
 	programs, dir := os.Getenv("VITRINE_TEST_NPM"), t.TempDir()

@@ -1,0 +1,134 @@
+package programtest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// balancer is a small load balancer: it hands requests round to the servers that say
+// they are ready, over connections it keeps open. It tries another server only where
+// the first could not be connected to, when nothing was sent.
+type balancer struct {
+	*httptest.Server
+	transport *http.Transport
+	refused   atomic.Int64 // connections, each tried elsewhere
+	resent    atomic.Int64 // requests that were sent twice: none may be
+
+	probes   sync.WaitGroup
+	mu       sync.Mutex // guards the fields below
+	backends []*backend
+	turn     int
+}
+
+// backend is a server behind a balancer.
+type backend struct {
+	host  string
+	ready atomic.Bool
+	stop  chan struct{}
+}
+
+func newBalancer(t *testing.T, servers ...*server) *balancer {
+	b := &balancer{transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme = "http" },
+		Transport: b,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			t.Errorf("%s: %v", r.URL, err)
+			w.WriteHeader(http.StatusBadGateway)
+		},
+	}
+	b.Server = httptest.NewServer(proxy)
+	for _, s := range servers {
+		b.add(s)
+	}
+	t.Cleanup(func() {
+		for _, back := range b.backends {
+			close(back.stop)
+		}
+		b.probes.Wait()
+		b.Close()
+		b.transport.CloseIdleConnections()
+	})
+	return b
+}
+
+// add puts a server behind the balancer, which asks it all the while whether it is ready.
+func (b *balancer) add(s *server) {
+	back := &backend{host: s.base[len("http://"):], stop: make(chan struct{})}
+	b.mu.Lock()
+	b.backends = append(b.backends, back)
+	b.mu.Unlock()
+	b.probes.Go(func() {
+		probe := time.NewTicker(20 * time.Millisecond)
+		defer probe.Stop()
+		for {
+			res, err := b.transport.RoundTrip(mustRequest(s.base + "/readyz"))
+			if err == nil {
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+			}
+			back.ready.Store(err == nil && res.StatusCode == http.StatusOK)
+			select {
+			case <-back.stop:
+				return
+			case <-probe.C:
+			}
+		}
+	})
+}
+
+func mustRequest(url string) *http.Request {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		panic(err)
+	}
+	return req
+}
+
+// next is the server whose turn it is.
+func (b *balancer) next() (*backend, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for range b.backends {
+		b.turn = (b.turn + 1) % len(b.backends)
+		if back := b.backends[b.turn]; back.ready.Load() {
+			return back, true
+		}
+	}
+	return nil, false
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *balancer) RoundTrip(req *http.Request) (*http.Response, error) {
+	for {
+		back, ok := b.next()
+		if !ok {
+			return nil, errors.New("no server is ready")
+		}
+		sent := 0
+		trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
+			if sent++; sent > 1 {
+				b.resent.Add(1)
+			}
+		}}
+		out := req.Clone(httptrace.WithClientTrace(req.Context(), trace))
+		out.URL.Host = back.host
+		res, err := b.transport.RoundTrip(out)
+		var failed *net.OpError
+		if errors.As(err, &failed) && failed.Op == "dial" {
+			b.refused.Add(1)
+			back.ready.Store(false)
+			continue
+		}
+		return res, err
+	}
+}

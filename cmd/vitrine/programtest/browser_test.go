@@ -1,0 +1,203 @@
+package programtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// startBrowser starts the machine's Chromium, or skips the test if there is none. The browser
+// ends with the test.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	names := []string{"chromium", "chromium-headless-shell", "headless-shell", "google-chrome"}
+	found := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	if found < 0 {
+		t.Skip("no Chromium on this machine to look at the page with")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // which root cannot have
+	}
+	started, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(started)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s: %v", names[found], err)
+	}
+	return ctx
+}
+
+// tab is a tab of a browser in a test. It records what its pages request and complain about.
+type tab struct {
+	context.Context
+	t *testing.T
+
+	mu         sync.Mutex // guards the rest
+	requests   []string   // URLs
+	complaints []string
+}
+
+// newTab opens a tab of some width, which is closed with the test. Violations of the page's
+// policy are complaints, too. What a test waits for in it fails after some minutes.
+func newTab(t *testing.T, browser context.Context, width int64) *tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(browser)
+	t.Cleanup(closeTab)
+	v := &tab{Context: ctx, t: t}
+	if err := chromedp.Listen(ctx, v.record); err != nil {
+		t.Fatal(err)
+	}
+	var giveUp context.CancelFunc
+	v.Context, giveUp = context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(giveUp)
+	call(v, network.Enable, network.EnableParams{})
+	call(v, log.Enable, cdp.Empty{})
+	call(v, runtime.Enable, cdp.Empty{})
+	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `addEventListener("securitypolicyviolation", (e) => console.error("refused: " + e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
+	})
+	v.do(chromedp.EmulateViewport(width, 900))
+	return v
+}
+
+// call sends a tab a command of the browser's protocol.
+func call[P, R any](v *tab, command cdp.Command[P, R], params P) {
+	v.t.Helper()
+	if _, err := chromedp.Call(v, command, params); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// scheme makes pages of the tab light or dark.
+func (v *tab) scheme(name string) {
+	v.t.Helper()
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+// withoutScript lets no page of the tab run a script.
+func (v *tab) withoutScript() {
+	v.t.Helper()
+	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+}
+
+// record records an event of the tab.
+func (v *tab) record(event any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		v.requests = append(v.requests, e.Request.URL)
+	case *runtime.EventConsoleAPICalled:
+		text := "console: " + string(e.Type)
+		for _, arg := range e.Args {
+			text += " " + string(arg.Value)
+		}
+		v.complaints = append(v.complaints, text)
+	case *runtime.EventExceptionThrown:
+		v.complaints = append(v.complaints, "exception: "+e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		v.complaints = append(v.complaints, string(e.Entry.Source)+": "+e.Entry.Text+" "+e.Entry.URL)
+	}
+}
+
+// requested returns the URLs that pages requested so far.
+func (v *tab) requested() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.requests)
+}
+
+// complained returns what pages wrote to the console, uncaught exceptions, and what the
+// browser refused.
+func (v *tab) complained() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.complaints)
+}
+
+// wantNoComplaint fails the test if the page was refused something or went wrong, except for
+// complaints with one of some texts.
+func (v *tab) wantNoComplaint(except ...string) {
+	v.t.Helper()
+	all := slices.DeleteFunc(v.complained(), func(complaint string) bool {
+		return slices.ContainsFunc(except, func(text string) bool { return strings.Contains(complaint, text) })
+	})
+	if len(all) > 0 {
+		v.t.Errorf("the page complains:\n%s", strings.Join(all, "\n"))
+	}
+}
+
+// do runs actions in the tab.
+func (v *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	v.t.Helper()
+	if err := chromedp.Do(v, actions...); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// open goes to a page.
+func (v *tab) open(url string) {
+	v.t.Helper()
+	v.do(chromedp.Navigate(url))
+}
+
+// eval returns the value of an expression in the page, a promise's when it is settled.
+func eval[T any](v *tab, expression string) T {
+	v.t.Helper()
+	got, err := chromedp.Run(v, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
+	if err != nil {
+		v.t.Fatalf("%s: %v", expression, err)
+	}
+	return got
+}
+
+// await waits until an expression is true in the page.
+func (v *tab) await(expression string) {
+	v.t.Helper()
+	for !eval[bool](v, "Boolean("+expression+")") {
+		select {
+		case <-v.Done():
+			v.t.Fatalf("never true: %s", expression)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// want fails the test if an expression is not so in the page.
+func (v *tab) want(expression, want string) {
+	v.t.Helper()
+	if got := eval[string](v, expression); got != want {
+		v.t.Errorf("%s = %q, want %q", expression, got, want)
+	}
+}
+
+// click clicks on an element.
+func (v *tab) click(selector string) {
+	v.t.Helper()
+	v.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// text is what an element shows; the test fails if there is none.
+func (v *tab) text(selector string) string {
+	v.t.Helper()
+	text, err := chromedp.Run(v, chromedp.Text(chromedp.CSS(selector)))
+	if err != nil {
+		v.t.Fatalf("%s: %v", selector, err)
+	}
+	return text
+}

@@ -1,0 +1,292 @@
+package programtest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// road leads to a server of lists, under the address that it gives itself. It may be broken.
+type road struct {
+	*httptest.Server
+	broken atomic.Bool
+	strays atomic.Value // what came of a visitor's request; a string
+}
+
+// newRoad starts a demo behind a road.
+func newRoad(t *testing.T) *road {
+	t.Helper()
+	r, to := new(road), new(url.URL)
+	through := &httputil.ReverseProxy{
+		Rewrite:   func(p *httputil.ProxyRequest) { p.SetURL(to); p.Out.Host = p.In.Host },
+		Transport: &http.Transport{DisableCompression: true},
+	}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.broken.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		for _, name := range []string{"Cookie", "Authorization", "Range", "If-None-Match", "If-Modified-Since", "Content-Length"} {
+			if value := req.Header.Get(name); value != "" {
+				r.strays.Store(name + ": " + value)
+			}
+		}
+		if "http://"+req.Host != r.URL {
+			r.strays.Store("Host: " + req.Host)
+		}
+		through.ServeHTTP(w, req)
+	}))
+	t.Cleanup(r.Close)
+	dir := t.TempDir()
+	set(dir, "VITRINE_LISTS_BASE_URL", r.URL)
+	base, err := url.Parse(startServer(t, dir, "--demo").ready().base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*to = *base
+	return r
+}
+
+// textOf returns what a program gets at an address.
+func textOf(t *testing.T, address string, header ...string) string {
+	t.Helper()
+	status, text := fetch(t, http.MethodGet, address, header...)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %.300s", address, status, text)
+	}
+	return text
+}
+
+// served returns the snippets of the start page as it is without a script, by their ids.
+func served(t *testing.T, data string) map[string]string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(textOf(t, data+"/", "Accept", "text/html")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for n := range root.Descendants() {
+		for _, a := range n.Attr {
+			if id, ok := strings.CutPrefix(a.Val, "vl_snippet-"); ok && a.Key == "id" {
+				all[id] = n.FirstChild.Data
+			}
+		}
+	}
+	return all
+}
+
+// snippetParts divides a snippet of an include into the configuration of the site's server and
+// what stands in the page.
+func snippetParts(text string) (conf, directive string) {
+	conf, directive, _ = strings.Cut(text, "<!-- In the page -->")
+	return conf, strings.TrimSpace(directive)
+}
+
+// builderIncludes run the snippets that put a fragment into a page, by their ids. Each starts a
+// site with two pages: page has the list, and gone has it from an address that no list has.
+var builderIncludes = map[string]struct {
+	needs string
+	start func(t *testing.T, snippet, gone string) (address string)
+}{
+	"ssi": {"nginx", func(t *testing.T, snippet, gone string) string {
+		address := freeAddress(t)
+		conf, directive := snippetParts(snippet)
+		_, missing := snippetParts(gone)
+		dir := folder(t, map[string]string{"site/page": site(directive), "site/gone": site(missing)})
+		// A page that a program makes takes POST, and the settings of many a site name its host.
+		conf = "default_type text/html; proxy_set_header Host www.institute.example;\nserver { listen " + address + "; root " + dir + "/site; error_page 405 =200 $uri;\n" + conf + "}\n"
+		nginx(t, dir, address, conf)
+		return address
+	}},
+	"apache": {"apache2", func(t *testing.T, snippet, gone string) string {
+		address := freeAddress(t)
+		conf, directive := snippetParts(snippet)
+		_, missing := snippetParts(gone)
+		dir := folder(t, map[string]string{"site/page.html": site(directive), "site/gone.html": site(missing)})
+		conf += "Alias /page " + dir + "/site/page.html\nAlias /gone " + dir + "/site/gone.html\n"
+		apache(t, dir, address, conf, "alias", "include", "headers", "proxy", "proxy_http", "socache_shmcb", "ssl")
+		return address
+	}},
+	"php": {"php", func(t *testing.T, snippet, gone string) string {
+		return phpServer(t, map[string]string{"page/index.php": site(snippet + "\n"), "gone/index.php": site(gone + "\n")})
+	}},
+	"wordpress": {"php", func(t *testing.T, snippet, gone string) string {
+		page := func(snippet string) string {
+			return "<?php chdir('..'); require 'wordpress.php';\n" + snippet + "\n?>" + site("<?= $shortcodes['publications']() ?>\n")
+		}
+		return phpServer(t, map[string]string{"wordpress.php": wordPress, "page/index.php": page(snippet), "gone/index.php": page(strings.ReplaceAll(gone, "vitrine_copy", "another"))})
+	}},
+}
+
+// phpServer serves a folder of PHP until the test ends. What is kept there goes with it.
+func phpServer(t *testing.T, files map[string]string) (address string) {
+	t.Helper()
+	address = freeAddress(t)
+	dir := folder(t, nil)
+	for _, sub := range []string{"page", "gone", "copies", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	daemon(t, address, "php", "-d", "error_reporting=-1", "-d", "display_errors=1", "-d", "sys_temp_dir="+dir+"/tmp", "-S", address, "-t", dir)
+	return address
+}
+
+// addressIn matches the address of a fragment in a snippet.
+var addressIn = regexp.MustCompile(`(?:/vitrine|http://[^/']*)(/lists/[^"']*\.html[^"']*)`)
+
+// includeSnippet puts a snippet into a page of a site, and visits it as browsers do.
+func includeSnippet(t *testing.T, data *road, id, snippet string) {
+	way := builderIncludes[id]
+	if _, err := exec.LookPath(way.needs); err != nil {
+		t.Skipf("%s is not installed", way.needs)
+	}
+	path := addressIn.FindStringSubmatch(snippet)
+	if path == nil {
+		t.Fatalf("no fragment is named in\n%s", snippet)
+	}
+	fragment := textOf(t, data.URL+path[1])
+	if !strings.Contains(fragment, listMark) {
+		t.Fatalf("%s is no list: %.300s", path[1], fragment)
+	}
+	res, err := http.Head(data.URL + path[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	gone := strings.ReplaceAll(snippet, path[1], "/lists/unit/NIX.html")
+	before, after, _ := strings.Cut(site("|"), "|")
+	address := way.start(t, snippet, gone)
+	comment := regexp.MustCompile(`<!--[^>]*-->`)
+	for name, headers := range map[string][]string{
+		"a browser":          nil,
+		"a visitor's cookie": {"Cookie", "session=secret", "Authorization", "Basic YTpi"},
+		"only brotli":        {"Accept-Encoding", "br"},
+		"a reload":           {"If-None-Match", res.Header.Get("ETag"), "If-Modified-Since", "Fri, 01 Jan 2038 00:00:00 GMT"},
+		"a part":             {"Range", "bytes=0-9", "If-Range", res.Header.Get("ETag")},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			data.strays.Store("")
+			status, page := request(method, address, "/page", headers...)
+			if status != http.StatusOK || !utf8.ValidString(page) || page != before+fragment+after {
+				t.Errorf("%s, %s: %d, %d bytes of %d: %.200q … %q", method, name, status, len(page), len(before+fragment+after), page, page[max(len(page)-200, 0):])
+			}
+			if stray := data.strays.Load().(string); stray != "" {
+				t.Errorf("%s, %s: the server of lists is sent %s", method, name, stray)
+			}
+		}
+		if status, page := request(http.MethodHead, address, "/page", headers...); status != http.StatusOK || page != "" {
+			t.Errorf("HEAD, %s: %d %.100q", name, status, page)
+		}
+	}
+	if page := visit(address, "/gone"); comment.ReplaceAllString(page, "") != before+after {
+		t.Errorf("without its list the page is %.400q", page)
+	}
+	data.broken.Store(true)
+	defer data.broken.Store(false)
+	if page := comment.ReplaceAllString(visit(address, "/page"), ""); page != before+fragment+after && page != before+after {
+		t.Errorf("without the server of lists the page is %.400q", page)
+	}
+}
+
+// TestBuilderSnippets runs each snippet that the start page of a running program offers, as it
+// is and as the builder makes it of choices, the way its reader would: in the page of a site.
+func TestBuilderSnippets(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	data := newRoad(t)
+	t.Run("served", func(t *testing.T) { runSnippets(t, nil, data, served(t, data.URL)) })
+	t.Run("built", func(t *testing.T) {
+		chrome := startBrowser(t)
+		v := newTab(t, chrome, 1280)
+		v.open(data.URL + "/")
+		v.await(`document.querySelector("#vl_preview .vl-item")`)
+		change(v, "q", `'light' & "$"`)
+		change(v, "limit", "7")
+		change(v, "unit", "night eco") // typed, and chosen from what is suggested
+		v.await(`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && document.getElementById("vl_status").textContent.startsWith("Choose one")`)
+		eval[bool](v, `document.getElementById("vl_unit").dispatchEvent(new Event("change", {bubbles: true}))`)
+		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
+		v.want(`document.querySelector("#vl_snippet-iframe").textContent.match(/title="([^"]*)"/)[1]`, "Night Ecology")
+		person := eval[string](v, `new Promise((found) => { const field = document.getElementById("vl_person"), names = field.list; field.focus(); new MutationObserver(() => found(names.options[0].value)).observe(names, {childList: true}) })`)
+		change(v, "person", person)
+		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
+		change(v, "person", "")
+		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.querySelector("#vl_preview .vl-item")`)
+		built := eval[map[string]string](v, `Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => [e.id.slice("vl_snippet-".length), e.textContent]))`)
+		runSnippets(t, chrome, data, built)
+	})
+}
+
+// runSnippets runs snippets by their ids: those for a page's HTML in a browser, if there is one.
+func runSnippets(t *testing.T, chrome context.Context, data *road, all map[string]string) {
+	if len(all) == 0 {
+		t.Fatal("no snippets are offered")
+	}
+	for id, snippet := range all {
+		t.Run(id, func(t *testing.T) {
+			switch {
+			case builderIncludes[id].start != nil:
+				includeSnippet(t, data, id, snippet)
+			case id == "curl":
+				downloadSnippet(t, snippet)
+			case id == "html" || id == "typo3" || id == "iframe":
+				if chrome != nil {
+					showSnippet(t, chrome, data.URL, id, snippet)
+				}
+			default:
+				t.Error("no test runs this snippet")
+			}
+		})
+	}
+}
+
+// downloadSnippet runs a command that keeps a list as a file.
+func downloadSnippet(t *testing.T, snippet string) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", snippet)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	bib, err := os.ReadFile(filepath.Join(dir, "publications.bib"))
+	address := strings.Split(snippet, "'")[1]
+	if want := textOf(t, address); err != nil || string(bib) != want {
+		t.Errorf("%v, %d bytes, want %d", err, len(bib), len(want))
+	}
+}
+
+// showSnippet opens a page with a snippet in a browser.
+func showSnippet(t *testing.T, chrome context.Context, data, id, snippet string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, snippet))
+	if id == "iframe" {
+		v.await(`Number(document.querySelector("iframe").height) !== 800 || document.querySelector("iframe").clientHeight !== 800`)
+		v.wantNoComplaint()
+		return
+	}
+	v.await(listShown)
+	if got, want := eval[string](v, `document.querySelector("vitrine-list .vl-title, vitrine-list .vl-count").textContent`), ""; got == want {
+		t.Error("the list has neither title nor count")
+	}
+	v.wantNoComplaint()
+}

@@ -1,0 +1,36 @@
+package programtest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vitrine/configs"
+)
+
+// TestCiteFile: exports follow the mapping rules of the site's own file.
+func TestCiteFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, src := configs.CiteRules()
+	own := strings.NewReplacer("  title: [title]\n", "  title: [name, title]\n", "bibtex: article,", "bibtex: online,").Replace(string(src))
+	if err := os.WriteFile(filepath.Join(dir, "cite.yaml"), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := writeFile(t, dir, "store: bolt://v.db\nrules: {cite_file: cite.yaml}\n")
+	dump := `{"_id":"a1","type":"publication","subtype":"article","title":"First","name":"<script>Own & {name}"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "activities.jsonl"), []byte(dump), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--config", file, "activities.jsonl")
+	s := startServer(t, dir, "--config", file).ready()
+	status, body := s.get("/lists/activities.bib")
+	if status != http.StatusOK || !strings.HasPrefix(body, "@online{") || !strings.Contains(body, `title = {\textless{}script\textgreater{}Own \& \textbraceleft{}name\textbraceright{}}`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+}

@@ -1,0 +1,308 @@
+package programtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// The rounds of the long forms; without them there are a few.
+const (
+	crashEnv     = "VITRINE_TEST_CRASHES"      // of the embedded store
+	wireCrashEnv = "VITRINE_TEST_WIRE_CRASHES" // over the wire
+)
+
+// crashRounds is how often a crash test kills.
+func crashRounds(t *testing.T, env string, few int) int {
+	t.Helper()
+	text := os.Getenv(env)
+	if text == "" {
+		if testing.Short() {
+			return min(few, 2)
+		}
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", env, err)
+	}
+	return n
+}
+
+// TestKilledServer kills the program again and again, while it loads the demo,
+// materializes and serves: the store stays whole, and in the end the same is
+// served as by a program that was never disturbed.
+func TestKilledServer(t *testing.T) {
+	t.Parallel()
+	undisturbed := startServer(t, t.TempDir(), "--demo").ready()
+	_, want := undisturbed.get("/api/all-activities")
+	undisturbed.kill()
+
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 5))
+	rounds := crashRounds(t, crashEnv, 8)
+	for range rounds {
+		s := startServer(t, dir, "--demo")
+		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) // anywhere in its start
+		s.kill()
+	}
+	s := startServer(t, dir, "--demo").ready()
+	status, got := s.get("/api/all-activities")
+	if status != http.StatusOK || got != want {
+		t.Errorf("after %d kills: status %d, %d bytes; undisturbed %d bytes", rounds, status, len(got), len(want))
+	}
+}
+
+// known is what has been seen of a store's views, by readers of any kind: none of it
+// may be lost.
+type known struct {
+	institute stamped
+
+	mu          sync.Mutex        // guards the fields below
+	generations map[string]uint64 // by view
+	rounds      map[string]int    // by view
+}
+
+func newKnown(s stamped) *known {
+	return &known{institute: s, generations: map[string]uint64{}, rounds: map[string]int{}}
+}
+
+// saw notes that a view was at a round.
+func (k *known) saw(view string, round int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.rounds[view] = max(k.rounds[view], round)
+}
+
+// floor is the round that a view may not be behind.
+func (k *known) floor(view string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.rounds[view]
+}
+
+// at is how many views have been seen at a round.
+func (k *known) at(round int) (n int) {
+	for _, r := range k.rounds {
+		if r == round {
+			n++
+		}
+	}
+	return n
+}
+
+// inspect reads every view as one who comes anew: it is whole, of one round, and not
+// behind what was seen before.
+func (k *known) inspect(t testing.TB, store origin.Store) {
+	t.Helper()
+	metas, err := store.Metas(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range metas {
+		floor := k.floor(m.View)
+		rows := map[string][]byte{}
+		meta, err := store.Rows(t.Context(), m.View, 0, func(r origin.Row) error {
+			if delete(rows, r.ID.String()); r.Doc != nil {
+				rows[r.ID.String()] = bson.Raw(r.Doc)
+			}
+			return nil
+		})
+		if errors.Is(err, origin.ErrStale) {
+			continue // a write of a killed process still arrives; the next round reads again
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if meta.Generation == 0 {
+			continue
+		}
+		round, err := roundOfRows(rows)
+		switch {
+		case err != nil:
+			t.Errorf("view %s, generation %d: %v", m.View, meta.Generation, err)
+		case len(rows) != meta.Rows:
+			t.Errorf("view %s, generation %d: %d rows, its meta says %d", m.View, meta.Generation, len(rows), meta.Rows)
+		case m.View == "activities" && !k.institute.fits(len(rows), round):
+			t.Errorf("view %s, round %d: %d rows, want %d", m.View, round, len(rows), k.institute.count(round))
+		case meta.Generation < k.generations[m.View]:
+			t.Errorf("view %s is back at generation %d after %d", m.View, meta.Generation, k.generations[m.View])
+		}
+		if round < floor {
+			t.Errorf("view %s is back at round %d after %d", m.View, round, floor)
+		}
+		k.saw(m.View, round)
+		k.generations[m.View] = max(k.generations[m.View], meta.Generation)
+	}
+}
+
+// roundOfRows is the one round that all rows are of.
+func roundOfRows(rows map[string][]byte) (round int, err error) {
+	for id, row := range rows {
+		n, err := roundOf(row)
+		if err != nil {
+			return 0, fmt.Errorf("row %s: %w", id, err)
+		}
+		if n != 0 && round != 0 && n != round {
+			return 0, fmt.Errorf("mixed: rows of rounds %d and %d", round, n)
+		}
+		round = max(n, round)
+	}
+	return round, nil
+}
+
+// watch asks a server everything, again and again, until ctx ends or it is gone. None
+// of its views may go back. It returns how many answers it had.
+func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int) {
+	floor := map[string]int{} // of this server; others may be ahead
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for questions := k.institute.questions(); ctx.Err() == nil; {
+		for _, q := range questions {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+q.path, nil)
+			if err != nil {
+				t.Error(err)
+				return answers
+			}
+			res, err := client.Do(req)
+			if err != nil {
+				return answers // killed
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil {
+				return answers
+			}
+			if res.StatusCode == http.StatusServiceUnavailable { // not loaded yet
+				<-time.After(time.Millisecond)
+				continue
+			}
+			round, err := q.check(k.institute, body)
+			if err == nil && round < floor[q.view] {
+				err = fmt.Errorf("back at round %d after %d", round, floor[q.view])
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v", q.path, res.Status, err)
+			}
+			floor[q.view] = max(floor[q.view], round)
+			k.saw(q.view, round)
+			answers++
+			<-time.After(time.Millisecond) // the server has other things to do, too
+		}
+	}
+	return answers
+}
+
+// TestKilledAnywhere kills, round after round, a process that brings the views up to
+// date, or one that also serves them, wherever that hits it. Every reader, then or
+// before, finds every view whole, at the round before or at the new one, and never
+// behind what it has seen; in the end the store is like one whose processes were never
+// killed.
+func TestKilledAnywhere(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir, spared, k := t.TempDir(), t.TempDir(), newKnown(stamped{activities: 60})
+	for _, d := range []string{dir, spared} {
+		set(d, "VITRINE_ACCESS_ANONYMOUS", everything)
+		set(d, batchEnv, "10")
+		set(d, "VITRINE_MATERIALIZE_MAX_SHRINK", "0.5")
+	}
+	uri := "bolt://" + dir + "/v.db"
+	rounds := crashRounds(t, crashEnv, 10)
+	var tally struct{ killed, ended, answers, before, between, after int }
+	patience := 2 * time.Second
+	for round := 1; round <= rounds && !t.Failed(); round++ {
+		withStore(t, uri, func(store origin.Store) {
+			k.inspect(t, store)
+			switch n := k.at(round - 1); n {
+			case 0:
+				tally.before++
+			case len(k.rounds):
+				tally.after++
+			default:
+				tally.between++
+			}
+			if err := k.institute.write(t.Context(), store, round); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if rand.IntN(2) == 0 {
+			began := time.Now()
+			ended := killMaterializer(t, dir, patience)
+			if ended {
+				tally.ended++
+				patience = time.Since(began) // kills after its end would hit nothing
+				for _, q := range k.institute.questions() {
+					k.saw(q.view, round) // it has said so: this may not be lost
+				}
+				continue
+			}
+		} else {
+			tally.answers += killServer(t, dir, k)
+		}
+		tally.killed++
+	}
+	withStore(t, uri, func(store origin.Store) { k.inspect(t, store) })
+	t.Logf("%d rounds: %d processes killed, %d had ended before; %d rounds before any view was published, %d between, %d after all; %d answers, all whole",
+		rounds, tally.killed, tally.ended, tally.before, tally.between, tally.after, tally.answers)
+
+	withStore(t, "bolt://"+spared+"/v.db", func(store origin.Store) {
+		if err := k.institute.write(t.Context(), store, rounds); err != nil {
+			t.Fatal(err)
+		}
+	})
+	vitrine(t, spared, "materialize", "--store", "bolt://v.db")
+	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
+	a, b := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, spared, "--store", "bolt://v.db").ready()
+	for _, q := range k.institute.questions() {
+		if got, want := body(a, q.path), body(b, q.path); got != want {
+			t.Errorf("%s: %d bytes, where nothing was killed %d", q.path, len(got), len(want))
+		}
+	}
+}
+
+// killMaterializer kills `vitrine materialize` within patience, or finds that it has
+// ended by then.
+func killMaterializer(t *testing.T, dir string, patience time.Duration) (ended bool) {
+	t.Helper()
+	cmd := command(dir, "materialize", "--store", "bolt://v.db")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("materialize: %v", err)
+		}
+		return true
+	case <-time.After(rand.N(patience)):
+	}
+	_ = cmd.Process.Kill() // it may just have ended
+	return (<-done) == nil
+}
+
+// killServer kills a server at a random time after it began to listen, while it is
+// asked for everything, and returns how many answers it gave.
+func killServer(t *testing.T, dir string, k *known) (answers int) {
+	t.Helper()
+	s := startServer(t, dir, "--store", "bolt://v.db")
+	watched := make(chan int)
+	go func() { watched <- k.watch(t.Context(), t, s) }()
+	<-time.After(rand.N(250 * time.Millisecond)) // it listens, loads and materializes
+	s.kill()
+	return <-watched
+}

@@ -1,0 +1,172 @@
+package programtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vitrine/configs"
+)
+
+// envDamage is how many rounds of TestDamagedStore there are; package bolt has its own.
+const envDamage = "VITRINE_TEST_DAMAGE"
+
+// damagedPaths are asked of a server on a damaged store, by the member that tells records apart.
+var damagedPaths = map[string]string{
+	"/api/activities?full=1&limit=0": "_id", "/api/html?limit=0": "id", "/portfolio/spectrum?limit=0": "id",
+}
+
+// TestDamagedStore: a server on a damaged file, or whose file is destroyed while it runs,
+// answers with what was written or with 503, says so, and ends in order; a start that is
+// refused names the file.
+func TestDamagedStore(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	rounds := 4
+	if n, err := strconv.Atoi(os.Getenv(envDamage)); err == nil {
+		rounds = n
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "demo"), configs.Demo()); err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://good.db", "demo")
+	vitrine(t, dir, "materialize", "--store", "bolt://good.db")
+	good, err := os.ReadFile(filepath.Join(dir, "good.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := damagedRecords(startServer(t, dir, "--store", "bolt://good.db").ready())
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for round := range rounds {
+		r := rand.New(rand.NewPCG(seed, uint64(round)))
+		damagedRound(t, r, round, good, want)
+		if t.Failed() {
+			t.Fatalf("round %d of seed %d", round, seed)
+		}
+	}
+}
+
+// damagedRound damages the file before the start or under the running server.
+func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[string]map[string]string) {
+	dir, running := t.TempDir(), round%4 >= 2
+	path := filepath.Join(dir, "v.db")
+	file := bytes.Clone(good)
+	if !running {
+		damageFile(r, &file)
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--store", "bolt://v.db"}
+	if round%2 == 1 {
+		args = append(args, "--no-materialize")
+	}
+	s := &server{t: t, cmd: command(dir, args...)}
+	s.cmd.Stdout = &s.stdout
+	if s.listens() {
+		await(t, "the server has settled", func() string { return unless(s.settled()) })
+		if running {
+			damageRunning(t, r, path)
+		}
+		for place, records := range damagedRecords(s) {
+			for id, record := range records {
+				if want[place][id] != record {
+					t.Errorf("%s: %s is not what it was:\n%.300s\n%.300s", place, id, record, want[place][id])
+				}
+			}
+		}
+		if code := s.stop(); code != 0 {
+			t.Errorf("SIGTERM: exit code %d", code)
+		}
+	}
+	log := s.logged()
+	if strings.Contains(log, "goroutine ") || strings.Contains(log, "SIGBUS") || len(file) < len(good)/2 && !strings.Contains(log, "v.db") {
+		t.Errorf("the log: %.1500s", log)
+	}
+}
+
+// settled reports whether every view is loaded, or one cannot be.
+func (s *server) settled() bool {
+	status, _ := s.get("/readyz")
+	log := s.logged()
+	return status == http.StatusOK || strings.Contains(log, "view not refreshed") || strings.Contains(log, "view held") || strings.Contains(log, "damaged")
+}
+
+// damagedRecords asks for all records; of views that are not loaded it has none.
+func damagedRecords(s *server) map[string]map[string]string {
+	found := map[string]map[string]string{}
+	for path, id := range damagedPaths {
+		status, body := s.get(path)
+		if status == http.StatusServiceUnavailable {
+			continue
+		}
+		var answer struct{ Data []map[string]any }
+		if err := json.Unmarshal([]byte(body), &answer); status != http.StatusOK || err != nil {
+			s.t.Errorf("%s: %d %v %.200s", path, status, err, body)
+			continue
+		}
+		found[path] = map[string]string{}
+		for _, record := range answer.Data {
+			text, _ := json.Marshal(record)
+			name, _ := json.Marshal(record[id])
+			found[path][string(name)] = string(text)
+		}
+	}
+	return found
+}
+
+// damageFile damages a file that is not open.
+func damageFile(r *rand.Rand, file *[]byte) {
+	const page = 4096
+	b := *file
+	pages := len(b) / page
+	switch r.IntN(4) {
+	case 0:
+		for range 200 {
+			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		}
+	case 1:
+		for range 5 {
+			at := r.IntN(pages) * page
+			clear(b[at : at+page])
+		}
+	case 2:
+		*file = b[:len(b)*r.IntN(100)/100]
+	case 3:
+		for range 5 {
+			x, y := r.IntN(pages)*page, r.IntN(pages)*page
+			held := bytes.Clone(b[x : x+page])
+			copy(b[x:x+page], b[y:])
+			copy(b[y:y+page], held)
+		}
+	}
+}
+
+// damageRunning destroys a file that a server has open.
+func damageRunning(t *testing.T, r *rand.Rand, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch r.IntN(3) {
+	case 0:
+		err = os.Truncate(path, r.Int64N(info.Size()))
+	case 1:
+		if err = os.WriteFile(path+".new", make([]byte, r.IntN(1<<20)), 0o600); err == nil {
+			err = os.Rename(path+".new", path)
+		}
+	case 2:
+		err = os.WriteFile(path, make([]byte, r.IntN(1<<20)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,156 @@
+package programtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// docsHost serves the demo with a key for the API, and returns its URL.
+func docsHost(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	set(dir, "VITRINE_AUTH_API_KEY", "Right")
+	return startServer(t, dir, "--demo").ready().base
+}
+
+// wantOnly fails the test if pages of the tab requested something of another site than that of
+// a base.
+func (v *tab) wantOnly(base string) {
+	v.t.Helper()
+	elsewhere := slices.DeleteFunc(v.requested(), func(url string) bool { return strings.HasPrefix(url, base) || strings.HasPrefix(url, "data:") })
+	if len(elsewhere) > 0 {
+		v.t.Errorf("asked elsewhere: %v", elsewhere)
+	}
+}
+
+// flaws looks for what a reader would stumble over. It runs in the page.
+const flaws = `(() => {
+	const found = [];
+	const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) found.push("two of id " + id);
+	for (const link of document.querySelectorAll("a[href^='#']")) {
+		if (!document.getElementById(link.hash.slice(1))) found.push("no target " + link.hash);
+	}
+	for (const field of document.querySelectorAll("input, select")) {
+		if (!field.labels.length) found.push("no label " + field.id);
+	}
+	let level = 0;
+	for (const heading of document.querySelectorAll("main h1, main h2, main h3, main h4")) {
+		const next = Number(heading.tagName[1]);
+		if (next > level + 1) found.push("heading skips a level: " + heading.textContent);
+		level = next;
+	}
+	const wide = document.documentElement.scrollWidth - innerWidth;
+	if (wide > 0) found.push("too wide by " + wide);
+	return found;
+})()`
+
+// TestDocsPageInABrowser looks at the page as a reader does, on a screen and on a phone.
+func TestDocsPageInABrowser(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, base := startBrowser(t), docsHost(t)
+	for _, width := range []int64{1280, 390} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			v := newTab(t, chrome, width)
+			v.do(chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
+			if found := eval[[]string](v, flaws); len(found) > 0 {
+				t.Errorf("flaws: %s", strings.Join(found, "; "))
+			}
+			contents := eval[bool](v, `document.getElementById("contents").open`)
+			if wide := width > 880; contents != wide {
+				t.Errorf("the contents are open: %v", contents)
+			}
+			v.wantOnly(base)
+			v.wantNoComplaint()
+		})
+	}
+}
+
+// TestDocsPageTries: a form of the page asks the API, with the key that was entered.
+func TestDocsPageTries(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, base := startBrowser(t), docsHost(t)
+	v := newTab(t, chrome, 1280)
+	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
+
+	const list = "#activities form.try "
+	v.do(
+		chromedp.SendKeys(chromedp.CSS(list+`[name="columns[]"]`), "title, year"),
+		chromedp.SendKeys(chromedp.CSS(list+`[name="filter"]`), "filter[type]=lecture"),
+		chromedp.SendKeys(chromedp.CSS(list+`[name="limit"]`), "1"),
+		chromedp.Click(chromedp.CSS(list+"button")),
+		chromedp.WaitVisible(chromedp.CSS(list+".outcome .k")),
+	)
+	if got, want := v.text(list+".url"), "/api/activities?filter[type]=lecture&columns[]=title&columns[]=year&limit=1"; got != want {
+		t.Errorf("asks %s\nwant %s", got, want)
+	}
+	status, answer := v.text(list+".status"), v.text(list+".outcome pre")
+	if !strings.HasPrefix(status, "200 ") || strings.Count(answer, `"title": "`) != 1 || !strings.Contains(answer, `"limit": 1`) {
+		t.Errorf("status %q, answer %s", status, answer)
+	}
+
+	const person = "#user form.try "
+	v.do(
+		chromedp.SendKeys(chromedp.CSS(person+`[name="id"]`), "a b/c"),
+		chromedp.Click(chromedp.CSS(person+"button")),
+		chromedp.WaitVisible(chromedp.CSS(person+".status.bad")),
+	)
+	if url, status := v.text(person+".url"), v.text(person+".status"); url != "/api/users/a%20b%2Fc" || !strings.HasPrefix(status, "404 ") {
+		t.Errorf("url %q, status %q", url, status)
+	}
+	v.wantOnly(base)
+}
+
+// TestDocsPageFinds: the contents show what has the words looked for.
+func TestDocsPageFinds(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, base := startBrowser(t), docsHost(t)
+	v := newTab(t, chrome, 1280)
+	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
+	const shown = `[...document.querySelectorAll("#contents li:not([hidden]) a")].map((a) => a.textContent).join(" ")`
+	if found := eval[string](v, shown); found != "/api/user-units/{id}" {
+		t.Errorf("found %q", found)
+	}
+	v.do(chromedp.SendKeys(chromedp.CSS("#find"), " xyzzy"))
+	if got := v.text("#unfound"); got != "Nothing has that." {
+		t.Errorf("says %q", got)
+	}
+}
+
+// TestDocsPageWithoutScript: everything can be read; nothing is there that would not work.
+func TestDocsPageWithoutScript(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, base := startBrowser(t), docsHost(t)
+	v := newTab(t, chrome, 1280)
+	v.withoutScript()
+	v.do(chromedp.Navigate(base + "/docs"))
+	read := v.text("main")
+	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true, "Try it": false} {
+		if got := strings.Contains(read, want); got != stands {
+			t.Errorf("%q stands on the page: %v", want, got)
+		}
+	}
+}
+
+// TestFacesDocsPageAccessible: axe finds nothing to complain about in the page, on a screen and
+// on a phone, with all of it open.
+func TestFacesDocsPageAccessible(t *testing.T) {
+	source := axe(t)
+	chrome, base := startBrowser(t), docsHost(t)
+	for _, width := range []int64{1280, 390} {
+		v := newTab(t, chrome, width)
+		v.do(chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
+		eval[any](v, source+"; 0")
+		if found := eval[string](v, violations); found != "" {
+			t.Errorf("%d pixels: %s", width, found)
+		}
+	}
+}

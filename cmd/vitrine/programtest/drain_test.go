@@ -1,0 +1,141 @@
+package programtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// line is a connection that a client keeps open.
+type line struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// dial opens a connection to a server.
+func (s *server) dial() *line {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return &line{t: s.t, conn: conn, in: bufio.NewReader(conn)}
+}
+
+// ask sends a request and reads the head of its answer.
+func (l *line) ask(path string) *http.Response {
+	l.t.Helper()
+	if _, err := fmt.Fprintf(l.conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
+		l.t.Fatal(err)
+	}
+	res, err := http.ReadResponse(l.in, nil)
+	if err != nil {
+		l.t.Fatalf("%s: %v", path, err)
+	}
+	return res
+}
+
+// whole reads an answer to its end.
+func (l *line) whole(res *http.Response) string {
+	l.t.Helper()
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.t.Fatalf("after %d bytes: %v", len(body), err)
+	}
+	return string(body)
+}
+
+// large makes a store of activities whose full list is more than sockets hold.
+func large(t *testing.T, dir string) {
+	t.Helper()
+	padding, err := json.Marshal(strings.Repeat("many words ", 4000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := make([]string, 400)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"_id":"a%d","type":"lecture","title":"%d","notes":%s}`, i, i, padding)
+	}
+	write(t, dir+"/activities.jsonl", lines...)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+}
+
+// TestDrain sends SIGTERM to a server that clients hold connections to: it says first
+// that it is not ready, goes on answering and asks each client to come back elsewhere,
+// finishes what is under way, and ends well.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	large(t, dir)
+	set(dir, "VITRINE_SHUTDOWN_DELAY", "2s")
+	set(dir, "VITRINE_SHUTDOWN_GRACE", "60s")
+	s := startServer(t, dir, "--store", "bolt://v.db").ready()
+	kept, stream := s.dial(), s.dial()
+	if res := kept.ask("/api/activities?limit=1"); res.Close || !strings.Contains(kept.whole(res), `"count":400`) {
+		t.Fatalf("%s before the end, connection closed: %t", res.Status, res.Close)
+	}
+	streamed := stream.ask("/api/activities?full=1") // 17 MB, of which nothing is read yet
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the server drains", func() string {
+		status, body := s.get("/readyz")
+		return unless(status == http.StatusServiceUnavailable && strings.Contains(body, "Draining"))
+	})
+	res := kept.ask("/api/activities?limit=1")
+	if kept.whole(res); res.StatusCode != http.StatusOK || !res.Close {
+		t.Errorf("while draining, on a connection from before: %s, connection closed: %t", res.Status, res.Close)
+	}
+	fresh := s.dial()
+	res = fresh.ask("/api/activities?limit=2")
+	if fresh.whole(res); res.StatusCode != http.StatusOK || !res.Close {
+		t.Errorf("while draining, on a new connection: %s, connection closed: %t", res.Status, res.Close)
+	}
+	// A server that has stopped listening still owes this client its answer.
+	await(t, "no connection is accepted", func() string {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return unless(err != nil)
+	})
+	body := stream.whole(streamed)
+	if want := streamed.Header.Get("Content-Length"); strconv.Itoa(len(body)) != want {
+		t.Errorf("stream of %d bytes, announced were %s", len(body), want)
+	}
+	if e := decode(t, body); e.Count != 400 || len(e.Data) != 400 {
+		t.Errorf("stream of %d rows, count %d", len(e.Data), e.Count)
+	}
+	if code := s.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.logged())
+	}
+}
+
+// TestDrainDoesNotWaitForEver: who does not take his answer is cut off, and the exit
+// code is that of a clean end.
+func TestDrainDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	large(t, dir)
+	set(dir, "VITRINE_SHUTDOWN_DELAY", "0")
+	set(dir, "VITRINE_SHUTDOWN_GRACE", "300ms")
+	s := startServer(t, dir, "--store", "bolt://v.db").ready()
+	stuck := s.dial()
+	stuck.ask("/api/activities?full=1")
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.logged())
+	}
+	if !strings.Contains(s.logged(), "cut off") {
+		t.Errorf("the log does not tell who was cut off:\n%s", s.logged())
+	}
+}

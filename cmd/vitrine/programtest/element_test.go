@@ -1,0 +1,383 @@
+package programtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+)
+
+// fullElement is an element with everything that it can do.
+const fullElement = `<vitrine-list src="DATA/lists/activities" group="year" limit="10" facets="year type" search copy exports>
+	<a href="DATA/lists/activities">Publications</a></vitrine-list>`
+
+// website serves a page of another site that shows lists of a server, under the strictest
+// policy with which the element has to work, and returns its URL.
+func website(t *testing.T, data, body string) string {
+	t.Helper()
+	policy := "default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src data:; base-uri 'none'; " +
+		"form-action 'none'; require-trusted-types-for 'script'; trusted-types vitrine-list"
+	document := `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Our page</title>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><link rel="stylesheet" href="site.css">
+<link rel="stylesheet" href="DATA/lists/list.css"></head>
+<body><main><h1>Our page</h1>` + body + `</main><script type="module" src="DATA/lists/list.js"></script></body></html>`
+	onData := strings.NewReplacer("DATA", data)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/site.css" {
+			w.Header().Set("Content-Type", "text/css")
+			_, _ = io.WriteString(w, ":root { color-scheme: light dark; font-family: sans-serif; } body { background: Canvas; color: CanvasText; }")
+			return
+		}
+		w.Header().Set("Content-Security-Policy", onData.Replace(policy))
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, onData.Replace(document))
+	}))
+	t.Cleanup(site.Close)
+	return site.URL
+}
+
+// Expressions that find out what a visitor of a page with one element has before him.
+const (
+	listShown  = `document.querySelector("vitrine-list .vl-main > .vl-list") && !document.querySelector("[aria-busy]")`
+	listCount  = `document.querySelector(".vl-count").textContent`
+	listItems  = `[...document.querySelectorAll(".vl-citation")].map((e) => e.textContent).join("\n")`
+	listStatus = `document.querySelector(".vl-status").textContent`
+	pageFocus  = `(document.activeElement.className || document.activeElement.tagName)`
+	// lastWord is a word of the last record.
+	lastWord = `[...document.querySelectorAll(".vl-citation")].at(-1).textContent.match(/[A-Za-z]{6,}/)[0]`
+)
+
+// attribute is what an attribute of the element says; "null" if it has none.
+func attribute(name string) string {
+	return fmt.Sprintf(`String(document.querySelector("vitrine-list").getAttribute(%q))`, name)
+}
+
+// shoot keeps a picture of the page where VITRINE_TEST_SHOTS names a folder.
+func shoot(v *tab, name string) {
+	v.t.Helper()
+	folder := os.Getenv("VITRINE_TEST_SHOTS")
+	if folder == "" {
+		return
+	}
+	picture, err := chromedp.Run(v, chromedp.FullScreenshot(100))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// TestPageElement shows the element to visitors of several kinds of pages.
+func TestPageElement(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, data := startBrowser(t), listHost(t).base
+	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
+		"refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+	} {
+		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
+	}
+}
+
+// elementsOfOneList: ids are there once each, even if two elements show one list.
+func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, strings.Repeat(`<vitrine-list src="DATA/lists/activities" limit="2"></vitrine-list>`, 3)))
+	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
+	v.want(`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
+	v.want(`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
+	v.wantNoComplaint()
+}
+
+// elementVisit is a visitor's way through a list.
+func elementVisit(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, fullElement))
+	v.await(listShown)
+	all, first := eval[string](v, listCount), eval[string](v, listItems)
+	v.want(pageFocus, "BODY")
+	v.want(listStatus, "")
+
+	// Pages: the next one has other records, the focus and an announcement.
+	v.click(".vl-next")
+	v.await(`document.querySelector(".vl-here").textContent.startsWith("Page 2 ") && ` + listShown)
+	if eval[string](v, listItems) == first {
+		t.Error("the second page shows the records of the first")
+	}
+	v.want(pageFocus, "vl-main")
+	v.want(attribute("page"), "2")
+	if said := eval[string](v, listStatus); !strings.Contains(said, "Page 2 of ") {
+		t.Errorf("announces %q", said)
+	}
+	if href := eval[string](v, `document.querySelector(".vl-next").href`); !strings.HasPrefix(href, "http") || !strings.Contains(href, "page=3") {
+		t.Errorf("the link to the next page leads to %s", href)
+	}
+
+	// Filters: a chip narrows the list, goes back to the first page and keeps the focus.
+	v.click(`.vl-chip[name="type"]`)
+	v.await(listCount + " !== " + strconv.Quote(all) + " && " + listShown)
+	v.want(pageFocus, "vl-chip")
+	v.want(`document.querySelector(".vl-chip[aria-pressed=true]").value`, eval[string](v, attribute("type")))
+	v.want(attribute("page"), "null")
+	v.click(".vl-reset")
+	v.await(listCount + " === " + strconv.Quote(all) + " && " + listShown)
+
+	// Search as one types; the box keeps the focus, and exports are those of the list shown.
+	sought := eval[string](v, lastWord)
+	v.do(chromedp.SendKeys(chromedp.CSS(".vl-q"), sought))
+	v.await(listCount + " !== " + strconv.Quote(all) + " && " + listShown)
+	v.want(pageFocus, "vl-q")
+	v.want(attribute("q"), sought)
+	if got := eval[string](v, listItems); !strings.Contains(strings.ToLower(got), strings.ToLower(sought)) {
+		t.Errorf("a search for %q finds %.300s", sought, got)
+	}
+	v.want(`new URL([...document.querySelectorAll(".vl-exports a")].find((a) => a.textContent === "BibTeX").href).search`, "?q="+sought)
+	v.click(".vl-exports summary")
+	shoot(v, "searched")
+	v.wantNoComplaint()
+}
+
+// TestPageElementKeepsTheList: when the server ends, the list stays, the page gets an event, the
+// visitor a message, and the links of the pager lead where they say.
+func TestPageElementKeepsTheList(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	data := listHost(t)
+	v := newTab(t, startBrowser(t), 1280)
+	v.open(website(t, data.base, fullElement))
+	v.await(listShown)
+	first := eval[string](v, listItems)
+	eval[bool](v, `addEventListener("vitrine-error", (e) => { globalThis.failure = e.detail; }) ?? true`)
+	data.kill()
+	v.click(`.vl-chip[name="type"]`)
+	v.await(`document.querySelector(".vl-failed .vl-again") && !document.querySelector("[aria-busy]")`)
+	v.want(listItems, first)
+	v.want(`globalThis.failure.status + " " + globalThis.failure.url.includes("type=")`, "0 true")
+	shoot(v, "failed")
+	v.want(`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })))`, "true")
+}
+
+// elementWithoutAnswer: what the site put into the element stays if no answer comes.
+func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	for _, isolate := range []string{"", " isolate"} {
+		v.open(website(t, data, `<vitrine-list src="http://127.0.0.1:1/lists/x"`+isolate+`><p id="own">Our own list</p></vitrine-list>`))
+		v.await(`document.querySelector("vitrine-list").textContent.includes("could not") || document.querySelector("vitrine-list").shadowRoot?.querySelector(".vl-failed")`)
+		if !eval[bool](v, `document.getElementById("own").checkVisibility()`) {
+			t.Errorf("with%s: the site's own list is gone", isolate)
+		}
+	}
+}
+
+// elementWithoutScript: readers without script see what the site put there.
+func elementWithoutScript(t *testing.T, chrome context.Context, data string) {
+	_, fragment := fetch(t, http.MethodGet, data+"/lists/activities.html?limit=5")
+	v := newTab(t, chrome, 1280)
+	v.withoutScript()
+	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" search>`+fragment+`</vitrine-list>`))
+	if got := eval[string](v, `String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
+		t.Errorf("%s records are shown", got)
+	}
+	v.wantNoComplaint()
+	shoot(v, "scriptless")
+}
+
+// elementsApart: elements in one page do not disturb each other, scripts steer them
+// by attributes, and one that leaves the page gives up its request.
+func elementsApart(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, `<vitrine-list id="one" src="DATA/lists/activities" limit="3" facets="type"></vitrine-list>
+		<vitrine-list id="two" src="DATA/lists/activities" limit="4" search isolate lang="de"></vitrine-list>`))
+	const (
+		one = `document.getElementById("one")`
+		two = `document.getElementById("two").shadowRoot`
+	)
+	v.await(one + `.querySelector(".vl-main > .vl-list") && ` + two + `.querySelector(".vl-main > .vl-list")`)
+	v.want(one+`.querySelectorAll(".vl-item").length + " " + `+two+`.querySelectorAll(".vl-item").length`, "3 4")
+	v.want(two+`.querySelector(".vl-search span").textContent`, "Liste durchsuchen")
+	if got := eval[string](v, `getComputedStyle(`+two+`.querySelector(".vl-items")).listStyleType`); got != "none" {
+		t.Errorf("the isolated element has no style: %s", got)
+	}
+	eval[bool](v, one+`.setAttribute("limit", "2") ?? `+one+`.setAttribute("page", "2") ?? true`)
+	v.await(one + `.querySelector(".vl-here").textContent.startsWith("Page 2 ")`)
+	v.want(one+`.querySelectorAll(".vl-item").length + " " + `+two+`.querySelectorAll(".vl-item").length`, "2 4")
+	// A copy has the tools once; one that was taken away says nothing any more.
+	eval[bool](v, `addEventListener("vitrine-error", () => { globalThis.failed = true; }) ?? (() => {
+		const copy = `+one+`.cloneNode(true);
+		copy.id = "copy";
+		document.querySelector("main").append(copy);
+		`+one+`.setAttribute("limit", "5");
+		queueMicrotask(() => `+one+`.remove());
+		return true;
+	})()`)
+	v.await(`document.querySelector("#copy .vl-main > .vl-list")`)
+	v.want(`String(document.querySelectorAll("#copy .vl-tools, #copy .vl-main").length) + document.querySelectorAll("#copy .vl-list").length + globalThis.failed`, "21undefined")
+	v.wantNoComplaint()
+}
+
+// elementCopies: a citation goes to the clipboard, or is selected where that is
+// refused.
+func elementCopies(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	page := website(t, data, fullElement)
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		call(v, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+			Permission: &cdpbrowser.PermissionDescriptor{Name: name},
+			Setting:    cdpbrowser.PermissionSettingGranted, Origin: page,
+		})
+	}
+	v.open(page)
+	v.await(listShown)
+	want := eval[string](v, `document.querySelector(".vl-citation").innerText.replace(/\s+/g, " ").trim()`)
+	v.click(".vl-copy")
+	v.await(listStatus + ` === "Citation copied."`)
+	v.want(`navigator.clipboard.readText()`, want)
+	if html := eval[string](v, `navigator.clipboard.read().then(([item]) => item.getType("text/html")).then((blob) => blob.text())`); !strings.Contains(html, "<") || strings.Contains(html, "<button") {
+		t.Errorf("copied as HTML: %.300s", html)
+	}
+	eval[bool](v, `(navigator.clipboard.write = () => Promise.reject(), document.execCommand = () => false, true)`)
+	v.click(".vl-copy")
+	v.await(listStatus + `.startsWith("The citation is selected")`)
+	if got := eval[string](v, `getSelection().toString().replace(/\s+/g, " ").trim()`); got != want {
+		t.Errorf("selected %q, want %q", got, want)
+	}
+	v.wantNoComplaint()
+}
+
+// elementRefreshes: a visitor who comes back gets news, and an unchanged list is not
+// touched.
+func elementRefreshes(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" limit="3" refresh="0.001"></vitrine-list>`))
+	v.await(listShown)
+	eval[bool](v, `(() => {
+		globalThis.loads = 0;
+		globalThis.list = document.querySelector(".vl-list");
+		addEventListener("vitrine-load", () => globalThis.loads++);
+		return document.dispatchEvent(new Event("visibilitychange"));
+	})()`)
+	v.await(`globalThis.loads === 1`)
+	v.want(`String(document.querySelector(".vl-list") === globalThis.list)`, "true")
+	v.wantNoComplaint()
+}
+
+// elementCleans: of an answer that no server of ours would give, nothing runs or
+// loads; one without a list is an error.
+func elementCleans(t *testing.T, chrome context.Context, data string) {
+	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "none.html"):
+			_, _ = io.WriteString(w, "<p>Please log in</p>")
+		case strings.HasSuffix(r.URL.Path, "hostile.html"):
+			_, _ = io.WriteString(w, `<section class="vl-list" onclick="ran()"><p class="vl-count" style="color:red">1 entry</p>
+				<script>ran()</script><img src="/x" onerror="ran()"><svg><script>ran()</script></svg><iframe srcdoc="<script>ran()</script>"></iframe>
+				<style>body{display:none}</style><template><img src="/y" onerror="ran()"></template><math><mtext><b><style><img src=x onerror=ran()></style></b></mtext></math>
+				<a id="bad" href="java&#10;script:ran()">a</a><a id="data" href="data:text/html,x">b</a><a id="ok" href="/items/1">c</a>
+				<form action="/z"><input name="a"></form><link rel="stylesheet" href="/s.css"><object data="/o"></object><base href="/b/"></section>`)
+		case r.URL.Path != "/favicon.ico":
+			t.Errorf("the page loads %s", r.URL)
+		}
+	}))
+	t.Cleanup(hostile.Close)
+	v := newTab(t, chrome, 1280)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // without a policy that would hide a mistake
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><script>function ran() { globalThis.runs = true; }</script>
+			<vitrine-list src="%s/hostile"></vitrine-list><script type="module" src="%s/lists/list.js"></script>`, hostile.URL, data)
+	}))
+	t.Cleanup(page.Close)
+	v.open(page.URL)
+	v.await(listShown)
+	v.click("#bad")
+	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`, "p,a,a,aundefined")
+	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`, ",,"+hostile.URL+"/items/1")
+	v.want(`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style/.test(name)).join()`, "")
+	v.wantNoComplaint()
+	eval[bool](v, `document.querySelector("vitrine-list").setAttribute("src", "`+hostile.URL+`/none") ?? true`)
+	v.await(`document.querySelector(".vl-failed")`)
+	v.want(listCount, "1 entry")
+}
+
+// elementExplains: the console reports a mistake in the page.
+func elementExplains(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities?colour=red"></vitrine-list>`))
+	v.await(`document.querySelector(".vl-failed")`)
+	if said := strings.Join(v.complained(), "\n"); !strings.Contains(said, "vitrine-list: http") || !strings.Contains(said, "colour") {
+		t.Errorf("the console says\n%s", said)
+	}
+}
+
+// elementSnippets: the snippets of docs/embedding.md that need a browser.
+func elementSnippets(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, snippetOf(t, "The element", "html", data)))
+	v.await(listShown)
+	v.await(`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && document.querySelector(".vl-exports a")`)
+	v.wantNoComplaint()
+
+	v.open(website(t, data, `<p>Before</p>`+snippetOf(t, "iframe", "html", data)))
+	v.await(`document.querySelector("iframe").clientHeight > 810 || Number(document.querySelector("iframe").height) !== 800`)
+	v.wantNoComplaint()
+	shoot(v, "frame")
+}
+
+// axe returns the source of axe-core, or skips the test.
+func axe(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(facePrograms(t), "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
+
+// violations opens all menus, runs axe and returns what it finds.
+const violations = `(async () => {
+	for (const root of [document, ...[...document.querySelectorAll("vitrine-list")].map((e) => e.shadowRoot).filter(Boolean)]) {
+		for (const menu of root.querySelectorAll("details")) menu.open = true;
+	}
+	const wide = document.documentElement.scrollWidth - innerWidth;
+	const { violations } = await axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+	return violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")).concat(wide > 0 ? "too wide by " + wide : []).join("\n");
+})()`
+
+// TestFacesElementAccessible: axe finds nothing to complain about in pages with the element
+// in its states, light and dark, narrow and wide.
+func TestFacesElementAccessible(t *testing.T) {
+	source := axe(t)
+	data, chrome := listHost(t).base, startBrowser(t)
+	pages := map[string]string{
+		"element":  fullElement,
+		"isolated": strings.Replace(fullElement, "search", "isolate search", 1),
+		"german":   `<div lang="de" dir="rtl">` + strings.Replace(fullElement, "search", `type="publication" search`, 1) + `</div>`,
+		"failed":   `<vitrine-list src="http://127.0.0.1:1/lists/x" search exports><p>Our own list</p></vitrine-list>`,
+	}
+	for _, width := range []int64{390, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			v := newTab(t, chrome, width)
+			v.scheme(scheme)
+			for name, body := range pages {
+				v.open(website(t, data, body))
+				v.await(`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
+				eval[any](v, source+"; 0")
+				if found := eval[string](v, violations); found != "" {
+					t.Errorf("%s, %d, %s: %s", name, width, scheme, found)
+				}
+				shoot(v, fmt.Sprint(name, "-", scheme, "-", width))
+			}
+		}
+	}
+}

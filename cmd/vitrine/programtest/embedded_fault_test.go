@@ -1,0 +1,93 @@
+package programtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestEmbeddedStoreUnusable: a store that cannot be opened ends the start with an
+// error that names it, and is left as it was.
+func TestEmbeddedStoreUnusable(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(path string) error{
+		"something else": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no store ", 2000)), 0o600) },
+		"cut off":        func(path string) error { return os.WriteFile(path, []byte{0, 1, 2}, 0o600) },
+		"a folder":       func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := put(filepath.Join(dir, "v.db")); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := os.ReadFile(filepath.Join(dir, "v.db"))
+			out, err := command(dir, "serve", "--store", "bolt://v.db", "--listen", "127.0.0.1:0", "--admin-listen", "").CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "v.db: ") || strings.Contains(string(out), "panic") {
+				t.Errorf("serve: %v\n%s", err, out)
+			}
+			if after, _ := os.ReadFile(filepath.Join(dir, "v.db")); string(after) != string(before) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+// TestDiskFull: a publication that finds no room is given up, reported and tried again;
+// what was published before is served on. With room again it goes through.
+func TestDiskFull(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "activities.jsonl"), largeActivities(3)...)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
+	write(t, filepath.Join(dir, "activities.jsonl"), largeActivities(4000)...)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+	info, err := os.Stat(filepath.Join(dir, "v.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	set(dir, sizeEnv, strconv.FormatInt(info.Size(), 10))
+	s := startServer(t, dir, "--store", "bolt://v.db").ready()
+	environments.Delete(dir) // what is started from here on has room
+	await(t, "a run fails", func() string { return unless(runFailed(s.logged(), "activities")) })
+	for range 20 {
+		if status, body := s.get("/api/activities"); status != http.StatusOK || decode(t, body).Count != 3 {
+			t.Fatalf("with the disk full: %d %.200s", status, body)
+		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
+	s = startServer(t, dir, "--store", "bolt://v.db", "--no-materialize").ready()
+	if status, body := s.get("/api/activities?limit=1"); status != http.StatusOK || decode(t, body).Count != 4000 {
+		t.Errorf("with room again: %d %.200s", status, body)
+	}
+}
+
+// largeActivities are so many lines of about 5 KB.
+func largeActivities(n int) (lines []string) {
+	text := strings.Repeat("abstract ", 550)
+	for i := range n {
+		lines = append(lines, fmt.Sprintf(`{"_id":"a%d","type":"lecture","title":"Title %d","abstract":%q}`, i, i, text))
+	}
+	return lines
+}
+
+// runFailed reports whether a log reports a failed run of a view's job.
+func runFailed(log, view string) bool {
+	for _, line := range strings.Split(log, "\n") {
+		var entry struct{ Msg, View, Result string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "run" && entry.View == view && entry.Result == "error" {
+			return true
+		}
+	}
+	return false
+}

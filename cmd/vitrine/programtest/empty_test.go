@@ -1,0 +1,137 @@
+package programtest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// TestNoStore: on a path where no store is, or an empty file, every command that needs
+// one ends with an error that says what makes one, and leaves the path as it was.
+func TestNoStore(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "bad.jsonl"), `{"_id":1}`, `{"_id":2,}`)
+	write(t, filepath.Join(dir, "good.jsonl"), `{"_id":1}`)
+	for _, args := range [][]string{
+		{"serve", "--listen", "127.0.0.1:0"},
+		{"serve", "--listen", "127.0.0.1:0", "--no-materialize"},
+		{"materialize"}, {"status"}, {"query"}, {"osiris"},
+	} {
+		for _, name := range []string{"missing.db", "sub/missing.db", "empty.db"} {
+			file := filepath.Join(dir, name)
+			if name == "empty.db" {
+				if err := os.WriteFile(file, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := command(dir, args...)
+			cmd.Env = append(cmd.Env, storeEnv+"=bolt://"+name, "VITRINE_ADMIN_LISTEN=", snapshots+"="+filepath.Join(dir, "files"))
+			out, err := cmd.CombinedOutput()
+			for _, want := range []string{"no store at bolt://" + file, "vitrine import", "--demo"} {
+				if err == nil || !strings.Contains(string(out), want) {
+					t.Errorf("%v on %s: %v, want %q: %.500s", args, name, err, want, out)
+				}
+			}
+			if info, err := os.Stat(file); name == "empty.db" && info.Size() > 0 || name != "empty.db" && err == nil {
+				t.Errorf("%v has written %s", args, name)
+			}
+		}
+	}
+	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"}, {"new/folder/new.db", "bad.jsonl"}, {"empty.db", "bad.jsonl"}} {
+		if out, err := command(dir, "import", "--store", "bolt://"+call[0], call[1]).CombinedOutput(); err == nil {
+			t.Errorf("import %q: %s", call, out)
+		}
+	}
+	vitrine(t, dir, "import", "--store", "bolt://old.db", "good.jsonl")
+	if err := command(dir, "import", "--store", "bolt://old.db", "bad.jsonl").Run(); err == nil {
+		t.Error("import bad.jsonl went well")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.db*"))
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], "empty.db") || !strings.HasSuffix(left[1], "old.db") {
+		t.Errorf("files that are left: %v, %v", left, err)
+	}
+	if info, err := os.Stat(left[0]); err != nil || info.Size() > 0 {
+		t.Errorf("the empty file: %v, %v", info, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
+		t.Error("the folder that the import made is left")
+	}
+}
+
+// TestEmptySource: records that are not there are warned of by collection, and the
+// server is degraded; where they may be missing it is not. The same on both stores.
+func TestEmptySource(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	empty := func(t *testing.T, dir, uri string) {
+		write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+		vitrine(t, dir, "import", "--store", uri, "things.jsonl")
+		out, err := command(dir, "status", "--store", uri, "--admin-listen", "").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "has no views: is it the right store?") {
+			t.Errorf("status: %v %s", err, out)
+		}
+		s := startServer(t, dir, "--store", uri).ready()
+		var status int
+		var body string
+		await(t, "all runs are known", func() string { // how a run went is known a moment after its view
+			status, body = s.get("/readyz")
+			return unless(strings.Count(body, `"empty":true`) >= 8)
+		})
+		if status != http.StatusOK || !strings.Contains(body, `"state":"degraded"`) || !strings.Contains(body, `no records`) ||
+			strings.Contains(body, "deadlines") {
+			t.Errorf("readyz: %d %s", status, body)
+		}
+		for _, collection := range []string{"activities", "persons", "projects", "proposals", "journals", "conferences"} {
+			if want := `"collection":"` + collection + `"`; !strings.Contains(s.logged(), want) {
+				t.Errorf("the log has no warning with %s", want)
+			}
+		}
+		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_empty{view="persons"} 1`) {
+			t.Error("the metrics do not tell of it")
+		}
+		if out := vitrine(t, dir, "status", "--store", uri, "--admin-listen", strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "empty: activities: ") || strings.Contains(out, "empty: deadlines") {
+			t.Errorf("status: %s", out)
+		}
+		s.stop()
+		set(dir, "VITRINE_VIEWS_OPTIONAL", "activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
+		s = startServer(t, dir, "--store", uri).ready()
+		if _, body := s.get("/readyz"); strings.Contains(body, "degraded") {
+			t.Errorf("readyz: %s", body)
+		}
+	}
+	t.Run("embedded", func(t *testing.T) { empty(t, t.TempDir(), "bolt://v.db") })
+	t.Run("MongoDB", func(t *testing.T) { empty(t, t.TempDir(), mongotest.Start(t)+"institute") })
+}
+
+// TestStatusOfAnotherServer: of a store that does not answer nothing is reported by the server
+// of another store, also where another server answers at the admin address.
+func TestStatusOfAnotherServer(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "things.jsonl")
+	vitrine(t, other, "import", "--store", "bolt://v.db", filepath.Join(dir, "things.jsonl"))
+	s, _ := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, other, "--store", "bolt://v.db").ready()
+	for _, d := range []string{dir, other} {
+		set(d, "VITRINE_ADMIN_LISTEN", strings.TrimPrefix(s.admin, "http://"))
+	}
+	for name, call := range map[string]struct{ dir, store string }{
+		"away":                     {dir, unreachable + "?serverSelectionTimeoutMS=100&connectTimeoutMS=100"},
+		"in use, of the same name": {other, "bolt://v.db"},
+	} {
+		out, err := command(call.dir, "status", "--store", call.store).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "serves another store") || strings.Contains(string(out), "activities") {
+			t.Errorf("%s: %v\n%.1000s", name, err, out)
+		}
+	}
+	if out := vitrine(t, dir, "status", "--store", "bolt://"+filepath.Join(dir, "v.db")); !strings.Contains(out, "activities") {
+		t.Errorf("the server's own store: %s", out)
+	}
+}

@@ -1,0 +1,173 @@
+package programtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/rules"
+)
+
+// group is several instances on one store over the wire, whose sources are stamped.
+// Jobs run only when they are asked for, or when an instance takes the lease: so the
+// sources can be written while no process reads them.
+type group struct {
+	*known
+	t     *testing.T
+	uri   string
+	dir   string
+	store origin.Store // as the test reaches it
+	round int          // that the sources are at
+}
+
+const groupConfig = `
+mongo: {batch: 50}
+access: {anonymous: [projects.view, proposals.view, portfolio-spectrum]}
+views: {poll: 500ms}
+log: {requests: false}
+materialize:
+  lease: 6s
+  max_shrink: 0.5
+  full: ""
+  schedule: {persons: "", user_units: "", activities: "", projects: "", proposals: "", journals: "", events: "", deadlines: "", spectrum: ""}
+`
+
+// newGroup starts a store with the sources of the first round and no instance yet.
+func newGroup(t *testing.T, s stamped) *group {
+	t.Helper()
+	g := &group{known: newKnown(s), t: t, uri: mongotest.Start(t) + "institute", dir: t.TempDir()}
+	write(t, filepath.Join(g.dir, "v.yml"), groupConfig)
+	set(g.dir, "VITRINE_SHUTDOWN_DELAY", "300ms")
+	g.store = storeAt(t, g.uri)
+	t.Cleanup(func() { _ = g.store.Close() })
+	g.advance()
+	return g
+}
+
+// instance starts an instance and waits until it is ready.
+func (g *group) instance(args ...string) *server {
+	g.t.Helper()
+	return startServer(g.t, g.dir, append([]string{"--config", "v.yml", "--store", g.uri}, args...)...).ready()
+}
+
+// advance writes the next round.
+func (g *group) advance() {
+	g.t.Helper()
+	g.round++
+	if err := g.institute.write(g.t.Context(), g.store, g.round); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// refresh asks a leader for all jobs.
+func (g *group) refresh(leader *server) {
+	g.t.Helper()
+	if status, body := fetch(g.t, http.MethodPost, leader.admin+"/admin/refresh"); status/100 != 2 {
+		g.t.Fatalf("refresh: %d %s", status, body)
+	}
+}
+
+// until waits for something that must come about.
+func (g *group) until(what string, come func() bool) {
+	g.t.Helper()
+	await(g.t, what, func() string { return unless(come()) })
+}
+
+// rested waits until the leader has run all jobs since a moment: the last job was
+// begun after it, and has ended.
+func (g *group) rested(since time.Time) {
+	g.t.Helper()
+	since = since.Truncate(time.Millisecond) // as the store keeps times
+	g.until("all jobs have run", func() bool {
+		meta, err := g.store.Meta(g.t.Context(), rules.ViewSpectrum)
+		return err == nil && meta.Health.Started.After(since)
+	})
+}
+
+// leads reports whether an instance holds the lease, as far as it knows.
+func (s *server) leads() bool {
+	s.t.Helper()
+	_, text := fetch(s.t, http.MethodGet, s.admin+"/metrics")
+	return regexp.MustCompile(`(?m)^vitrine_job_leading 1$`).MatchString(text)
+}
+
+// led waits until one of the instances leads, and returns it.
+func (g *group) led(instances ...*server) (leader *server) {
+	g.t.Helper()
+	g.until("an instance leads", func() bool {
+		for _, s := range instances {
+			if s.leads() {
+				leader = s
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+// signal sends a signal to an instance.
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// converged waits until every instance serves the round of the sources.
+func (g *group) converged(instances ...*server) {
+	g.t.Helper()
+	for _, s := range instances {
+		for _, q := range g.institute.questions() {
+			g.until(fmt.Sprintf("%s is of round %d", q.path, g.round), func() bool {
+				round, err := q.check(g.institute, []byte(body(s, q.path)))
+				if err != nil {
+					g.t.Fatalf("%s: %v", q.path, err)
+				}
+				return round == g.round || q.view == ""
+			})
+		}
+	}
+}
+
+// standing is the generation of every view that an instance serves, and its epoch.
+func (s *server) standing() string {
+	s.t.Helper()
+	_, body := fetch(s.t, http.MethodGet, s.admin+"/admin/views")
+	var views struct {
+		Data []struct {
+			View, Epoch string
+			Generation  uint64
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &views); err != nil {
+		s.t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, v := range views.Data {
+		fmt.Fprintln(&text, v.View, v.Epoch, v.Generation)
+	}
+	return text.String()
+}
+
+// standing is the generation of every view in the store, and its epoch.
+func (g *group) standing() string {
+	g.t.Helper()
+	metas, err := g.store.Metas(g.t.Context())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, m := range metas {
+		fmt.Fprintln(&text, m.View, m.Epoch, m.Generation)
+	}
+	return text.String()
+}

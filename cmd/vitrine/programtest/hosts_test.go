@@ -1,0 +1,81 @@
+package programtest
+
+import (
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// askedAs returns the answer of an address to a client that names a host.
+func askedAs(t *testing.T, address, host string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// TestCacheWithoutHost: a cache whose key has no host, as nginx's by default, gives no client
+// links to a host that another one has named.
+func TestCacheWithoutHost(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("nginx"); err != nil {
+		t.Skip("nginx is not installed")
+	}
+	data, address := listHost(t), freeAddress(t)
+	dir := folder(t, nil)
+	conf := "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nuser root;\nhttp { access_log off; proxy_cache_path " + dir + "/cache keys_zone=all:1m;\n" +
+		"server { listen " + address + "; location / { proxy_pass " + data.base + "; proxy_set_header Host $http_host; proxy_cache all; proxy_cache_valid any 1m; add_header X-Kept $upstream_cache_status; } } }\n"
+	file := writeFile(t, dir, conf)
+	daemon(t, address, "nginx", "-e", "stderr", "-p", dir, "-c", file)
+	for _, path := range []string{"/", "/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/activities.html", "/lists/activities.bib", "/lists/unit/ECO"} {
+		for i, host := range []string{"evil.example", "localhost"} {
+			res, body := askedAs(t, "http://"+address+path, host)
+			if res.StatusCode != http.StatusOK || i > 0 && res.Header.Get("X-Kept") != "HIT" || strings.Contains(body, "evil") || strings.Contains(res.Header.Get("Link"), "evil") {
+				t.Errorf("%s of %s: %s, %s", path, host, res.Status, res.Header.Get("X-Kept"))
+			}
+		}
+	}
+	for _, path := range []string{"/lists/activities.atom", "/lists/activities.csv", "/lists/activities.jsonld", "/sitemap.xml"} {
+		if res, body := askedAs(t, "http://"+address+path, "evil.example"); res.StatusCode != http.StatusMisdirectedRequest || strings.Contains(body, "evil") {
+			t.Errorf("%s: %s %s", path, res.Status, body)
+		}
+		if res, body := askedAs(t, "http://"+address+path, "localhost"); res.StatusCode != http.StatusOK || !strings.Contains(body, "http://localhost/") { // errors are not kept
+			t.Errorf("%s after it: %s", path, res.Status)
+		}
+	}
+}
+
+// TestHosts: absolute URLs have the hosts of listen and of the loopback, or those of lists.hosts.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeDump(t, dir)
+	for settings, hosts := range map[string]map[string]int{
+		"":                                       {"localhost": 200, "LOCALHOST:1": 200, "127.0.0.1:80": 200, "[::1]:80": 200, "127.0.0.2": 200, "0.0.0.0": 421, "evil.example": 421},
+		"lists: {hosts: [www.example:80]}":       {"www.example:80": 200, "www.example": 421, "localhost": 421, "127.0.0.2": 421},
+		"lists: {base_url: https://www.example}": {"evil.example": 200, "www.example": 200},
+	} {
+		file := writeFile(t, dir, "store: bolt://v.db\n"+settings+"\n")
+		s := startServer(t, dir, "--config", file, "--listen", "127.0.0.2:0").ready()
+		for host, want := range hosts {
+			if res, body := askedAs(t, s.base+"/lists/activities.atom", host); res.StatusCode != want {
+				t.Errorf("%s: %s is %s: %s", settings, host, res.Status, body)
+			}
+		}
+		s.stop()
+	}
+}

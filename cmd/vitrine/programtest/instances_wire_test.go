@@ -1,0 +1,153 @@
+package programtest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestManyInstances: three front ends and two instances that materialize, on one store,
+// come to the same generation of every view and to the same bytes under the same tags:
+// after each of several changes, and after who made them was killed.
+func TestManyInstances(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t, stamped{activities: 40})
+	builders := []*server{g.instance(), g.instance()}
+	all := slices.Clone(builders)
+	for range 3 {
+		all = append(all, g.instance("--no-materialize"))
+	}
+	g.converged(all...)
+	g.alike(all)
+	for range 2 {
+		began := time.Now()
+		g.advance()
+		g.refresh(g.led(builders...))
+		g.rested(began)
+		g.converged(all...)
+		g.alike(all)
+	}
+	leader := g.led(builders...)
+	all = slices.DeleteFunc(all, func(s *server) bool { return s == leader })
+	builders = slices.DeleteFunc(builders, func(s *server) bool { return s == leader })
+	g.advance()
+	leader.kill()
+	g.led(builders...)
+	g.converged(all...)
+	g.alike(all)
+}
+
+// alike waits until all instances are at the store's generations, and compares all of
+// their answers, by every coding.
+func (g *group) alike(all []*server) {
+	g.t.Helper()
+	for _, s := range all[1:] {
+		g.until("all are at the same generations", func() bool { return s.standing() == all[0].standing() })
+	}
+	differ, answers := 0, 0
+	for _, q := range g.institute.questions() {
+		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+			var first, tag string
+			for i, s := range all {
+				res, body := getCoded(g.t, s.base+q.path, coding)
+				answers++
+				if i == 0 {
+					first, tag = body, res.Header.Get("ETag")
+				}
+				if res.StatusCode != http.StatusOK || body != first || res.Header.Get("ETag") != tag || tag == "" {
+					differ++
+					g.t.Errorf("%s, %s: instance %d answers %s, %d bytes, tag %s; the first %d bytes, tag %s",
+						q.path, coding, i, res.Status, len(body), res.Header.Get("ETag"), len(first), tag)
+				}
+			}
+		}
+	}
+	g.t.Logf("round %d: %d answers of %d instances compared, %d differ", g.round, answers, len(all), differ)
+}
+
+// getCoded asks for a coding and returns the bytes as they come.
+func getCoded(t testing.TB, url, coding string) (*http.Response, string) {
+	t.Helper()
+	req := mustRequest(url)
+	req.Header.Set("Accept-Encoding", coding)
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// TestRollingRestart restarts three front ends one after the other, under load and
+// while the views change. No request is lost, none is sent twice, and every answer is
+// whole.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t, stamped{activities: 40})
+	builder := g.instance()
+	var fronts []*server
+	for range 3 {
+		fronts = append(fronts, g.instance("--no-materialize"))
+	}
+	g.converged(fronts...)
+	b := newBalancer(t, fronts...)
+	g.until("all are ready", func() bool {
+		return !slices.ContainsFunc(b.backends, func(back *backend) bool { return !back.ready.Load() })
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	var answered atomic.Int64
+	for range 6 {
+		load.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for ctx.Err() == nil && !t.Failed() {
+				for _, q := range g.institute.questions() {
+					res, err := client.Get(b.URL + q.path)
+					if err != nil {
+						t.Errorf("%s: %v", q.path, err)
+						return
+					}
+					body, err := io.ReadAll(res.Body)
+					_ = res.Body.Close()
+					if err == nil && res.StatusCode == http.StatusOK {
+						_, err = q.check(g.institute, body)
+					}
+					if err != nil || res.StatusCode != http.StatusOK {
+						t.Errorf("%s: %s: %v", q.path, res.Status, err)
+						return
+					}
+					answered.Add(1)
+					<-time.After(5 * time.Millisecond) // steady, not all that the machine has
+				}
+			}
+		})
+	}
+	rolls := crashRounds(t, wireCrashEnv, 3)
+	for i := range rolls {
+		began := time.Now()
+		g.advance()
+		g.refresh(builder)
+		if code := fronts[i%3].stop(); code != 0 {
+			t.Errorf("exit code %d\n%s", code, fronts[i%3].logged())
+		}
+		fronts[i%3] = g.instance("--no-materialize")
+		b.add(fronts[i%3])
+		g.rested(began)
+	}
+	stop()
+	load.Wait()
+	if n := b.resent.Load(); n > 0 {
+		t.Errorf("%d requests were sent twice", n)
+	}
+	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent", rolls, answered.Load(), b.refused.Load())
+}

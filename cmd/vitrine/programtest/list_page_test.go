@@ -1,0 +1,286 @@
+package programtest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/page"
+)
+
+// listBase is the address of the server in listDocuments.
+const listBase = "https://data.institute.example/vitrine"
+
+// notFound is in the complaint about a list of a hostile address.
+const notFound = "404"
+
+// listTab opens a tab in a browser of its own.
+func listTab(t *testing.T, width int64) *tab {
+	t.Helper()
+	wholeOnly(t)
+	return newTab(t, startBrowser(t), width)
+}
+
+// listDocuments are the golden files of package page, by name: its TestGolden holds them to what
+// is written now.
+func listDocuments(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../../../proxy/lists/page/testdata/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	all := map[string]string{}
+	for _, file := range files {
+		doc, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".html")] = string(doc)
+	}
+	return all
+}
+
+// hashes are those in the names of files, which golden files do not have.
+var hashes = regexp.MustCompile(`\.[0-9a-f]{12}\.`)
+
+// servingPages serves the documents and files under the path of the base, each document under
+// its name, and returns the URL of that path.
+func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	for name, doc := range listDocuments(t) {
+		mux.HandleFunc("/vitrine/"+name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", page.Policy)
+			send("text/html; charset=utf-8", doc)(w, r)
+		})
+	}
+	for _, root := range []string{"", "/vitrine"} { // the page of an error knows no base
+		for _, name := range []string{"list.css", "page.css", "page.js", "start.js"} {
+			f := element.Current(name)
+			mux.HandleFunc(root+hashes.ReplaceAllString(f.Path, ".hash."), send(f.Type, string(f.Body)))
+		}
+	}
+	mux.HandleFunc("/favicon.ico", func(http.ResponseWriter, *http.Request) {})
+	for path, handler := range more {
+		mux.HandleFunc(path, handler)
+	}
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL + "/vitrine/"
+}
+
+// send answers with a text.
+func send(mediaType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// TestListPageLooks: no page is wider than its window, narrow or wide, and none loads what the
+// policy refuses. VITRINE_TEST_SHOTS names a folder for pictures of them, light and dark.
+func TestListPageLooks(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	schemes := []string{"light"}
+	if os.Getenv("VITRINE_TEST_SHOTS") != "" {
+		schemes = append(schemes, "dark")
+	}
+	eachListPage(t, schemes, func(v *tab, name string) {
+		if wide := eval[int](v, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
+			t.Errorf("%s is too wide by %d", name, wide)
+		}
+		shoot(v, name)
+	})
+}
+
+// eachListPage opens every document that is a whole page, narrow and wide.
+func eachListPage(t *testing.T, schemes []string, see func(v *tab, name string)) {
+	t.Helper()
+	wholeOnly(t)
+	chrome, root := startBrowser(t), servingPages(t, builderAnswers())
+	for _, width := range []int64{390, 1280} {
+		for _, scheme := range schemes {
+			v := newTab(t, chrome, width)
+			v.scheme(scheme)
+			for name, doc := range listDocuments(t) {
+				if !strings.HasPrefix(doc, "<!DOCTYPE") {
+					continue
+				}
+				v.open(root + name)
+				if name == "start" {
+					v.do(chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+				}
+				see(v, fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			}
+			v.wantNoComplaint(notFound)
+		}
+	}
+}
+
+// TestFacesListPagesAccessible: axe finds nothing to complain about in the pages of lists.
+func TestFacesListPagesAccessible(t *testing.T) {
+	source := axe(t)
+	eachListPage(t, []string{"light", "dark"}, func(v *tab, name string) {
+		eval[bool](v, `document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? true`)
+		eval[any](v, source+"; 0")
+		if found := eval[string](v, violations); found != "" {
+			t.Errorf("%s: %s", name, found)
+		}
+	})
+}
+
+// builderAnswers are what the builder asks for.
+func builderAnswers() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"/vitrine/lists/": func(w http.ResponseWriter, r *http.Request) {
+			switch asked := r.URL.Query(); {
+			case asked.Get("q") == "broken":
+				w.WriteHeader(http.StatusInternalServerError)
+			case strings.HasSuffix(r.URL.Path, ".json"):
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"facets": {"year": [{"value": "2024", "label": "2024", "count": 12}, {"value": "2022", "label": "2022", "count": 40}, {"value": "2019", "label": "2019", "count": 3},
+					{"value": "missing", "label": "without year", "count": 2}], "type": [{"value": "a, \"b\"", "label": "<b>Article</b>", "count": 50}]}}`)
+			default:
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = w.Write(page.Fragment(&page.List{Head: page.Head{Title: r.URL.String()}, Count: 1, Page: 1, Items: []page.Item{{ID: "1", HTML: "A record"}}}))
+			}
+		},
+	}
+}
+
+// change sets a field of the builder as a visitor does.
+func change(v *tab, field, value string) {
+	v.t.Helper()
+	eval[bool](v, fmt.Sprintf(`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+field, value))
+}
+
+// TestListPageBuilder: the builder shows the list that was chosen, its years and its snippets,
+// and says so when the server fails.
+func TestListPageBuilder(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	v := listTab(t, 1280)
+	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+	if got, want := eval[string](v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
+		t.Errorf("years %q, want %q", got, want)
+	}
+	if got, want := eval[string](v, `[...document.querySelectorAll("#vl_type option")].map((o) => o.text).join()`), "any,<b>Article</b> (50)"; got != want {
+		t.Errorf("types %q, want %q", got, want)
+	}
+	if !eval[bool](v, `document.getElementById("vl_unit").parentElement.hidden`) {
+		t.Error("units are offered, which the list does not have")
+	}
+	change(v, "type", `a, "b"`)
+	change(v, "limit", "5")
+	v.await(`document.querySelector("#vl_preview .vl-title").textContent.includes("limit=5")`)
+	const query = `type=a%5C%2C+%22b%22&limit=5`
+	if got, want := eval[string](v, `document.querySelector("#vl_preview .vl-title").textContent`), "/vitrine/lists/bio-papers.html?"+query+"&h=4&jsonld=0"; got != want {
+		t.Errorf("asks %s, want %s", got, want)
+	}
+	html := strings.ReplaceAll(listBase+"/lists/bio-papers?"+query, "&", "&#38;")
+	for id, want := range map[string]string{
+		"html": `src="` + html + `"`, "iframe": `src="` + html + `"`, "php": "'" + listBase + "/lists/bio-papers.html?" + query + "'",
+		"ssi": "/vitrine/lists/bio-papers.html?" + query, "curl": listBase + "/lists/bio-papers.bib?type=",
+	} {
+		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s:\n%s", id, want, got)
+		}
+	}
+	change(v, "list", listBase+"/lists/activities")
+	v.await(`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/activities.html?limit=5")`)
+	if got := eval[string](v, `document.getElementById("vl_snippet-html").textContent`); !strings.Contains(got, ">Everything &#38; more</a>") {
+		t.Errorf("title in the snippet: %s", got)
+	}
+	v.wantNoComplaint(notFound)
+	change(v, "q", "broken")
+	v.await(`document.getElementById("vl_status").textContent === "The list cannot be loaded now."`)
+}
+
+// TestListPageBuilderWithoutBase: on a server that does not know its own address the snippets
+// have that of the visitor's browser, and server-side includes find no variable in them.
+func TestListPageBuilderWithoutBase(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, s := startBrowser(t), listHost(t)
+	v := newTab(t, chrome, 1280)
+	v.do(chromedp.Navigate(s.base+"/"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+	snippet := func(id string) string {
+		return eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id))
+	}
+	for id, want := range map[string]string{
+		"html": `<vitrine-list src="` + s.base + `/lists/activities"`, "php": "'" + s.base + "/lists/activities.html'", "curl": "'" + s.base + "/lists/activities.bib'", "ssi": "proxy_pass " + s.base + "/;",
+	} {
+		if got := snippet(id); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s:\n%s", id, want, got)
+		}
+	}
+	eval[bool](v, `document.querySelector("#vl_list option").value = "/lists/unit/A$B$$"; true`)
+	change(v, "list", "/lists/unit/A$B$$")
+	v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/A$B$$")`)
+	if got := snippet("ssi"); !strings.Contains(got, `"/vitrine/lists/unit/A%24B%24%24.html"`) {
+		t.Errorf("the include has a variable:\n%s", got)
+	}
+}
+
+// TestListPageCopies: the button copies the text before it; without a clipboard it selects it.
+func TestListPageCopies(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	v := listTab(t, 1280)
+	v.do(chromedp.Navigate(servingPages(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
+	v.await(`document.querySelector("button[data-copy]").textContent === "Copied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
+	v.wantNoComplaint(notFound)
+}
+
+// TestListPageWithoutScript: the start page is an index with snippets for its first list, and
+// nothing is there that would not work.
+func TestListPageWithoutScript(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	v := listTab(t, 1280)
+	v.withoutScript()
+	v.do(chromedp.Navigate(servingPages(t, nil) + "start"))
+	read := v.text("body")
+	for want, stands := range map[string]bool{
+		"Microbial Ecology": true, `<vitrine-list src="` + listBase + `/lists/bio-papers"`: true, "Documentation of the API": true,
+		"Preview": false, "Choose a list": false, "Copy": false, "Entries per year": false,
+	} {
+		if got := strings.Contains(read, want); got != stands {
+			t.Errorf("%q stands on the page: %v", want, got)
+		}
+	}
+}
+
+// TestListPageInFrame: a page in an iframe says how high it is, again when a menu opens, has
+// none of our own navigation, and its links to other sites leave the iframe.
+func TestListPageInFrame(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	v := listTab(t, 800)
+	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
+	}})
+	v.do(chromedp.Navigate(strings.TrimSuffix(root, "vitrine/") + "around"))
+	v.await(`heights.length > 0`)
+	const frame = `document.querySelector("iframe").contentDocument`
+	if got := eval[string](v, frame+`.querySelector("a[href^='https://doi.org']").target + "," + `+frame+`.querySelector("a[href='/vitrine/lists']").target`); got != "_top," {
+		t.Errorf("targets of links: %s", got)
+	}
+	if shown := eval[bool](v, `[...`+frame+`.querySelectorAll(".vl-top a, .vl-skip")].some((link) => link.checkVisibility())`); shown {
+		t.Error("the iframe shows the navigation of the whole site")
+	}
+	eval[bool](v, frame+`.querySelector("details").open = true`)
+	v.await(`heights.at(-1) > heights[0] && heights[0] > 300 && Math.abs(heights.at(-1) - ` + frame + `.documentElement.scrollHeight) < 2`)
+	v.wantNoComplaint(notFound)
+}

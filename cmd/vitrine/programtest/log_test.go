@@ -1,0 +1,166 @@
+package programtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// unread is a server whose standard output is a full pipe that no process reads, and
+// whose standard error is read only when the test does so.
+type unread struct {
+	*server
+	log   *os.File
+	lines *bufio.Scanner
+}
+
+func startUnread(t *testing.T) *unread {
+	t.Helper()
+	pipe := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+		return r, w
+	}
+	_, full := pipe()
+	if err := full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := full.Write(make([]byte, 2<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("the pipe is not full: %v", err)
+	}
+	log, stderr := pipe()
+	cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--demo")
+	cmd.Env = append(cmd.Env, "VITRINE_SHUTDOWN_DELAY=0")
+	cmd.Stdout, cmd.Stderr = full, stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = stderr.Close() // the child's alone from here on
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	u := &unread{server: &server{t: t, cmd: cmd}, log: log, lines: newLines(log)}
+	var at struct{ Address, Admin string }
+	u.readTo("listening", &at)
+	u.base, u.admin = "http://"+at.Address, "http://"+at.Admin
+	return u
+}
+
+// readTo reads the log as far as the next line with a message.
+func (u *unread) readTo(msg string, entry any) {
+	u.t.Helper()
+	for u.lines.Scan() {
+		var line struct{ Msg string }
+		if err := json.Unmarshal(u.lines.Bytes(), &line); err != nil {
+			u.t.Fatalf("a line is not whole: %v: %.200q", err, u.lines.Text())
+		}
+		if line.Msg == msg {
+			if err := json.Unmarshal(u.lines.Bytes(), entry); err != nil {
+				u.t.Fatal(err)
+			}
+			return
+		}
+	}
+	u.t.Fatalf("the log ended before %q: %v", msg, u.lines.Err())
+}
+
+// ask wants an answer to a request whose line in the log is long.
+func (u *unread) ask() {
+	u.t.Helper()
+	ctx, cancel := context.WithTimeout(u.t.Context(), 5*time.Minute) // a server that blocks never answers
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.base+"/docs?x="+strings.Repeat("x", 2000), nil)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		u.t.Fatalf("a log that is not read: %.200v", err)
+	}
+	_ = res.Body.Close()
+}
+
+var droppedLines = regexp.MustCompile(`(?m)^vitrine_log_lines_dropped_total (\S+)$`)
+
+// dropped is the metric.
+func (u *unread) dropped() float64 {
+	u.t.Helper()
+	_, body := fetch(u.t, http.MethodGet, u.admin+"/metrics")
+	m := droppedLines.FindStringSubmatch(body)
+	if m == nil {
+		u.t.Fatal("no metric of dropped lines")
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return n
+}
+
+// overflow asks until lines are dropped.
+func (u *unread) overflow() {
+	u.t.Helper()
+	for before := u.dropped(); u.dropped() == before; {
+		for range 100 {
+			u.ask()
+		}
+	}
+}
+
+// end sends a signal and wants an exit code.
+func (u *unread) end(signal os.Signal, want int) {
+	u.t.Helper()
+	if err := u.cmd.Process.Signal(signal); err != nil {
+		u.t.Fatal(err)
+	}
+	err := u.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		u.t.Fatal(err)
+	}
+	if code := u.cmd.ProcessState.ExitCode(); code != want {
+		u.t.Errorf("%s: %s, want exit code %d", signal, u.cmd.ProcessState, want)
+	}
+}
+
+// TestUnreadLog: a pipe behind standard output or standard error that is not read, or
+// has lost its reader, holds up neither requests nor the end.
+func TestUnreadLog(t *testing.T) {
+	t.Run("full", func(t *testing.T) {
+		t.Parallel()
+		u := startUnread(t)
+		u.overflow()
+		var entry struct{ Lines float64 }
+		for reported, dropped := 0.0, u.dropped(); reported < dropped; reported += entry.Lines {
+			u.readTo("log lines dropped", &entry)
+		}
+		u.overflow()
+		u.end(syscall.SIGTERM, 0)
+	})
+	t.Run("crash", func(t *testing.T) {
+		t.Parallel()
+		u := startUnread(t)
+		u.overflow()
+		u.end(syscall.SIGQUIT, 2) // the runtime's own output, as at a panic
+	})
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		u := startUnread(t)
+		_ = u.log.Close()
+		for range 3 {
+			u.ask()
+		}
+		u.end(syscall.SIGTERM, 0)
+	})
+}

@@ -1,0 +1,300 @@
+package programtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// activitiesOf asks for the number of activities; -1 where they are not served.
+func activitiesOf(s *server) int {
+	s.t.Helper()
+	status, body := s.get("/api/activities?limit=1")
+	var answer struct{ Count int }
+	if status == http.StatusServiceUnavailable {
+		return -1
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != http.StatusOK {
+		s.t.Fatalf("activities: %d %v %s", status, err, body)
+	}
+	return answer.Count
+}
+
+// until asks a server until its answer has all words.
+func (s *server) until(path string, words ...string) (status int, body string) {
+	s.t.Helper()
+	await(s.t, fmt.Sprintf("%s has %q", path, words), func() string {
+		status, body = s.get(path)
+		for _, word := range words {
+			if !strings.Contains(body, word) {
+				return body
+			}
+		}
+		return ""
+	})
+	return status, body
+}
+
+// serves waits until a server has so many activities.
+func (s *server) serves(want int) {
+	s.t.Helper()
+	await(s.t, fmt.Sprintf("%d activities are served", want), func() string {
+		if got := activitiesOf(s); got != want {
+			return strconv.Itoa(got)
+		}
+		return ""
+	})
+}
+
+// refreshed asks the operator's listener for a refresh, and returns the status and answer.
+func (s *server) refreshed(query string) (int, string) {
+	s.t.Helper()
+	return fetch(s.t, http.MethodPost, s.admin+"/admin/refresh?"+query)
+}
+
+// sayHeld holds every place that an operator looks at to a view that is held.
+func sayHeld(t *testing.T, s *server, dir, store, reason, missing string) {
+	t.Helper()
+	if _, body := fetch(t, http.MethodGet, s.admin+"/admin/views"); !strings.Contains(body, reason) {
+		t.Errorf("/admin/views lacks %q: %s", reason, body)
+	}
+	_, metrics := fetch(t, http.MethodGet, s.admin+"/metrics")
+	for _, want := range []string{`vitrine_view_held{view="activities"} 1`, `vitrine_view_missing_rows{view="activities"} ` + missing} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if out := vitrine(t, dir, "status", "--store", store, "--admin-listen", strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "server: view activities is held: "+reason) {
+		t.Errorf("vitrine status lacks %q:\n%s", reason, out)
+	}
+	if !strings.Contains(s.logged(), "view held") || !strings.Contains(s.logged(), reason) {
+		t.Errorf("the log lacks %q", reason)
+	}
+}
+
+// TestLostOverTheWire: rows of a view, then the whole database, are dropped behind the program.
+// Nothing less is served than before: a front end that has nothing is not ready, the next run
+// mends what can be mended, and only a forced one empties the views.
+func TestLostOverTheWire(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t)
+	dir, filed, single := t.TempDir(), t.TempDir(), t.TempDir()
+	const all = 60
+	someDemo(t, dir, all)
+	store := uri + "institute"
+	vitrine(t, dir, "import", "--store", store, "--batch", "50", "dump")
+	for _, d := range []string{dir, filed, single} {
+		set(d, "VITRINE_MONGO_BATCH", "50")
+		set(d, "VITRINE_VIEWS_POLL", "100ms")
+	}
+	set(dir, "VITRINE_MATERIALIZE_LEASE", "3s")
+	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // runs of their own would mend what is looked at
+	set(dir, "VITRINE_MATERIALIZE_FULL", "")
+	set(filed, snapshots, "files")
+	c, err := driver.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
+	db := c.Database("institute")
+
+	builder := startServer(t, dir, "--store", store).ready()
+	builder.serves(all)
+	front := func(dir string) *server { return startServer(t, dir, "--store", store, "--no-materialize") }
+	keeps := front(filed).ready()
+	keeps.serves(all)
+
+	if err := db.Collection("view_activities").Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if code := keeps.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	lone := front(single)
+	const lost = "the store has 0 of the 60 rows of generation 1"
+	if status, body := lone.until("/readyz", lost); status != http.StatusServiceUnavailable || activitiesOf(lone) != -1 {
+		t.Errorf("readyz: %d %s; %d activities", status, body, activitiesOf(lone))
+	}
+	sayHeld(t, lone, dir, store, lost, "60")
+	keeps = front(filed).ready()
+	if got := activitiesOf(keeps); got != all {
+		t.Errorf("with a snapshot file: %d activities", got)
+	}
+	if status, body := builder.refreshed("view=activities&wait=1"); status != http.StatusOK || !strings.Contains(body, `"missing":60`) {
+		t.Errorf("the next run: %d %s", status, body)
+	}
+	lone.ready().serves(all)
+
+	if _, err := db.Collection("view_activities").DeleteOne(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	again := front(single)
+	again.until("/readyz", "the store has 59 of the 60 rows of generation 2")
+	if status, body := builder.refreshed("view=activities&wait=1"); status != http.StatusOK || !strings.Contains(body, `"missing":1`) {
+		t.Errorf("the next run: %d %s", status, body)
+	}
+	again.ready().serves(all)
+
+	if err := db.Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const few = "the store has 0 rows of it where 60 are shown"
+	for _, s := range []*server{builder, lone, keeps} {
+		if status, body := s.until("/readyz", `"view":"activities"`, few, `"state":"degraded"`); status != http.StatusOK || activitiesOf(s) != all {
+			t.Errorf("readyz: %d %s; %d activities", status, body, activitiesOf(s))
+		}
+	}
+	sayHeld(t, lone, dir, store, few, "0")
+	if code := keeps.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	keeps = front(filed).ready()
+	if keeps.until("/readyz", few); activitiesOf(keeps) != all {
+		t.Errorf("after a restart: %d activities", activitiesOf(keeps))
+	}
+	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusAccepted || !strings.Contains(body, `"done":false`) {
+		t.Errorf("forced on a front end: %d %s", status, body)
+	}
+	lone.serves(0)
+	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusConflict {
+		t.Errorf("forced where nothing is held: %d %s", status, body)
+	}
+	if got := activitiesOf(keeps); got != all {
+		t.Errorf("forced on another front end: %d activities", got)
+	}
+	if code := builder.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	vitrine(t, dir, "materialize", "--store", store, "--force")
+	keeps.serves(0)
+	await(t, "nothing is held", func() string {
+		_, body := keeps.get("/readyz")
+		return unless(!strings.Contains(body, "held"))
+	})
+}
+
+// TestLostRowsOfTheEmbeddedStore: the same where rows are taken out of the file while no server
+// has it open, and where another file takes its place.
+func TestLostRowsOfTheEmbeddedStore(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir, filed := t.TempDir(), t.TempDir()
+	someDemo(t, dir, 60)
+	path := filepath.Join(dir, "v.db")
+	store := "bolt://" + path
+	vitrine(t, dir, "import", "--store", store, "dump")
+	set(filed, snapshots, "files")
+	set(filed, "VITRINE_VIEWS_POLL", "100ms")
+	stopped := func(s *server) {
+		if code := s.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	first := startServer(t, filed, "--store", store).ready()
+	first.serves(60)
+	stopped(first)
+
+	lose(t, path, "activities", 7)
+	lone := startServer(t, dir, "--store", store, "--no-materialize")
+	const lost = "the store has 53 of the 60 rows of generation 1"
+	if status, body := lone.until("/readyz", lost); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	sayHeld(t, lone, dir, store, lost, "7")
+	stopped(lone)
+	keeps := startServer(t, filed, "--store", store, "--no-materialize").ready()
+	if got := activitiesOf(keeps); got != 60 {
+		t.Errorf("with a snapshot file: %d activities", got)
+	}
+	stopped(keeps)
+	if out := vitrine(t, dir, "materialize", "--store", store); !strings.Contains(out, "missing: activities: the store had lost 7 rows") {
+		t.Errorf("materialize:\n%s", out)
+	}
+	lone = startServer(t, dir, "--store", store, "--no-materialize").ready()
+	lone.serves(60)
+	stopped(lone)
+
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+	vitrine(t, dir, "import", "--store", store, filepath.Join(dir, "things.jsonl"))
+	keeps = startServer(t, filed, "--store", store).ready()
+	const few = "the store has 0 rows of it where 60 are shown"
+	if keeps.until("/readyz", few); activitiesOf(keeps) != 60 {
+		t.Errorf("%d activities", activitiesOf(keeps))
+	}
+	if status, body := keeps.refreshed("force=1&wait=1"); status != http.StatusOK {
+		t.Errorf("forced: %d %s", status, body)
+	}
+	keeps.serves(0)
+}
+
+// TestLostDatabaseKeepsItsKeys: the views of an OSIRIS database that was lost are held, and so are
+// the keys and rights that it gave: nothing is open that was not.
+func TestLostDatabaseKeepsItsKeys(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	dump, err := filepath.Abs("testdata/osiris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := "bolt://" + filepath.Join(dir, "v.db")
+	vitrine(t, dir, "import", "--store", store, dump)
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--preset", "osiris", "--store", store).ready()
+	if status, _ := s.get("/api/activities"); status != http.StatusForbidden {
+		t.Errorf("without a key: %d", status)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+	vitrine(t, dir, "import", "--store", store, "things.jsonl")
+	s = startServer(t, dir, "--preset", "osiris", "--store", store).ready()
+	s.until("/readyz", "view activities is held: the store has 0 rows")
+	if status, body := s.get("/api/activities"); status != http.StatusForbidden {
+		t.Errorf("without a key, while the view is held: %d %.100s", status, body)
+	}
+}
+
+// lose takes rows of a view out of a file.
+func lose(t *testing.T, path, view string, rows int) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		bucket := tx.Bucket([]byte("views")).Bucket([]byte(view)).Bucket([]byte("rows"))
+		for range rows {
+			key, _ := bucket.Cursor().First()
+			if err := bucket.Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

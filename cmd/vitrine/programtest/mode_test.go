@@ -1,0 +1,50 @@
+package programtest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestServeModes serves the demo institute from memory, from the store, and as far as
+// it fits in memory: the answers are the same, byte by byte.
+func TestServeModes(t *testing.T) {
+	t.Parallel()
+	serve := func(mode string) *server {
+		dir := t.TempDir()
+		set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+		set(dir, "VITRINE_VIEWS_BUDGET", "600KiB")
+		return startServer(t, dir, "--demo", "--views-mode", mode).ready()
+	}
+	memory, store, auto := serve("memory"), serve("store"), serve("auto")
+	for _, path := range []string{
+		"/api/activities?limit=20&offset=10",
+		"/api/activities?aggregate=authors.user",
+		"/api/activities?full=1&limit=30",
+		"/api/activities?filter[title][$regex]=soil&filter[title][$options]=i",
+		"/api/html?limit=10",
+		"/api/all-activities?type=publication",
+		"/api/projects?formatted",
+		"/api/search/activities?columns[]=title&columns[]=authors.last&limit=30",
+		"/api/search/journals?aggregate=publisher",
+		"/api/events",
+		"/api/levenshtein?title=moths%20around%20lamps",
+		"/portfolio/spectrum?limit=5",
+	} {
+		_, want := memory.get(path)
+		for name, s := range map[string]*server{"store": store, "auto": auto} {
+			if status, got := s.get(path); status != 200 || got != want {
+				t.Errorf("%s, mode %s: status %d, %d bytes, want %d", path, name, status, len(got), len(want))
+			}
+		}
+	}
+	_, views := fetch(t, http.MethodGet, auto.admin+"/admin/views")
+	if !strings.Contains(views, `"mode":"store"`) || !strings.Contains(views, `"mode":"memory"`) {
+		t.Errorf("mode auto is of one kind: %s", views)
+	}
+	for _, s := range []*server{memory, store, auto} {
+		if code := s.stop(); code != 0 {
+			t.Errorf("SIGTERM: exit code %d", code)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package programtest
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	metricName = regexp.MustCompile(`\bvitrine_[a-z_]+`)
+	metricHelp = regexp.MustCompile(`(?m)^# HELP (vitrine_[a-z_]+) `)
+)
+
+// exported lists the program's own metrics, as a running server gives them.
+func exported(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--demo").ready()
+	s.get("/api/html?limit=1")
+	names := map[string]bool{}
+	_, text := fetch(t, http.MethodGet, s.admin+"/metrics")
+	for _, found := range metricHelp.FindAllStringSubmatch(text, -1) {
+		names[found[1]] = true
+	}
+	var all []string
+	for name := range names {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestOperations holds docs/operations.md and the alert rules to the program: every
+// metric is explained, no other is named, and every alert says what to do.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile("../../../docs/deploy/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := exported(t)
+	for _, name := range metrics {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/operations.md does not explain %s", name)
+		}
+	}
+	named := func(file, text string) {
+		for _, name := range metricName.FindAllString(text, -1) {
+			plain := name
+			for _, part := range []string{"_bucket", "_count", "_sum"} {
+				plain = strings.TrimSuffix(plain, part)
+			}
+			if !slices.Contains(metrics, plain) && !slices.Contains([]string{"vitrine_materializer", "vitrine_front"}, name) &&
+				!strings.HasPrefix(name, "vitrine_view_file_") { // written once the store has confirmed, which may be later
+				t.Errorf("%s names %s, which is no metric", file, name)
+			}
+		}
+	}
+	named("docs/operations.md", string(page))
+
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr, For string
+				Labels           struct{ Severity string }
+				Annotations      struct{ Summary string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(rules, &file); err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, group := range file.Groups {
+		for _, rule := range group.Rules {
+			count++
+			named(rule.Alert, rule.Expr)
+			if rule.Labels.Severity != "page" && rule.Labels.Severity != "ticket" || rule.Annotations.Summary == "" {
+				t.Errorf("%s lacks a severity or a summary", rule.Alert)
+			}
+			if !strings.Contains(string(page), "\n### "+rule.Alert+"\n") {
+				t.Errorf("docs/operations.md does not say what to do about %s", rule.Alert)
+			}
+			if strings.Count(rule.Expr, "(") != strings.Count(rule.Expr, ")") {
+				t.Errorf("%s: brackets do not match", rule.Alert)
+			}
+		}
+	}
+	if said := strings.Count(string(page), "\n### Vitrine"); said != count || count == 0 {
+		t.Errorf("%d alerts, %d paragraphs about them", count, said)
+	}
+}

@@ -1,0 +1,243 @@
+package programtest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/cache/view/snapfile"
+)
+
+// TestStoreOutages takes the store away in every way there is. Each time the program
+// goes on serving, says so, fails quickly where it needs the store, leaves the store
+// alone, and comes back by itself with what was changed meanwhile.
+func TestStoreOutages(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		fault   mongotest.Fault
+		restart bool // another server on the same files takes over
+		vanish  bool // connections that are open get no answer any more, ever
+	}{
+		{name: "refused", fault: mongotest.Fault{Refuse: true}},
+		{name: "reset", fault: mongotest.Fault{Reset: true}},
+		{name: "hanging", fault: mongotest.Fault{Hang: true}},
+		{name: "cut mid-message", fault: cutAfter(200)},
+		{name: "slow beyond patience", fault: mongotest.Fault{Delay: time.Minute}},
+		{name: "failing over", fault: mongotest.Fault{Reset: true}, restart: true},
+		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			files := t.TempDir()
+			ferret := mongotest.StartIn(t, files)
+			o := startOutage(t, t.TempDir(), ferret.URI)
+			o.untilServed(t)
+			o.ready()
+			o.until(t, "")
+			_, before := ask(t, o.base+listed)
+			o.network.Set(tt.fault)
+			if tt.restart {
+				ferret.Kill()
+			}
+			if tt.vanish {
+				o.network.Abandon()
+			}
+			o.until(t, "degraded")
+			o.isServing(t, before)
+			o.isToldOf(t)
+			o.isLeftAlone(t)
+			if tt.restart {
+				ferret = mongotest.StartIn(t, files)
+				o.direct = reach(t, ferret.URI)
+				o.network.Switch(ferret.URI)
+			}
+			o.add(t)
+			o.network.Set(mongotest.Fault{})
+			o.untilServed(t)
+			o.until(t, "")
+			if res, body := ask(t, o.base+"/api/users/unknown-"+strings.ReplaceAll(tt.name, " ", "-")); res.StatusCode != http.StatusNotFound {
+				t.Errorf("a person read through afterwards: %d %s", res.StatusCode, body)
+			}
+			o.untilMarked(t, false)
+		})
+	}
+}
+
+// TestStopWhileStoreHangs: a program that waits for its store ends on SIGTERM.
+func TestStopWhileStoreHangs(t *testing.T) {
+	t.Parallel()
+	o := startOutage(t, t.TempDir(), mongotest.Start(t))
+	o.untilServed(t)
+	o.ready()
+	o.network.Set(mongotest.Fault{Hang: true})
+	o.until(t, "degraded")
+	if code := o.stop(); code != 0 {
+		t.Errorf("SIGTERM while the store hangs: exit code %d\n%s", code, o.logged())
+	}
+}
+
+// outagesEnv is how many faults TestRandomOutages goes through; the long form.
+const outagesEnv = "VITRINE_TEST_OUTAGES"
+
+// TestRandomOutages lets the network fail in one way after the other, sometimes before
+// the program has recovered, while the source changes. Every list is answered, and in
+// the end everything has arrived.
+func TestRandomOutages(t *testing.T) {
+	rounds, err := strconv.Atoi(cmp.Or(os.Getenv(outagesEnv), "6"))
+	if err != nil {
+		t.Fatalf("%s: %v", outagesEnv, err)
+	}
+	t.Parallel()
+	o := startOutage(t, t.TempDir(), mongotest.Start(t))
+	o.untilServed(t)
+	o.ready()
+	rng := rand.New(rand.NewPCG(11, 13))
+	answers, reads := 0, map[int]int{}
+	for round := range rounds {
+		faults := []mongotest.Fault{
+			{Refuse: true}, {Reset: true}, {Hang: true}, {Delay: 200 * time.Millisecond}, {Delay: 3 * time.Second},
+			cutAfter(1 + rng.IntN(20_000)), {},
+		}
+		o.network.Set(faults[rng.IntN(len(faults))])
+		if rng.IntN(4) == 0 {
+			o.network.Abandon()
+		}
+		o.add(t)
+		for range rng.IntN(300) {
+			res, body := ask(t, o.base+listed)
+			if res.StatusCode != http.StatusOK || decode(t, body).Count < 40 {
+				t.Fatalf("round %d: %d %.200s", round, res.StatusCode, body)
+			}
+			answers++
+			<-time.After(10 * time.Millisecond)
+		}
+		res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, round))
+		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("round %d: a person read through: %d", round, res.StatusCode)
+		}
+		if rng.IntN(5) == 0 {
+			o.network.Set(mongotest.Fault{})
+			o.untilServed(t)
+		}
+	}
+	o.network.Set(mongotest.Fault{})
+	o.untilServed(t)
+	o.until(t, "")
+	t.Logf("%d faults, %d lists answered, looked up: %v", rounds, answers, reads)
+}
+
+// TestStartWhileStoreAway kills a program, takes its store away and starts it again: it
+// serves from its snapshot files, and catches up when the store is back.
+func TestStartWhileStoreAway(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t)
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	o := startOutage(t, dir, uri)
+	o.untilServed(t)
+	o.ready()
+	for _, name := range []string{"activities", "spectrum"} { // files are written one by one
+		await(t, "the file of "+name+" is written", func() string {
+			_, err := os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name))
+			return unless(err == nil)
+		})
+	}
+	outer := t // programs outlive the subtest that starts them
+	for name, fault := range map[string]mongotest.Fault{"refused": {Refuse: true}, "hanging": {Hang: true}} {
+		t.Run(name, func(t *testing.T) {
+			_, before := ask(t, o.base+listed)
+			if code := o.stop(); code != 0 { // writes what is not on file yet
+				t.Errorf("SIGTERM: exit code %d", code)
+			}
+			o.network.Set(fault)
+			o.add(t)
+			o.start(outer, o.cmd.Dir)
+			o.ready()
+			o.isServing(t, before)
+			o.kill()
+			o.start(outer, o.cmd.Dir)
+			o.ready()
+			o.network.Set(mongotest.Fault{})
+			o.untilServed(t)
+			o.until(t, "")
+		})
+	}
+}
+
+// TestCorruptedStore lets bytes of the store's answers change on their way, again and
+// again, so that hardly one arrives as it was sent: what is served stays as it was.
+func TestCorruptedStore(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t)
+	direct := reach(t, uri)
+	o := &outage{direct: direct, network: mongotest.NewProxy(t, uri)}
+	for range 40 {
+		o.add(t)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "v.yml"), outageConfig)
+	vitrine(t, dir, "materialize", "--config", "v.yml", "--store", uri+"institute")
+	o.start(t, dir, "--no-materialize")
+	o.untilServed(t)
+	o.ready()
+	_, before := ask(t, o.base+listed)
+	for range 4 {
+		o.network.Set(mongotest.Fault{Reply: corrupted})
+		o.network.Cut()
+		o.until(t, "degraded")
+		for range 100 {
+			if res, body := ask(t, o.base+listed); res.StatusCode != http.StatusOK || body != before {
+				t.Fatalf("list: %d, %d bytes instead of %d", res.StatusCode, len(body), len(before))
+			}
+		}
+		o.network.Set(mongotest.Fault{})
+		o.network.Cut()
+		o.until(t, "")
+	}
+	if code := o.stop(); code != 0 || strings.Contains(o.logged(), "panic") {
+		t.Errorf("exit code %d\n%s", code, o.logged())
+	}
+}
+
+// cutAfter breaks a connection in the middle of the first answer of more bytes.
+func cutAfter(bytes int) mongotest.Fault {
+	return mongotest.Fault{Reply: func(message []byte) []byte { return message[:min(len(message), bytes)] }}
+}
+
+// corrupted changes bytes of a message, but not of its length, which would only look
+// like a message that never ends.
+func corrupted(message []byte) []byte {
+	for i := 4; i < len(message); i++ {
+		if rand.Float64() < 0.05 {
+			message[i] ^= byte(1 + rand.IntN(255))
+		}
+	}
+	return message
+}
+
+// TestLooksWhenTheStoreIsBack: a front end that hardly ever looks loads its views as
+// soon as the store is there.
+func TestLooksWhenTheStoreIsBack(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t)
+	dir := t.TempDir()
+	set(dir, "VITRINE_VIEWS_POLL", "1h")
+	vitrine(t, dir, "materialize", "--store", uri+"institute")
+	network := mongotest.NewProxy(t, uri)
+	network.Set(mongotest.Fault{Refuse: true})
+	s := startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize")
+	await(t, "the store is away", func() string { return unless(strings.Contains(s.logged(), "store unavailable")) })
+	network.Set(mongotest.Fault{})
+	s.ready()
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}

@@ -1,0 +1,140 @@
+package programtest
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vitrine/configs"
+)
+
+// canaries puts a word that never occurs by chance into every secret setting of commands in a
+// folder, by way of files, and returns the words by the setting's path.
+func canaries(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, words := t.TempDir(), map[string]string{}
+	for _, setting := range configs.Settings() {
+		if !setting.Secret {
+			continue
+		}
+		word := "canary-" + strings.ReplaceAll(setting.Path, ".", "-") + "-0123456789abcdef0123456789"
+		file := filepath.Join(files, setting.Path)
+		write(t, file, word)
+		set(dir, "VITRINE_"+strings.ToUpper(strings.ReplaceAll(setting.Path, ".", "_"))+"_FILE", file)
+		words[setting.Path] = word
+	}
+	if len(words) < 4 {
+		t.Fatalf("only %d settings are secret", len(words))
+	}
+	return words
+}
+
+// TestSecretsStayIn looks for secrets in everything that the program writes or sends.
+func TestSecretsStayIn(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	words := canaries(t, dir)
+	const password = "canary-password"
+	words["store"] = password
+	set(dir, "VITRINE_LOG_LEVEL", "debug")
+	set(dir, "VITRINE_LOG_REQUESTS", "true")
+	said := map[string]string{}
+	say := func(where, what string) { said[where] += what }
+
+	say("config", vitrine(t, dir, "config"))
+	s := startServer(t, dir, "--demo").ready()
+	token := strings.TrimSpace(vitrine(t, dir, "token", "--user", "ssandman"))
+	words["token"] = token
+	api, portfolio, admin := words["auth.api_key"], words["auth.portfolio_key"], words["admin.token"]
+	for _, call := range []string{
+		"/api/activities?limit=1&apikey=" + api, "/api/activities?limit=x&apikey=" + api, "/api/activities?apikey=" + api + "x",
+		"/api/activities?limit=1&APIKEY=" + api, "/api/activities?limit=1&%61pikey=" + url.QueryEscape(api), "/api/none?apikey=" + api,
+		"/portfolio/spectrum?limit=1&apikey=" + portfolio, "/api/users/unknown?apikey=" + api, "/api/html?limit=1&json=%7B&apikey=" + api,
+	} {
+		_, body := s.get(call)
+		say("answers", body)
+	}
+	for _, header := range [][2]string{{"X-API-Key", api}, {"Authorization", "Bearer " + token}, {"Cookie", "vitrine_session=" + token}, {"Authorization", "Bearer " + token + "x"}} {
+		_, body := s.get("/api/all-activities?page=my-activities", header[0], header[1])
+		say("answers", body)
+	}
+	for _, path := range []string{"/metrics", "/admin/views", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/debug/pprof/heap?debug=1"} {
+		for _, given := range []string{admin, admin + "x"} {
+			_, body := fetch(t, http.MethodGet, s.admin+path, "Authorization", "Bearer "+given)
+			say("admin", body)
+		}
+	}
+	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/readyz", "/healthz"} {
+		_, body := s.get(path)
+		say("answers", body)
+	}
+	s.stop()
+	say("log", s.logged())
+
+	// A store with a password that cannot be reached, named in a file.
+	file := filepath.Join(dir, "store")
+	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
+	set(dir, "VITRINE_STORE_FILE", file)
+	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file}, {"osiris"}} {
+		cmd := command(dir, args...)
+		out, _ := cmd.CombinedOutput() // fails, which is its task here
+		say(args[0], string(out))
+	}
+	if !strings.Contains(said["status"], "127.0.0.1:1") {
+		t.Errorf("the store of the file was not asked: %s", said["status"])
+	}
+	for where, what := range said {
+		for path, word := range words {
+			if i := strings.Index(what, word); i >= 0 {
+				t.Errorf("%s tells %s: …%.200s", where, path, what[max(i-100, 0):])
+			}
+		}
+	}
+}
+
+// TestVisiblePassword: an operator who gives the store's password on the command line is warned that
+// others can read it there, and the operator's listener does not add to that.
+func TestVisiblePassword(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	out, err := command(t.TempDir(), "materialize", "--store", "mongodb://a:canary-password@127.0.0.1:1/x?serverSelectionTimeoutMS=100").CombinedOutput()
+	if text := string(out); err == nil || !strings.Contains(text, "VITRINE_STORE_FILE") || strings.Contains(text, "canary") {
+		t.Errorf("materialize: %v: %s", err, text)
+	}
+	s := startServer(t, t.TempDir(), "--demo")
+	if status, body := fetch(t, http.MethodGet, s.admin+"/debug/pprof/cmdline"); status != http.StatusNotFound {
+		t.Errorf("the command line: %d %s", status, body)
+	}
+}
+
+// TestSecretFlags: no setting that is secret can be given as a flag.
+func TestSecretFlags(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	for _, setting := range configs.Settings() {
+		if setting.Secret && setting.Flag != "" {
+			t.Errorf("%s is secret and has the flag --%s", setting.Path, setting.Flag)
+		}
+	}
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("no list of processes to look into")
+	}
+	dir := t.TempDir()
+	words := canaries(t, dir)
+	s := startServer(t, dir, "--demo")
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "cmdline"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, word := range words {
+		if bytes.Contains(line, []byte(word)) {
+			t.Errorf("the list of processes tells %s", path)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package programtest
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/view/snapfile"
+)
+
+const snapshots = "VITRINE_VIEWS_SNAPSHOT"
+
+// unreachable is a store that refuses connections.
+const unreachable = "mongodb://127.0.0.1:1/institute"
+
+// leftBy makes snapshot files of the demo's views, as a process on another store would
+// have left them, and returns what the demo answers.
+func leftBy(t *testing.T, dir, store string) (list string) {
+	t.Helper()
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--demo").ready()
+	_, list = s.get("/api/all-activities")
+	if code := s.stop(); code != 0 {
+		t.Fatalf("SIGTERM: exit code %d", code)
+	}
+	handOver(t, dir, store, 9)
+	return list
+}
+
+// handOver makes the snapshot files in a folder, of which there must be so many or more,
+// look as if a process on another store had left them an hour ago.
+func handOver(t *testing.T, dir, store string, least int) {
+	t.Helper()
+	files, err := filepath.Glob(snapfile.Path(filepath.Join(dir, "files"), "*"))
+	if err != nil || len(files) < least {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		h, rows, err := snapfile.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Store, h.Confirmed = store, h.Confirmed.Add(-time.Hour)
+		if err := snapfile.Write(file, h, slices.Values(rows)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStartWithoutStore: with snapshot files a front end starts though the store cannot
+// be reached, serves, and says so.
+func TestStartWithoutStore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	want := leftBy(t, dir, unreachable)
+	s := startServer(t, dir, "--store", unreachable).ready()
+	res, got := ask(t, s.base+"/api/all-activities")
+	if res.StatusCode != http.StatusOK || got != want {
+		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
+	}
+	if age := res.Header.Get("Vitrine-Data-Age"); len(age) != 4 || res.Header.Get("Age") != "0" || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
+		t.Errorf("Age %q, Cache-Status %q: the file's hour is not reported", age, res.Header.Get("Cache-Status"))
+	}
+	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {
+		t.Errorf("readyz: %s", body)
+	}
+	if res, body := ask(t, s.base+"/api/users/unknown"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("read through: %d %s", res.StatusCode, body)
+	}
+	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, "vitrine_store_up 0") ||
+		!strings.Contains(body, `vitrine_view_file_seconds{view="activities"}`) {
+		t.Error("the metrics do not tell of it")
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+}
+
+// TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
+// beside the views, so no caller sees more without it than with it.
+func TestStartOsirisWithoutStore(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	dump, err := filepath.Abs("testdata/osiris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://v.db", dump)
+	set(dir, snapshots, "files")
+	type answer struct {
+		status int
+		body   string
+	}
+	answers := func(s *server) (all []answer) {
+		for _, path := range []string{"/api/activities", "/api/projects", "/api/html", "/portfolio/spectrum", "/api/activities?apikey=wrong"} {
+			status, body := s.get(path)
+			all = append(all, answer{status, body})
+		}
+		return all
+	}
+	s := startServer(t, dir, "--preset", "osiris", "--store", "bolt://v.db").ready()
+	want := answers(s)
+	if code := s.stop(); code != 0 {
+		t.Fatalf("SIGTERM: exit code %d", code)
+	}
+	handOver(t, dir, unreachable, 15)
+	got := answers(startServer(t, dir, "--preset", "osiris", "--store", unreachable).ready())
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %d %.200s, want %d %.200s", got[i].status, got[i].body, want[i].status, want[i].body)
+		}
+	}
+	if want[0].status != http.StatusForbidden {
+		t.Errorf("the institute of this test asks for a key, but the answer is %d", want[0].status)
+	}
+}
+
+// TestStartWithNothing: without store and files the program is alive, but not ready,
+// says what it waits for, and ends on SIGTERM. Where the store must say who
+// may see what, it ends by itself.
+func TestStartWithNothing(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	s := startServer(t, t.TempDir(), "--store", unreachable)
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/activities": 503} {
+		res, body := ask(t, s.base+path)
+		if res.StatusCode != want {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "is unavailable since") {
+		t.Errorf("without rights: %v\n%s", err, out)
+	}
+}
+
+// TestForeignSnapshotFile: what another store left is not served.
+func TestForeignSnapshotFile(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
+	s := startServer(t, dir, "--store", unreachable)
+	await(t, "the view is not refreshed", func() string { return unless(strings.Contains(s.logged(), "view not refreshed")) })
+	if status, body := s.get("/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if !strings.Contains(s.logged(), "snapshot file not used") {
+		t.Errorf("nothing is said of the file:\n%s", s.logged())
+	}
+}
+
+// TestKilledWhileFiling kills a server that writes its files all the time; whatever is
+// left, the next start serves the same.
+func TestKilledWhileFiling(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	set(dir, filingEnv, "1ms")
+	s := startServer(t, dir, "--demo").ready()
+	_, want := s.get("/api/all-activities")
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range rounds {
+		s.kill()
+		s = startServer(t, dir, "--demo")
+		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond)
+	}
+	if _, got := s.ready().get("/api/all-activities"); got != want {
+		t.Errorf("%d bytes after %d kills; before %d", len(got), rounds, len(want))
+	}
+	for _, line := range strings.Split(s.logged(), "\n") {
+		if strings.Contains(line, "snapshot file not") {
+			t.Error(line)
+		}
+	}
+	info, err := os.Stat(snapfile.Path(filepath.Join(dir, "files"), "persons"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of persons: %v, %v", info, err)
+	}
+}

@@ -1,0 +1,97 @@
+package programtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/configs"
+)
+
+// TestServeOverTheWire serves the demo institute's first 60 activities from a
+// MongoDB-compatible server, by one process that materializes and one that only
+// reads, and by one whose views stay in the server, and compares with the same
+// records in the embedded store, byte by byte.
+func TestServeOverTheWire(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
+	dir := t.TempDir()
+	someDemo(t, dir, 60)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "dump")
+	vitrine(t, dir, "import", "--store", uri, "--batch", "50", "dump")
+
+	set(dir, "VITRINE_MONGO_BATCH", "50")
+	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and late on a busy machine is not wrong
+	uri += "?timeoutMS=300000"
+	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
+	builder := startServer(t, dir, "--store", uri).ready()
+	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
+	stored := startServer(t, dir, "--store", uri, "--no-materialize", "--views-mode", "store").ready()
+	for _, path := range []string{
+		"/api/activities?filter[title][$regex]=the&filter[title][$options]=i&limit=7",
+		`/api/activities?json={"year":{"$gte":2015},"authors":{"$elemMatch":{"position":"first"}}}&limit=5`,
+		"/api/search/activities?columns[]=title&columns[]=authors.last&limit=30&offset=11",
+		"/api/activities?limit=20&offset=10",
+		"/api/activities?aggregate=authors.user",
+		"/api/activities?columns[]=title&columns[]=authors.last&filter[type]=publication",
+		"/api/activities?full=1",
+		"/api/html",
+		"/api/all-activities?page=portal",
+		"/api/spectrum-activities?spectrum=Bird%20Migration%20by%20Night",
+		"/api/projects",
+		"/api/projects?aggregate=persons.user",
+		"/api/projects?formatted",
+		"/api/projects?full",
+		"/api/proposals?raw&columns[]=name&columns[]=funding_number",
+		"/api/search/journals",
+		"/api/search/persons?columns[]=units.unit&limit=20",
+		"/api/search/projects?aggregate=type&aggregate_function=median&aggregate_value=year",
+		"/api/projects-by-funding-number?number=none",
+		"/api/events",
+		"/api/deadlines",
+		"/api/users/ssandman",
+		"/api/user-units/ssandman",
+		"/api/levenshtein?title=moths%20around%20lamps",
+		"/portfolio/spectrum?limit=5",
+	} {
+		_, want := embedded.get(path)
+		for name, s := range map[string]*server{"materializing": builder, "reading": reader, "storing": stored} {
+			if status, got := s.get(path); status != 200 || got != want {
+				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes:\n%.200s", path, name, status, len(got), len(want), got)
+			}
+		}
+	}
+	if code := reader.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}
+
+// someDemo writes a dump of the first records of each collection of the demo institute.
+func someDemo(t *testing.T, dir string, records int) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, "dump"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, collection := range []string{
+		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines", "organizations", "catalog_topics",
+	} {
+		name := collection + ".jsonl"
+		write(t, filepath.Join(dir, "dump", name), demoLines(t, name, records)...)
+	}
+}
+
+// demoLines reads the first lines of a file of the demo.
+func demoLines(t *testing.T, name string, most int) (lines []string) {
+	t.Helper()
+	f, err := configs.Demo().Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for scan := newLines(f); len(lines) < most && scan.Scan(); {
+		lines = append(lines, scan.Text())
+	}
+	return lines
+}

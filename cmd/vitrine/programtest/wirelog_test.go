@@ -1,0 +1,155 @@
+package programtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// wireLog is what went over the wire: each command with where it goes, once.
+type wireLog struct {
+	mu   sync.Mutex
+	seen map[sent]bool
+}
+
+// sent is one kind of command. The stages of an aggregation that would write count as a
+// command of their own.
+type sent struct{ command, database, collection string }
+
+func (s sent) String() string { return fmt.Sprintf("%s %s.%s", s.command, s.database, s.collection) }
+
+// record puts a proxy that takes everything down before a server.
+func record(t *testing.T, uri string) (*wireLog, string) {
+	t.Helper()
+	log := &wireLog{seen: map[sent]bool{}}
+	p := mongotest.NewProxy(t, uri)
+	p.Set(mongotest.Fault{Request: log.note})
+	return log, p.URI()
+}
+
+// note records a command and lets it pass.
+func (l *wireLog) note(command bson.Raw) bool {
+	first := command.Index(0)
+	database, _ := command.Lookup("$db").StringValueOK()
+	collection, ok := first.Value().StringValueOK()
+	if !ok {
+		collection, _ = command.Lookup("collection").StringValueOK() // of a getMore
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen[sent{first.Key(), database, collection}] = true
+	if pipeline, ok := command.Lookup("pipeline").ArrayOK(); ok {
+		stages, _ := pipeline.Values()
+		for _, stage := range stages {
+			doc, _ := stage.DocumentOK()
+			for _, writing := range []string{"$out", "$merge"} {
+				if _, err := doc.LookupErr(writing); err == nil {
+					l.seen[sent{writing, database, collection}] = true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// all lists what was sent, sorted.
+func (l *wireLog) all() []sent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(l.seen), func(a, b sent) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// reading are the commands that change nothing, whatever is in them.
+var reading = []string{
+	"find", "getMore", "killCursors", "aggregate", "count", "distinct", "listCollections", "listIndexes",
+	"buildInfo", "serverStatus", "collStats", "dbStats", "connectionStatus", "explain",
+}
+
+func (s sent) writes() bool { return !slices.Contains(reading, s.command) }
+
+// TestSourcesAreOnlyRead records everything that a materializer and a front end send
+// while they build, serve, refresh and answer every endpoint: what writes goes to the
+// side collections alone, and from the front end nothing does.
+func TestSourcesAreOnlyRead(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.Start(t) // skips where no such server is wanted
+	for _, tt := range []struct{ name, viewsDatabase, mode string }{
+		{"one database", "", "memory"},
+		{"views in another database", "institute_views", "memory"},
+		{"views stay in the store", "institute_shown", "store"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, viewsDatabase := t.TempDir(), tt.viewsDatabase
+			someDemo(t, dir, 20)
+			for name, value := range map[string]string{
+				"MONGO_BATCH": "50", "ACCESS_ANONYMOUS": "projects.view,proposals.view,portfolio-spectrum",
+				"VIEWS_DATABASE": viewsDatabase, "VIEWS_MODE": tt.mode,
+			} {
+				set(dir, "VITRINE_"+name, value)
+			}
+			source := "institute_" + tt.mode + fmt.Sprint(len(viewsDatabase))
+			vitrine(t, dir, "import", "--store", uri+source, "--batch", "50", "dump")
+			builderLog, builderURI := record(t, uri)
+			readerLog, readerURI := record(t, uri)
+
+			builder := startServer(t, dir, "--store", builderURI+source, "--preset", "osiris").ready()
+			reader := startServer(t, dir, "--store", readerURI+source, "--no-materialize").ready()
+			for _, s := range []*server{builder, reader} {
+				for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user",
+					encoded(`/api/activities?json={"$text":{"$search":"moth"}}`)) {
+					s.get(call)
+				}
+				for _, query := range []string{"", "?full=1&force=1"} {
+					status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh"+query)
+					if s == builder && status != http.StatusAccepted || s == reader && (status != http.StatusConflict || !strings.Contains(body, "run by ")) {
+						t.Errorf("refresh%s: %d %s", query, status, body)
+					}
+				}
+				vitrine(t, dir, "status", "--store", map[*server]string{builder: builderURI, reader: readerURI}[s]+source)
+			}
+			for _, s := range []*server{reader, builder} {
+				if code := s.stop(); code != 0 {
+					t.Errorf("SIGTERM: exit code %d", code)
+				}
+			}
+			vitrine(t, dir, "materialize", "--store", builderURI+source, "--full", "--view", "persons")
+			checkWire(t, builderLog.all(), readerLog.all(), source, viewsDatabase)
+		})
+	}
+}
+
+// checkWire holds what was sent to what the documentation grants its users.
+func checkWire(t *testing.T, builder, reader []sent, source, viewsDatabase string) {
+	t.Helper()
+	if viewsDatabase == "" {
+		viewsDatabase = source
+	}
+	wrote, read := 0, 0
+	for _, s := range builder {
+		switch {
+		case s.writes() && (s.database != viewsDatabase || !strings.HasPrefix(s.collection, "view_")):
+			t.Errorf("the materializer sent %s", s)
+		case s.writes():
+			wrote++
+		case s.database == source && s.collection == "activities":
+			read++
+		}
+	}
+	for _, s := range reader {
+		if s.writes() {
+			t.Errorf("the front end sent %s", s)
+		}
+	}
+	if wrote == 0 || read == 0 || len(reader) == 0 {
+		t.Errorf("%d kinds of writes to side collections, %d of reading activities, %d of a front end: not all was recorded", wrote, read, len(reader))
+	}
+	t.Logf("materializer: %v\nfront end: %v", builder, reader)
+}
