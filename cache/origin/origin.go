@@ -250,6 +250,11 @@ type Queries interface {
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
+	// Distinct calls fn with the distinct values that the rows that match a filter have in some fields, as a document of
+	// these fields, and with the number of rows that have these values. A field is a path through documents, not arrays.
+	// Several calls may have equal values, and documents may have more fields. After an error the caller must discard
+	// what it has.
+	Distinct(ctx context.Context, at Meta, filter bson.Raw, fields []string, fn func(doc bson.Raw, rows int) error) error
 	// Settled reports whether queries need not wait.
 	Settled(ctx context.Context, at Meta) (bool, error)
 }

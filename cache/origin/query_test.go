@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +21,7 @@ var queryTests = map[string]func(*testing.T, harness){
 	"a query on a view leaves out what is gone":  testSelectGone,
 	"a query keeps to its generation":            testSelectStale,
 	"queries see whole generations":              testSelectWhole,
+	"rows are counted by the values of fields":   testDistinct,
 	"a view may be indexed":                      testIndex,
 }
 
@@ -73,6 +76,69 @@ func testSelect(t *testing.T, h harness) {
 	}
 	for range s.Select(t.Context(), meta, origin.Query{Sort: down}) {
 		break // ends the query
+	}
+}
+
+// testDistinct counts random rows one by one, with null for a missing field, and compares.
+func testDistinct(t *testing.T, h harness) {
+	s := h.open(t, settings{})
+	l := acquire(t, s, "a")
+	dice := rand.New(rand.NewPCG(3, 3))
+	one := func(of ...any) any { return of[dice.IntN(len(of))] }
+	value := func() any {
+		entry := bson.D{{Key: "id", Value: one("a", "b", int32(1))}, {Key: "name", Value: one("", "A")}}
+		return one(int32(1), int64(1), 1.0, int32(2), 2.5, "one", "", true, nil, bson.A{}, bson.A{"a"}, bson.A{"a", "b"}, bson.A{"b", "a"}, bson.A{int32(1), "a"},
+			bson.A{entry}, bson.A{entry, entry}, entry, bson.D{})
+	}
+	rows := []origin.Row{gone(t, "000")}
+	for i := range 200 {
+		doc := bson.D{{Key: "_id", Value: fmt.Sprintf("%03d", i+1)}, {Key: "n", Value: int32(i % 3)}}
+		inner := bson.D{}
+		for _, field := range []string{"a", "b", "c"} {
+			if dice.IntN(4) > 0 {
+				inner = append(inner, bson.E{Key: field, Value: value()})
+			}
+		}
+		if doc = append(doc, bson.E{Key: "d", Value: inner}); dice.IntN(2) == 0 {
+			doc = append(doc, bson.E{Key: "top", Value: value()})
+		}
+		rows = append(rows, origin.Row{ID: raw(t, doc).Lookup("_id"), Hash: 1, Doc: raw(t, doc)})
+	}
+	publish(t, s, l, 1, row(t, "000", 1))
+	meta := publish(t, s, l, 200, rows...)
+	for _, fields := range [][]string{{"d.a"}, {"d.a", "d.b", "top"}, {"top"}, {"n", "d.c"}, {"none"}} {
+		for _, filter := range []bson.Raw{nil, raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{{Key: "n", Value: 7}})} {
+			tally := func(counts map[string]int) func(bson.Raw, int) error {
+				return func(doc bson.Raw, rows int) error {
+					key := ""
+					for _, field := range fields {
+						var value any // so that equal numbers are written alike
+						if v, err := doc.LookupErr(strings.Split(field, ".")...); err == nil {
+							ok(t, v.Unmarshal(&value))
+						}
+						key += fmt.Sprint(value) + "; "
+					}
+					counts[key] += rows
+					return nil
+				}
+			}
+			want, got := map[string]int{}, map[string]int{}
+			for doc, err := range s.Select(t.Context(), meta, origin.Query{Filter: filter}) {
+				ok(t, errors.Join(err, tally(want)(doc, 1)))
+			}
+			ok(t, s.Distinct(t.Context(), meta, filter, fields, tally(got)))
+			if !maps.Equal(got, want) {
+				t.Errorf("%v of %s: %v, want %v", fields, filter, got, want)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	if err := s.Distinct(t.Context(), meta, nil, []string{"n"}, func(bson.Raw, int) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("an error of the caller: %v", err)
+	}
+	publish(t, s, l, 200, row(t, "001", 2))
+	if err := s.Distinct(t.Context(), meta, nil, []string{"n"}, func(bson.Raw, int) error { return nil }); !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Distinct at the generation before: %v, want ErrStale", err)
 	}
 }
 

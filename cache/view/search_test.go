@@ -117,7 +117,7 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 	}
 	fmt.Fprintf(&text, "by relevance: %q\n", all)
 	for _, path := range []string{"year", "units.id", "title", "none"} {
-		values, err := found.Facet(t.Context(), path)
+		values, err := found.Facet(t.Context(), path, strings.Split(path, ".")[0])
 		if err != nil {
 			t.Fatal(err)
 		}

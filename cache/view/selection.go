@@ -25,9 +25,10 @@ type Selection interface {
 	Search(ctx context.Context, terms []string) (Selection, error)
 	// Narrow returns the rows that also match another filter.
 	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
-	// Facet counts the rows by the values at a path, as index.Subset.Facet does. For a view in the store, a Sample may
-	// have only the path's top-level field.
-	Facet(ctx context.Context, path string) ([]index.Group, error)
+	// Facet counts the rows by the values at a path, as index.Subset.Facet does. The caller reads only the given fields
+	// of a Sample; each is a path through documents, not arrays. One of them is the beginning of the path. For a view in
+	// the store, only those are read.
+	Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
 	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, descending; ties are
@@ -87,6 +88,10 @@ func (r resident) Search(ctx context.Context, terms []string) (Selection, error)
 
 func (r resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
 	return inMemory(r.Subset.Narrow(ctx, f))
+}
+
+func (r resident) Facet(ctx context.Context, path string, _ ...string) ([]index.Group, error) {
+	return r.Subset.Facet(ctx, path)
 }
 
 func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }

@@ -207,12 +207,11 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 
 // Group implements Selection. It reads only the fields that it needs.
 func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]index.Group, error) {
-	first, _, _ := strings.Cut(field, ".")
-	fields := []string{first}
+	fields := []string{field}
 	if unwind != "" {
 		fields = append(fields, unwind)
 	}
-	return index.GroupDocs(s.documents(ctx, s.reading(fields), nil), field, unwind)
+	return index.GroupDocs(s.docs(ctx, fields), field, unwind)
 }
 
 // moved adds to an error of the store which view was published again.

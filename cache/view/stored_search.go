@@ -126,12 +126,45 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-// Facet implements Selection. It reads only the fields that the path needs.
-func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.Group, error) {
+// Facet implements Selection.
+func (s *storedSelection) Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
 		return nil, err
 	}
-	first, _, _ := strings.Cut(path, ".")
-	return index.FacetDocs(s.documents(ctx, s.reading([]string{first}), nil), parsed)
+	return index.FacetDocs(s.distinct(ctx, fields), parsed)
+}
+
+// distinct returns the distinct values of fields. If the query does not decide alone, it reads all rows.
+func (s *storedSelection) distinct(ctx context.Context, fields []string) index.Docs {
+	if !s.decided() {
+		return s.docs(ctx, fields)
+	}
+	return func(add func(bson.Raw, int)) error {
+		turn := fair.TurnOf(ctx)
+		return s.moved(s.rows.view.set.queries.Distinct(ctx, s.rows.meta, s.query, fields, func(doc bson.Raw, rows int) error {
+			if s.rows.strip != nil {
+				doc = s.rows.strip(doc)
+			}
+			add(doc, rows)
+			return turn.Check(ctx)
+		}))
+	}
+}
+
+// docs returns the documents of the rows with the top-level fields on some paths.
+func (s *storedSelection) docs(ctx context.Context, paths []string) index.Docs {
+	fields := slices.Clone(paths)
+	for i, path := range paths {
+		fields[i], _, _ = strings.Cut(path, ".")
+	}
+	return func(add func(bson.Raw, int)) error {
+		for doc, err := range s.documents(ctx, s.reading(fields), nil) {
+			if err != nil {
+				return err
+			}
+			add(doc, 1)
+		}
+		return nil
+	}
 }

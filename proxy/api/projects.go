@@ -82,7 +82,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 		if err != nil {
 			return nil, err
 		}
-		counts, err := all.Facet(ctx, "projects") // activities name their projects in an array or as a single value
+		counts, err := all.Facet(ctx, "projects", "projects") // activities name their projects in an array or as a single value
 		if err != nil {
 			return nil, err
 		}

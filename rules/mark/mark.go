@@ -20,7 +20,9 @@ const (
 	Type     = Field + ".type"          // text, like the paths below
 	Subtype  = Field + ".subtype"       // a subtype of Type
 	Unit     = Field + ".units.id"      // the record's own units
-	In       = Field + ".in"            // the record's units and all their ancestors
+	Units    = Field + ".units"         // the record's own units
+	In       = Field + ".in"            // the ids of the record's units and all their ancestors
+	Above    = Field + ".above"         // the ancestors beyond the record's units
 	Person   = Field + ".persons.id"    // usernames of public persons of the institute
 	ORCID    = Field + ".persons.orcid" // ORCIDs of those persons, in the bare form
 	Project  = Field + ".projects.id"   // names of public projects

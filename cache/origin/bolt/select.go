@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,6 +40,23 @@ func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n in
 		n++
 	}
 	return n, nil
+}
+
+// Distinct implements origin.Queries. It calls fn with each row.
+func (v views) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) error {
+	q := origin.Query{Filter: filter, Projection: slices.Clone(fields)}
+	for i, field := range fields {
+		q.Projection[i], _, _ = strings.Cut(field, ".")
+	}
+	for doc, err := range v.Select(ctx, at, q) {
+		if err == nil {
+			err = fn(doc, 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Index implements origin.Indexer. It does nothing, because this store has no indexes.

@@ -110,12 +110,22 @@ func (c collection) index(ctx context.Context, keys bson.D) error {
 // documents yields the documents that a find returns; each is valid until the next one. An error is the last item. If
 // the filter has conditions, a client may have written it, and the errors are those of queryError.
 func (c collection) documents(ctx context.Context, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
+	classify := queryError
+	if all, ok := filter.(bson.D); ok && len(all) == 0 {
+		classify = storeError
+	}
+	return c.read(ctx, classify, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
+}
+
+// aggregate yields the documents that a pipeline returns, as documents does.
+func (c collection) aggregate(ctx context.Context, stages bson.A) iter.Seq2[bson.Raw, error] {
+	return c.read(ctx, queryError, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Aggregate(ctx, stages) })
+}
+
+// read yields the documents of the cursor that open returns.
+func (c collection) read(ctx context.Context, classify func(error) error, open func(context.Context) (*driver.Cursor, error)) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		classify := queryError
-		if all, ok := filter.(bson.D); ok && len(all) == 0 {
-			classify = storeError
-		}
-		found, err := request(ctx, c.store.gate, classify, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
+		found, err := request(ctx, c.store.gate, classify, open)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -86,6 +87,38 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 		_, err = s.readAt(ctx, at)
 	}
 	return n, err
+}
+
+// Distinct implements origin.Queries; the server groups the rows.
+func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) (err error) {
+	defer wrap.Error(&err, "group view %s by %v", at.View, fields)
+	if err := s.waitSettled(ctx, at); err != nil {
+		return err
+	}
+	by := bson.M{}
+	for _, field := range fields {
+		names := strings.Split(field, ".")
+		inner := by
+		for _, name := range names[:len(names)-1] {
+			if inner[name] == nil {
+				inner[name] = bson.M{}
+			}
+			inner = inner[name].(bson.M)
+		}
+		inner[names[len(names)-1]] = "$" + field
+	}
+	group := bson.D{{Key: "_id", Value: by}, {Key: "rows", Value: bson.D{{Key: "$sum", Value: 1}}}}
+	stages := bson.A{bson.D{{Key: "$match", Value: present(filter)}}, bson.D{{Key: "$group", Value: group}}}
+	for found, err := range s.side(at.View).aggregate(ctx, stages) {
+		if err == nil {
+			err = fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = s.readAt(ctx, at)
+	return err
 }
 
 // selectOptions translates a query on a view. Ties are ordered by _id.

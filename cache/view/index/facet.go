@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -77,9 +76,9 @@ func (x *pathIndex) column(rows int) *column {
 	return c
 }
 
-// FacetDocs is Facet for documents that are not in memory.
-func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]Group, error) {
-	var values []bson.RawValue // values of one row
+// FacetDocs is Facet for rows that are not in memory.
+func FacetDocs(docs Docs, path raw.Path) ([]Group, error) {
+	var values []bson.RawValue // values of one document
 	return countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
 		values = values[:0]
 		raw.Walk(doc, path, func(v raw.Value) bool {

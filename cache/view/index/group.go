@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 	"strings"
 
@@ -95,8 +94,11 @@ func (s *Subset) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
 	}
 }
 
-// GroupDocs is Group for documents that are not in memory.
-func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, error) {
+// Docs calls add with the documents of rows that are not in memory, and with the number of rows that each stands for.
+type Docs func(add func(doc bson.Raw, rows int)) error
+
+// GroupDocs is Group for rows that are not in memory.
+func GroupDocs(docs Docs, field, unwind string) ([]Group, error) {
 	parts := strings.Split(field, ".")
 	groups, err := countDocs(docs, false, func(doc bson.Raw, note func(bson.RawValue)) {
 		unwound(doc, parts, unwind, func(v bson.RawValue) { note(raw.OrNull(v)) })
@@ -105,12 +107,9 @@ func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, 
 }
 
 // countDocs counts the values in documents. It keeps no documents except samples.
-func countDocs(docs iter.Seq2[bson.Raw, error], samples bool, values func(doc bson.Raw, note func(bson.RawValue))) ([]Group, error) {
+func countDocs(docs Docs, samples bool, values func(doc bson.Raw, note func(bson.RawValue))) ([]Group, error) {
 	var groups raw.Groups[Group]
-	for doc, err := range docs {
-		if err != nil {
-			return nil, err
-		}
+	err := docs(func(doc bson.Raw, rows int) {
 		values(doc, func(v bson.RawValue) {
 			group, fresh := groups.At(v)
 			if fresh {
@@ -119,8 +118,11 @@ func countDocs(docs iter.Seq2[bson.Raw, error], samples bool, values func(doc bs
 					group.Sample = slices.Clone(doc)
 				}
 			}
-			group.Count++
+			group.Count += rows
 		})
+	})
+	if err != nil {
+		return nil, err
 	}
 	return joinGroups(groups.All), nil
 }

@@ -272,12 +272,11 @@ func (m *model) checkFacet(sel *index.Subset, path string) {
 		}
 	}
 	check(sel.Facet(context.Background(), path))
-	check(index.FacetDocs(func(yield func(bson.Raw, error) bool) {
+	check(index.FacetDocs(func(add func(bson.Raw, int)) error {
 		for row := range sel.Rows(context.Background(), 0, 0) {
-			if !yield(row.Doc(), nil) {
-				return
-			}
+			add(row.Doc(), 1)
 		}
+		return nil
 	}, parsed))
 }
 

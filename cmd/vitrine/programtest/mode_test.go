@@ -2,9 +2,16 @@ package programtest
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// stamps say in a list when its records were published, which differs between stores.
+var stamps = regexp.MustCompile(`"as_of": ?"[^"]*"`)
+
+// unstamped returns a list without its stamps.
+func unstamped(list string) string { return stamps.ReplaceAllString(list, "") }
 
 // TestServeModes serves the demo institute from memory, from the store, and as far as
 // it fits in memory: the answers are the same, byte by byte.
@@ -30,10 +37,15 @@ func TestServeModes(t *testing.T) {
 		"/api/events",
 		"/api/levenshtein?title=moths%20around%20lamps",
 		"/portfolio/spectrum?limit=5",
+		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic",
+		"/lists/activities.json?q=of+moth&sort=relevance&facets=unit,type&deep=1",
+		"/lists/activities.html?q=l&group=person&limit=7&page=2",
+		"/lists/projects.json?facets=person,unit&group=year",
+		"/lists.json",
 	} {
 		_, want := memory.get(path)
 		for name, s := range map[string]*server{"store": store, "auto": auto} {
-			if status, got := s.get(path); status != 200 || got != want {
+			if status, got := s.get(path); status != 200 || unstamped(got) != unstamped(want) {
 				t.Errorf("%s, mode %s: status %d, %d bytes, want %d", path, name, status, len(got), len(want))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
+	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
@@ -67,7 +68,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := selected.Facet(ctx, m.pathOf(name))
+	found, err := facetOf(ctx, selected, m.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,18 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// facetOf counts selected rows by the values at a path in marks. A Sample has what Label reads.
+func facetOf(ctx context.Context, selected view.Selection, path string) ([]index.Group, error) {
+	fields := []string{raw.PathOf(path).First(2).String()}
+	switch path {
+	case mark.Subtype:
+		fields = append(fields, mark.Type)
+	case mark.In:
+		fields = append(fields, mark.Units, mark.Above)
+	}
+	return selected.Facet(ctx, path, fields...)
 }
 
 // Names counts the rows by all values of a filter, in the order of their names.
