@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,17 +71,24 @@ func (b *bare) Copy(q Copy, copied *Copied) error {
 	for name, value := range q.Header {
 		req.Header.Set(name, value)
 	}
-	client := &fasthttp.HostClient{Addr: q.Addr, ReadBufferSize: 64 << 10, MaxResponseBodySize: maxCopy}
+	client := &fasthttp.HostClient{Addr: q.Addr, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom}
 	defer client.CloseIdleConnections()
-	switch err := client.Do(req, res); {
-	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		return nil
-	case err != nil:
-		return fmt.Errorf("GET %s: %w", req.URI(), err)
-	case res.StatusCode() != fiber.StatusOK && res.StatusCode() != fiber.StatusNotModified:
-		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), res.Body())
+	var body bytes.Buffer
+	err := client.Do(req, res)
+	if err == nil && res.StatusCode() != fiber.StatusOK && res.StatusCode() != fiber.StatusNotModified {
+		err = fmt.Errorf("status %d: %.200s", res.StatusCode(), res.Body())
 	}
-	a := &answer{status: res.StatusCode(), body: res.Body()}
+	if err == nil && res.BodyStream() != nil {
+		_, err = io.Copy(&body, io.LimitReader(res.BodyStream(), maxCopy+1))
+		err = errors.Join(err, res.CloseBodyStream())
+	}
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", req.URI(), err)
+	}
+	if body.Len() > maxCopy {
+		return nil
+	}
+	a := &answer{status: res.StatusCode(), body: body.Bytes()}
 	for name, value := range res.Header.All() {
 		if n := string(name); n != fiber.HeaderDate && n != fiber.HeaderContentLength { // fasthttp sets these
 			a.header = append(a.header, [2]string{n, string(value)})
