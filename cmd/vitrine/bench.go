@@ -34,7 +34,7 @@ func benchCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&demo, "demo", false, "measure with the demo institute")
-	flags.IntSliceVar(&o.Sizes, "size", nil, "`NUMBERS` of activities to measure with, each in turn")
+	flags.IntSliceVar(&o.Sizes, "size", []int{0}, "`NUMBERS` of activities to measure with, each in turn; 0: the institute's own")
 	flags.StringVar(&o.Dir, "dir", "", "keep the stores that are filled in `FOLDER`, and use those that are there")
 	flags.TextVar(o.Cases, "cases", o.Cases, "only the cases that the `EXPRESSION` matches: "+fmt.Sprint(bench.Steps()))
 	flags.IntVar(&o.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")

@@ -28,8 +28,8 @@ import (
 
 // Options say what to measure and for how long, and give access to the program.
 type Options struct {
-	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own.
-	// If empty, the institute is measured with its own number.
+	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own. 0
+	// means the institute's own number.
 	Sizes    []int
 	Dumps    []string          // the institute, in files that the program imports
 	Dir      string            // the folder of the filled stores, which later measurements use again
@@ -48,13 +48,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if !slices.ContainsFunc(Steps(), o.Cases.MatchString) {
 		return all, fmt.Errorf("%q matches none of the cases: %s", o.Cases, strings.Join(Steps(), ", "))
 	}
-	if len(o.Sizes) == 0 {
-		o.Sizes = []int{0}
-	}
 	var failed error
 	for _, size := range o.Sizes {
 		b := &bench{Options: o, size: size, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
-		b.run.Results = map[string]*Result{}
+		b.run.Results, b.run.Beside = map[string]*Result{}, map[string][len(crowds)]Beside{}
 		if err := b.measure(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
 		}
@@ -76,7 +73,7 @@ func thisMachine() string {
 // bench is one run of measurements.
 type bench struct {
 	Options
-	size          int // number of activities; 0 means the institute's own number
+	size          int
 	uri           string
 	words         *vocabulary
 	dice          *rand.Rand
@@ -86,7 +83,7 @@ type bench struct {
 }
 
 // Steps other than cases.
-const stepStart, stepRefresh = "start", "refresh"
+const stepStart, stepBeside, stepRefresh = "start", "beside", "refresh"
 
 // Steps lists the steps that can be selected, cases and others, in the order of measurement.
 func Steps() []string {
@@ -94,7 +91,7 @@ func Steps() []string {
 	for _, c := range cases() {
 		names = append(names, c.Name)
 	}
-	return append(names, stepRefresh)
+	return append(names, stepBeside, stepRefresh)
 }
 
 // measure performs the steps of one run.

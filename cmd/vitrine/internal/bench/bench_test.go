@@ -171,7 +171,7 @@ func TestGrow(t *testing.T) {
 
 func TestMedians(t *testing.T) {
 	of := func(n int, took ...time.Duration) sample {
-		s := sample{Elapsed: time.Second, Bytes: int64(10 * n)}
+		s := sample{Elapsed: time.Second, Processor: time.Duration(n * 100), Bytes: int64(10 * n)}
 		for i := range n {
 			s.Took = append(s.Took, took[i%len(took)])
 		}
@@ -182,6 +182,9 @@ func TestMedians(t *testing.T) {
 	r := resultOf(ours, theirs)
 	if r.Rate != 200 || r.P50 != 2 || r.Bytes != 10 {
 		t.Errorf("medians: %+v", r)
+	}
+	if r.Processor != 100 || r.Share != 1 {
+		t.Errorf("processor time: %+v", r)
 	}
 	if r.Ratio != 1 || r.Spread != 0.75 {
 		t.Errorf("ratios 0.5, 1 and 2 came to %+v", r)

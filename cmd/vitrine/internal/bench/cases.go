@@ -21,6 +21,8 @@ type Case struct {
 	Header                    map[string]string // headers of every request
 	Fresh                     bool              // no answer may come from the result cache
 	Revalidate                bool              // sends the answer's own tag, so that all answers are 304
+	Kept                      bool              // the answer is measured once the result cache has it
+	Costly                    bool              // others are also measured beside clients that ask this
 	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
 }
 

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // grace is how long a child may take to end after it was interrupted.
@@ -62,6 +64,17 @@ func (c *child) call(method string, args, reply any) error {
 		return fmt.Errorf("%s of child %d: %w", method, c.cmd.Process.Pid, err)
 	}
 	return nil
+}
+
+// processorTime returns the user and system time that the child has used; 0 if the system does not report it.
+func (c *child) processorTime() (used time.Duration) {
+	threads, _ := procfs.AllThreads(c.cmd.Process.Pid) // only on Linux
+	for _, t := range threads {
+		if s, err := t.Schedstat(); err == nil {
+			used += time.Duration(s.RunningNanoseconds)
+		}
+	}
+	return used
 }
 
 // close closes the child's input and waits until the child has ended.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -65,6 +66,9 @@ func TestCall(t *testing.T) {
 		if err := p.call("Upper", text, &got); err != nil || got != strings.ToUpper(text) {
 			t.Errorf("got %q, %v", got, err)
 		}
+	}
+	if used := p.processorTime(); runtime.GOOS == "linux" && used <= 0 {
+		t.Errorf("it has used %s of processor time", used)
 	}
 	if err := p.call("Upper", "fail", &got); err == nil || !strings.Contains(err.Error(), "no such text") {
 		t.Errorf("the child's error: %v", err)

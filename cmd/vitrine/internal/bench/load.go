@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,6 @@ import (
 
 // task says which requests to send to a server, and for how long.
 type task struct {
-	Addr     string            // HOST:PORT
 	Paths    []string          // with their queries, requested in this order
 	Once     bool              // end the task when all paths were requested; otherwise start over
 	Header   map[string]string // headers of every request
@@ -24,14 +24,17 @@ type task struct {
 	Conns    int               // concurrent connections, each with one request after another; 0 means 1
 	Duration time.Duration
 	Rate     int // if not 0, how many requests fall due per second, whether or not earlier ones are answered
+	// Crowd: the requests only keep the server busy. Those with another status do not count, and when the task ends
+	// the clients leave without reading the rest.
+	Crowd bool
 }
 
 // sample is the result of a task.
 type sample struct {
-	Elapsed time.Duration
-	Took    []time.Duration // by the requests
-	Bytes   int64           // bytes of all bodies
-	Hits    int             // answers that came from the front end's result cache
+	Elapsed, Processor time.Duration   // Processor is the server's user and system time
+	Took               []time.Duration // by the requests
+	Bytes              int64           // bytes of all bodies
+	Hits               int             // answers that came from the front end's result cache
 }
 
 const (
@@ -39,9 +42,9 @@ const (
 	readSize     = 256 << 10 // how much of a streamed body is read at once, in bytes
 )
 
-// drive performs a task until its paths, its duration or ctx end. It sends at least one request, even if the duration
-// passes before that on a busy machine. A response with another status is an error.
-func drive(ctx context.Context, t task) (sample, error) {
+// drive performs a task on a child's server until its paths, its duration or ctx end. It sends at least one request,
+// even if the duration passes before that on a busy machine. A response with another status is an error.
+func drive(ctx context.Context, c *child, t task) (sample, error) {
 	if len(t.Paths) == 0 {
 		return sample{}, errors.New("a task without paths")
 	}
@@ -49,18 +52,27 @@ func drive(ctx context.Context, t task) (sample, error) {
 	defer cancel()
 	t.Conns, t.Status = max(t.Conns, 1), max(t.Status, fasthttp.StatusOK)
 	client := &fasthttp.HostClient{
-		Addr: t.Addr, MaxConns: t.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom,
+		Addr: c.addr, MaxConns: t.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
+	}
+	if t.Crowd {
+		client.Dial = func(addr string) (net.Conn, error) {
+			conn, err := fasthttp.Dial(addr)
+			if err == nil {
+				context.AfterFunc(ctx, func() { _ = conn.Close() })
+			}
+			return conn, err
+		}
 	}
 	defer client.CloseIdleConnections()
 	var group errgroup.Group
 	var asked atomic.Int64 // requests that have begun
-	began, samples := time.Now(), make([]sample, t.Conns)
+	used, began, samples := c.processorTime(), time.Now(), make([]sample, t.Conns)
 	for i := range samples {
 		group.Go(func() error { return samples[i].run(ctx, client, t, began, &asked) })
 	}
 	err := group.Wait()
-	all := sample{Elapsed: time.Since(began)}
+	all := sample{Elapsed: time.Since(began), Processor: c.processorTime() - used}
 	for _, s := range samples {
 		all.Took = append(all.Took, s.Took...)
 		all.Bytes += s.Bytes
@@ -98,10 +110,13 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 			began = due
 		}
 		if path := t.Paths[n%len(t.Paths)]; path != last {
-			req.SetRequestURI("http://" + t.Addr + path)
+			req.SetRequestURI("http://" + client.Addr + path)
 			last = path
 		}
 		read, err := ask(client, req, res, t.Status, buffer)
+		if t.Crowd && (err != nil && ctx.Err() != nil || res.StatusCode() != t.Status) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("GET %s: %w", req.URI(), err)
 		}
@@ -139,6 +154,9 @@ func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Respo
 	n, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, res.BodyStream(), buffer)
 	return n, errors.Join(err, res.CloseBodyStream())
 }
+
+// processor returns the server's processor time per request.
+func (s sample) processor() time.Duration { return s.Processor / time.Duration(max(len(s.Took), 1)) }
 
 // rate returns requests per second.
 func (s sample) rate() float64 { return float64(len(s.Took)) / max(s.Elapsed.Seconds(), 1e-9) }

@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -16,10 +19,13 @@ import (
 
 // target is a server that notes what it was asked.
 type target struct {
-	addr string
+	child
 	mu   sync.Mutex
 	seen map[string]int
 }
+
+// childAt is a child with a server at an address. It has no process.
+func childAt(addr string) child { return child{addr: addr, cmd: &exec.Cmd{Process: &os.Process{}}} }
 
 // newTarget answers every request by h.
 func newTarget(t *testing.T, h fiber.Handler) *target {
@@ -28,7 +34,7 @@ func newTarget(t *testing.T, h fiber.Handler) *target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &target{addr: ln.Addr().String(), seen: map[string]int{}}
+	s := &target{child: childAt(ln.Addr().String()), seen: map[string]int{}}
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})
 	app.Get("/*", func(c *fiber.Ctx) error {
 		s.mu.Lock()
@@ -66,7 +72,7 @@ func TestDriveOnce(t *testing.T) {
 		}
 		return c.SendString("twelve bytes")
 	})
-	got, err := drive(t.Context(), task{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour})
+	got, err := drive(t.Context(), &s.child, task{Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +103,7 @@ func TestDriveUntilStopped(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-reached; cancel() }()
-	got, err := drive(ctx, task{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour})
+	got, err := drive(ctx, &s.child, task{Paths: []string{"/"}, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +122,7 @@ func TestLongBodiesAreNotHeld(t *testing.T) {
 	})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := drive(t.Context(), task{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour})
+	got, err := drive(t.Context(), &s.child, task{Paths: paths(2), Once: true, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +142,8 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestDrivePaced(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
-	job := task{Addr: s.addr, Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
-	got, err := drive(t.Context(), job)
+	job := task{Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
+	got, err := drive(t.Context(), &s.child, job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,15 +159,16 @@ func TestDriveRefusesWrongAnswers(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.Status(503).SendString("out of order") })
 	tests := []struct {
 		name string
+		at   child
 		job  task
 		want string
 	}{
-		{"another status", task{Addr: s.addr, Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
-		{"no server", task{Addr: "127.0.0.1:1", Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
-		{"nothing to ask", task{Addr: s.addr, Duration: time.Hour}, "without paths"},
+		{"another status", s.child, task{Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
+		{"no server", childAt("127.0.0.1:1"), task{Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
+		{"nothing to ask", s.child, task{Duration: time.Hour}, "without paths"},
 	}
 	for _, tt := range tests {
-		if _, err := drive(t.Context(), tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := drive(t.Context(), &tt.at, tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want something about %q", tt.name, err, tt.want)
 		}
 	}
@@ -196,8 +203,8 @@ func TestDriveSendsHeaders(t *testing.T) {
 		return c.SendStatus(fiber.StatusNotModified)
 	})
 	header := map[string]string{"If-None-Match": `"1"`, "Accept-Encoding": "gzip"}
-	job := task{Addr: s.addr, Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
-	if got, err := drive(t.Context(), job); err != nil || len(got.Took) != 6 || got.Bytes != 0 {
+	job := task{Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
+	if got, err := drive(t.Context(), &s.child, job); err != nil || len(got.Took) != 6 || got.Bytes != 0 {
 		t.Errorf("%d requests, %d bytes, %v", len(got.Took), got.Bytes, err)
 	}
 }
@@ -220,10 +227,55 @@ func TestDriveEnds(t *testing.T) {
 		{"all paths asked by more connections", t.Context(), task{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
 	}
 	for _, tt := range tests {
-		tt.job.Addr, tt.job.Paths = s.addr, paths(3)
-		got, err := drive(tt.ctx, tt.job)
+		tt.job.Paths = paths(3)
+		got, err := drive(tt.ctx, &s.child, tt.job)
 		if n := len(got.Took); err != nil || n < tt.least || n > tt.most {
 			t.Errorf("%s: %d requests, %v", tt.name, n, err)
 		}
+	}
+}
+
+// TestCrowd checks that a crowd counts only what it asks for, and leaves in the middle of an answer.
+func TestCrowd(t *testing.T) {
+	left := make(chan error, 1)
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		switch c.QueryInt("n") {
+		case 0:
+			return c.SendString("ok")
+		case 1:
+			return c.SendStatus(503)
+		}
+		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+			for {
+				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+					left <- err
+					return
+				}
+			}
+		})
+		return nil
+	})
+	got, err := drive(t.Context(), &s.child, task{Paths: paths(3), Conns: 1, Duration: time.Second, Crowd: true})
+	if err != nil || len(got.Took) != 1 {
+		t.Errorf("%d requests count, %v", len(got.Took), err)
+	}
+	<-left
+}
+
+// TestBeside checks that figures beside a crowd are those of the others.
+func TestBeside(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendString("x") })
+	b := benchOf(words(t))
+	b.serving, b.Rounds, b.Duration, b.run.Beside = &s.child, 1, 50*time.Millisecond, map[string][len(crowds)]Beside{}
+	if err := b.beside(t.Context(), caseNamed("filter-scan")); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range b.run.Beside["filter-scan"] {
+		if r.Kept <= 0 || r.Uncached <= 0 || r.Rate <= 0 {
+			t.Errorf("beside %d: %+v", crowds[i], r)
+		}
+	}
+	if n := s.seen["/api/activities?limit=20"]; n < 2*keptPace/20 {
+		t.Errorf("the kept answer was asked for %d times", n)
 	}
 }

@@ -12,6 +12,7 @@ import (
 const (
 	maxRate   = 40_000               // more fresh questions per second than a server can answer
 	readyPoll = 2 * time.Millisecond // how often to check whether a starting process is ready
+	keptTime  = 20 * time.Second     // how long a large answer may take until it is kept
 )
 
 // waitReady waits until /readyz returns 200. It fails if the process ends.
@@ -43,6 +44,9 @@ func (b *bench) everyCase(ctx context.Context) error {
 			continue
 		}
 		err := b.measureCase(ctx, c, paths)
+		if err == nil && c.Costly && b.Cases.MatchString(stepBeside) {
+			err = b.beside(ctx, c)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -56,6 +60,11 @@ func (b *bench) everyCase(ctx context.Context) error {
 // measureCase measures a case, the front end and the bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
+	if c.Kept {
+		if err := b.awaitKept(ctx, t); err != nil {
+			return err
+		}
+	}
 	var copied Copied
 	err := b.bare.call("Copy", Copy{b.serving.addr, paths[0], t.Header}, &copied)
 	if err == nil && c.Revalidate {
@@ -71,8 +80,7 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		if c.Fresh {
 			t.Paths = paths[1+n*each : 1+(n+1)*each]
 		}
-		t.Addr = b.serving.addr
-		a, err := drive(ctx, t)
+		a, err := drive(ctx, b.serving, t)
 		if err != nil {
 			return err
 		}
@@ -83,8 +91,7 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		if !copied.Held {
 			continue
 		}
-		t.Addr = b.bare.addr
-		if a, err = drive(ctx, t); err != nil {
+		if a, err = drive(ctx, b.bare, t); err != nil {
 			return fmt.Errorf("bare handler: %w", err)
 		}
 		theirs = append(theirs, a)
@@ -93,20 +100,35 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	return nil
 }
 
+// awaitKept requests an answer until it comes from the result cache, into which the front end puts a compressed answer
+// in the background. It returns after keptTime, because an answer may be too large to keep.
+func (b *bench) awaitKept(ctx context.Context, t task) error {
+	t.Paths, t.Once, t.Conns, t.Duration = t.Paths[:1], true, 1, keptTime
+	for began := time.Now(); time.Since(began) < keptTime; {
+		if s, err := drive(ctx, b.serving, t); err != nil || s.Hits > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
 // resultOf returns the medians over the rounds of the front end and the bare handler. It computes ratios round by
 // round, because the two sides of a round had the same conditions.
 func resultOf(ours, theirs []sample) *Result {
 	r := &Result{
-		Rate:  median(ours, sample.rate),
-		Bytes: median(ours, sample.mean),
-		P50:   median(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
+		Rate:      median(ours, sample.rate),
+		Bytes:     median(ours, sample.mean),
+		P50:       median(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
+		Processor: median(ours, sample.processor),
 	}
-	var ratios []float64
+	var rates, shares []float64
 	for i, s := range theirs {
-		ratios = append(ratios, ours[i].rate()/s.rate())
+		rates = append(rates, ours[i].rate()/s.rate())
+		shares = append(shares, s.processor().Seconds()/max(ours[i].processor().Seconds(), 1e-9))
 	}
-	if len(ratios) > 0 {
-		r.Ratio, r.Spread = median(ratios, func(f float64) float64 { return f }), (slices.Max(ratios)-slices.Min(ratios))/2
+	if len(rates) > 0 {
+		same := func(f float64) float64 { return f }
+		r.Ratio, r.Share, r.Spread = median(rates, same), median(shares, same), (slices.Max(rates)-slices.Min(rates))/2
 	}
 	return r
 }

@@ -134,6 +134,8 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		return fmt.Sprintf("%d..%d", from, from+dice.IntN(20))
 	case "size": // size of a page of a list, near the usual one
 		return pageSize/2 + dice.IntN(pageSize)
+	case "number": // a number that no record has
+		return 1e6 + dice.IntN(1e9)
 	case "range": // a range of days
 		if from, to := pick("start_date"), pick("start_date"); from < to {
 			return map[string]string{"$gte": from, "$lt": to}
@@ -149,7 +151,7 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 			return slices.Compact(five)
 		}
 		return nil
-	case "prefix", "anchored", "infix", "pattern", "misquote":
+	case "prefix", "anchored", "infix", "pattern", "classes", "misquote":
 		return ofTitle(name, pick("title"), dice)
 	}
 	return pick(name)
@@ -171,6 +173,12 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
 	case name == "pattern" && pair != nil: // an expression for two words
 		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
+	case name == "classes" && pair != nil: // an expression for a word, of a class for each letter
+		var b strings.Builder
+		for _, letter := range []byte(pair[1][:5]) {
+			fmt.Fprintf(&b, "[%c-%c]", letter-byte(dice.IntN(2)), letter+1)
+		}
+		return b.String()
 	case name == "misquote" && len(words) > 0: // the title as people misremember it: a word is missing, and a number is new
 		at := dice.IntN(len(words))
 		return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))

@@ -40,10 +40,8 @@ func (b *bench) refresh(ctx context.Context) error {
 	}
 	b.run.Refresh = Refresh{
 		Visible:   median(rounds, func(r Refresh) time.Duration { return r.Visible }),
-		Publish:   median(rounds, func(r Refresh) time.Duration { return r.Publish }),
 		SteadyP99: median(rounds, func(r Refresh) time.Duration { return r.SteadyP99 }),
 		P99:       median(rounds, func(r Refresh) time.Duration { return r.P99 }),
-		Ratio:     median(rounds, func(r Refresh) float64 { return r.Ratio }),
 	}
 	return nil
 }
@@ -60,12 +58,12 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 	}
 	// The first requests for popular pages are not measured, because only their answers are kept.
 	popular := b.draw(Case{Mixes: popularCases}, 50)
-	warm := task{Addr: b.serving.addr, Paths: popular, Once: true, Conns: 2, Duration: refreshTime}
-	if _, err := drive(ctx, warm); err != nil {
+	warm := task{Paths: popular, Once: true, Conns: 2, Duration: refreshTime}
+	if _, err := drive(ctx, b.serving, warm); err != nil {
 		return r, err
 	}
-	t := task{Addr: b.serving.addr, Paths: b.traffic(popular), Conns: refreshConns, Duration: steadyTime, Rate: pace}
-	steady, err := drive(ctx, t)
+	t := task{Paths: b.traffic(popular), Conns: refreshConns, Duration: steadyTime, Rate: pace}
+	steady, err := drive(ctx, b.serving, t)
 	if err != nil {
 		return r, err
 	}
@@ -75,16 +73,13 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err err
 	defer stop()
 	var busy sample
 	var traffic errgroup.Group
-	traffic.Go(func() (err error) { busy, err = drive(driving, t); return err })
-	var c Changed
-	if err = b.serving.call("Change", changed, &c); err == nil {
+	traffic.Go(func() (err error) { busy, err = drive(driving, b.serving, t); return err })
+	if err = b.serving.call("Change", changed, &r.Visible); err == nil {
 		err = pause(ctx, tailTime)
 	}
 	stop()
-	r = Refresh{Visible: c.Visible, Publish: c.Publish}
 	err = errors.Join(traffic.Wait(), err)
 	r.SteadyP99, r.P99 = steady.quantile(0.99), busy.quantile(0.99)
-	r.Ratio = r.P99.Seconds() / max(r.SteadyP99.Seconds(), 1e-9)
 	return r, err
 }
 

@@ -25,23 +25,26 @@ type Report struct {
 
 // RunOf has the results with one store. Values that were not measured are 0.
 type RunOf struct {
-	Rows       int                // number of activities
-	BSON       int64              // bytes of the activities in the source collection
-	Build      time.Duration      // time to build all views from nothing
-	Start      time.Duration      // time from starting a process until /readyz returns 200, with views already built
-	Scan       time.Duration      // time to read all activities from the store, without load
-	Ready, End Memory             // when every view was loaded and every job had run; and after all cases
-	Results    map[string]*Result // by case
+	Rows       int                            // number of activities
+	BSON       int64                          // bytes of the activities in the source collection
+	Build      time.Duration                  // time to build all views from nothing
+	Start      time.Duration                  // time from starting a process until /readyz returns 200, with views already built
+	Scan       time.Duration                  // time to read all activities from the store, without load
+	Ready, End Memory                         // when every view was loaded and every job had run; and after all cases
+	Results    map[string]*Result             // by case
+	Beside     map[string][len(crowds)]Beside // by costly case
 	Refresh    Refresh
 }
 
 // Result is the result of one case: medians over the rounds.
 type Result struct {
-	Bytes  int64   // average size of an answer
-	Rate   float64 // requests per second
-	P50    time.Duration
-	Ratio  float64 // Rate divided by the bare handler's; 0 if the answer is too long for it
-	Spread float64 // half the difference between the highest and the lowest ratio of all rounds
+	Bytes     int64   // average size of an answer
+	Rate      float64 // requests per second
+	P50       time.Duration
+	Processor time.Duration // of the front end, per request
+	Ratio     float64       // Rate divided by the bare handler's; 0 if the answer is too long for it
+	Share     float64       // the bare handler's processor time divided by the front end's
+	Spread    float64       // half the difference between the highest and the lowest ratio of all rounds
 }
 
 // Throughput returns the megabytes of answers per second.
@@ -49,11 +52,13 @@ func (r Result) Throughput() float64 { return r.Rate * float64(r.Bytes) / 1e6 }
 
 // Refresh is the result of changing records under load: medians over the rounds.
 type Refresh struct {
-	Visible, Publish time.Duration // from the job's start until visible, and until the store's commit
-	SteadyP99        time.Duration
-	P99              time.Duration // from the change to half a second after it was visible
-	Ratio            float64       // P99 divided by SteadyP99, round by round
+	Visible   time.Duration // from the job's start
+	SteadyP99 time.Duration
+	P99       time.Duration // from the change to half a second after it was visible
 }
+
+// Ratio returns P99 divided by SteadyP99.
+func (r Refresh) Ratio() float64 { return r.P99.Seconds() / max(r.SteadyP99.Seconds(), 1e-9) }
 
 //go:embed report.md
 var tableSource string
@@ -61,6 +66,7 @@ var tableSource string
 var table = template.Must(template.New("").Funcs(template.FuncMap{
 	"cases": cases, "number": number, "escape": strings.NewReplacer("$", `\$`).Replace,
 	"count": func(n int) string { return humanize.Comma(int64(n)) },
+	"µs":    func(d time.Duration) string { return number(d.Seconds() * 1e6) },
 	"ms":    func(d time.Duration) string { return number(d.Seconds() * 1e3) },
 	"MB":    func(n int64) string { return number(float64(n) / 1e6) },
 }).Parse(tableSource))

@@ -46,14 +46,9 @@ func (s *Serving) Memory(_ struct{}, m *Memory) error {
 	return nil
 }
 
-// Changed has the durations of a change, from the request for its job.
-type Changed struct {
-	Publish time.Duration // until the commit of the store's new generation
-	Visible time.Duration // until requests are answered from it
-}
-
-// Change stores activities, runs their job, and returns when the change is visible.
-func (s *Serving) Change(records []bson.Raw, took *Changed) error {
+// Change stores activities, runs their job, and returns when requests are answered from them: visible is how long after
+// the request for the job.
+func (s *Serving) Change(records []bson.Raw, visible *time.Duration) error {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return err
@@ -71,7 +66,7 @@ func (s *Serving) Change(records []bson.Raw, took *Changed) error {
 			return err
 		}
 		if now.Meta().Generation != before.Meta().Generation {
-			*took = Changed{Publish: now.Meta().Published.Sub(started), Visible: time.Since(started)}
+			*visible = time.Since(started)
 			return nil
 		}
 		time.Sleep(time.Millisecond)
