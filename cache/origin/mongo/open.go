@@ -95,13 +95,14 @@ type Store struct {
 	*registry.Leases
 	*registry.Views
 
-	name   string // the URI without user, password and options
-	client *driver.Client
-	source *driver.Database // the database with the institute's collections
-	own    *driver.Database // the database with the side collections
-	batch  int              // the most statements in one write command
-	gate   origin.Gate      // all requests but Ping pass it
-	broken atomic.Bool      // the last change stream ended or was refused
+	name    string // the URI without user, password and options
+	client  *driver.Client
+	source  *driver.Database // the database with the institute's collections
+	own     *driver.Database // the database with the side collections
+	primary bool             // reads of source come from the primary
+	batch   int              // the most statements in one write command
+	gate    origin.Gate      // all requests but Ping pass it
+	broken  atomic.Bool      // the last change stream ended or was refused
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -125,12 +126,15 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if own != database {
 		s.name += " (views in " + own + ")"
 	}
-	s.client, err = driver.Connect(options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
-		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri))
-	if err != nil {
+	config := options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
+		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri)
+	if s.client, err = driver.Connect(config); err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable())) // the URI chooses the servers to read from
+	// The URI chooses the servers to read from. What a run has read must not be revoked by a failover, because change
+	// streams, which do not report that, may keep later runs from reading it again.
+	s.primary = config.ReadPreference == nil || config.ReadPreference.Mode() == readpref.PrimaryMode
+	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable()).SetReadConcern(readconcern.Majority()))
 	// Readers of views see only writes that a majority has. Otherwise a failover could revoke a generation that they
 	// have read, and another generation could get its number.
 	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).

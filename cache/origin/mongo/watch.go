@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,16 +26,22 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 		return err
 	}
 	defer closeCursor(ctx, stream)
-	opened()
+	if s.primary { // reads from another server may be older than the changes that the stream has reported
+		opened()
+	}
 	found := burst{changed: changed}
 	defer found.drop()
 	if s.broken.Swap(false) {
 		found.add(collections...)
 	}
-	more, err := s.next(ctx, stream, streamError)
-	for ; more; more, err = s.next(ctx, stream, streamError) {
-		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
-			found.add(name)
+	for err == nil {
+		more, failed := s.next(ctx, patient{stream}, streamError)
+		if err = failed; more {
+			if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
+				found.add(name)
+			}
+		} else if err == nil && stream.ID() == 0 {
+			err = errors.New("the server closed the stream")
 		}
 	}
 	if ctx.Err() != nil {
@@ -43,6 +50,13 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 	s.broken.Store(true)
 	return err
 }
+
+// patient is a change stream whose Next returns false, without an error, when the server has had no changes for a
+// while. That of a ChangeStream fails if there are none within the time for one request.
+type patient struct{ *driver.ChangeStream }
+
+// Next is TryNext.
+func (p patient) Next(ctx context.Context) bool { return p.TryNext(ctx) }
 
 // stream opens a change stream.
 func (s *Store) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
