@@ -33,7 +33,7 @@ var mayImport = map[string]string{
 	"cache/origin":     "cache/fair rules",
 	"cache/result":     "cache/fair rules",
 	"cache/view":       "cache/fair cache/origin cache/view rules",
-	"cache/view/index": "cache/fair rules",
+	"cache/view/index": "cache/fair cache/view/mapped rules",
 	"rules":            "",
 	"rules/access":     "rules/raw",
 	"rules/cite":       "rules/date rules/display rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",

@@ -1,0 +1,123 @@
+// Package mapped moves large immutable byte slices from memory into files that are mapped in their place.
+//
+// The pages of a mapped file belong to the system's page cache: it writes them to disk, drops them when memory is short,
+// and reads them again when they are used. The slices are used as any others and need not be released. Their addresses
+// stay in Go's heap: Move allocates an object of the heap and maps the file over it, so that the collector knows every
+// reference into the file, and unmaps it once there is none. A slice can therefore not outlive its mapping, whoever keeps
+// it.
+//
+// A file loses its name as soon as it is made, so that no other process can change it, and the system removes it with the
+// mapping, or with the process. It is written before it is mapped: a full disk is an error, after which the slices stay
+// in memory. If the disk fails to return a page that was written and dropped, the process ends with SIGBUS.
+package mapped
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// FileBytes is about the size of a file: small enough that few bytes are in memory and in a file at once, and that a file
+// does not stay for the sake of a few slices, but large enough that there are few files.
+const FileBytes = 16 << 20
+
+// least is the fewest bytes for which a file is worthwhile.
+const least = 1 << 20
+
+// Files are mapped files. A nil *Files moves nothing.
+type Files struct {
+	// Create makes an empty file without a name, for reading and writing.
+	Create func() (*os.File, error)
+	// Failed, if set, is called with the error after which slices stay in memory.
+	Failed func(error)
+
+	bytes atomic.Int64
+}
+
+// Bytes returns how many bytes are mapped.
+func (f *Files) Bytes() int64 {
+	if f == nil {
+		return 0
+	}
+	return f.bytes.Load()
+}
+
+// In returns a Files.Create that makes its files in a folder.
+func In(dir string) func() (*os.File, error) {
+	return func() (*os.File, error) {
+		file, err := os.CreateTemp(dir, ".vitrine-*.tmp") // only the owner can read it
+		if err != nil {
+			return nil, err
+		}
+		if err := os.Remove(file.Name()); err != nil {
+			_ = file.Close()
+			return nil, err
+		}
+		return file, nil
+	}
+}
+
+// Move replaces slices by equal slices in mapped files, in which they lie one after the other. The slices must not be
+// changed any more. Those for which no file is worthwhile, or can be made, stay as they are.
+func Move[B ~[]byte](f *Files, slices []B) {
+	if f == nil {
+		return
+	}
+	for len(slices) > 0 {
+		n, size := 0, 0
+		for ; n < len(slices) && size < FileBytes; n++ {
+			size += len(slices[n])
+		}
+		if size < least {
+			return
+		}
+		if err := move(f, slices[:n], size); err != nil {
+			if f.Failed != nil {
+				f.Failed(err)
+			}
+			return
+		}
+		slices = slices[n:]
+	}
+}
+
+// errDamaged reports a file with other bytes than were written.
+var errDamaged = errors.New("it has other bytes than were written")
+
+// move moves slices of size bytes into one file.
+func move[B ~[]byte](f *Files, slices []B, size int) error {
+	file, err := f.Create()
+	if err != nil {
+		return fmt.Errorf("make a file to map: %w", err)
+	}
+	defer func() { _ = file.Close() }() // the mapping keeps the content
+	w := bufio.NewWriterSize(file, 256<<10)
+	for _, s := range slices {
+		_, _ = w.Write(s) // Flush returns the error
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write a file to map: %w", err)
+	}
+	memory, err := f.memory(file, size)
+	if err != nil {
+		return fmt.Errorf("map a file: %w", err)
+	}
+	at := 0
+	for _, s := range slices {
+		if !bytes.Equal(memory[at:at+len(s)], s) {
+			return fmt.Errorf("read a mapped file: %w", errDamaged)
+		}
+		at += len(s)
+	}
+	at = 0
+	for i, s := range slices {
+		if len(s) > 0 { // nil stays nil
+			slices[i] = memory[at : at+len(s) : at+len(s)]
+			at += len(s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+//go:build !linux || !(amd64 || arm64)
+
+package mapped
+
+import (
+	"errors"
+	"os"
+)
+
+// memory fails: on this system slices stay in memory.
+func (f *Files) memory(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
