@@ -122,17 +122,18 @@ type ViewStatus struct {
 
 // ServedView is the part of a view's state that only a server that holds the view knows.
 type ServedView struct {
-	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
-	Segments   int        `json:"segments"`
-	RowBytes   int64      `json:"row_bytes"`
-	IndexBytes int64      `json:"index_bytes"`
-	IndexPaths int        `json:"index_paths"`
-	Loaded     *time.Time `json:"loaded"`
-	Checked    *time.Time `json:"checked"`           // when the store last answered
-	Stale      bool       `json:"stale"`             // served although the store could not confirm it
-	Held       string     `json:"held,omitempty"`    // why the store's generation is not shown
-	Missing    int        `json:"missing,omitempty"` // rows that the store counts but that are lost or damaged
-	Error      string     `json:"error,omitempty"`
+	Mode        string     `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
+	Segments    int        `json:"segments"`
+	RowBytes    int64      `json:"row_bytes"`
+	MappedBytes int64      `json:"mapped_bytes"` // bytes of rows and fragments in mapped files, not in the process's own memory
+	IndexBytes  int64      `json:"index_bytes"`
+	IndexPaths  int        `json:"index_paths"`
+	Loaded      *time.Time `json:"loaded"`
+	Checked     *time.Time `json:"checked"`           // when the store last answered
+	Stale       bool       `json:"stale"`             // served although the store could not confirm it
+	Held        string     `json:"held,omitempty"`    // why the store's generation is not shown
+	Missing     int        `json:"missing,omitempty"` // rows that the store counts but that are lost or damaged
+	Error       string     `json:"error,omitempty"`
 }
 
 // JobStatus is the outcome of the last run of a view's job.
@@ -178,7 +179,7 @@ func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
-		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
+		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, MappedBytes: s.MappedBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
 		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Held: text(s.Held), Missing: s.Missing, Error: text(s.Err),
 	}
 	return v

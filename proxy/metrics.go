@@ -204,6 +204,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 	gauge("vitrine_view_missing_rows", "Number of rows that the store counts but cannot return undamaged.", float64(s.Missing))
 	gauge("vitrine_view_segments", "Number of segments that hold the rows.", float64(s.Segments))
 	gauge("vitrine_view_row_bytes", "Bytes of memory that the rows take.", float64(s.RowBytes))
+	gauge("vitrine_view_mapped_bytes", "Bytes of rows and fragments that are in mapped files, not in the process's own memory.", float64(s.MappedBytes))
 	gauge("vitrine_view_index_bytes", "Bytes of memory that the indexes take.", float64(s.IndexBytes))
 	gauge("vitrine_view_index_paths", "Number of paths that are indexed.", float64(s.IndexPaths))
 	for _, c := range health.Counts {

@@ -43,34 +43,34 @@ func (s *Set) readFile(v *view) {
 	if s.o.Files.Dir == "" || s.o.Mode == Store {
 		return
 	}
-	began, path := time.Now(), snapfile.Path(s.o.Files.Dir, v.def.Name)
-	h, rows, err := snapfile.Read(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	began := time.Now()
+	var h snapfile.Header
+	var l loader
+	err := snapfile.Each(snapfile.Path(s.o.Files.Dir, v.def.Name), func(header snapfile.Header) (func(bson.Raw), error) {
+		h, l = header, loader{view: v, asIs: header.Stripped != "", stripped: header.Stripped != ""}
+		switch {
+		case h.View != v.def.Name:
+			return nil, fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
+		case h.Store != s.o.Files.Store:
+			return nil, fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
+		case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
+			return nil, fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
+		}
+		return func(row bson.Raw) { l.put(len(l.docs), row) }, nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
 		return
-	case err == nil && h.View != v.def.Name:
-		err = fmt.Errorf("%s: %w: it belongs to view %s", path, snapfile.ErrRefused, h.View)
-	case err == nil && h.Store != s.o.Files.Store:
-		err = fmt.Errorf("%s: %w: it belongs to the store %s", path, snapfile.ErrRefused, h.Store)
-	case err == nil && h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
-		err = fmt.Errorf("%s: %w: its records lack other fields (%s)", path, snapfile.ErrRefused, h.Stripped)
 	}
 	if err != nil {
 		s.o.Logger.Warn("snapshot file not used", "view", v.def.Name, "error", err)
 		return
 	}
-	size := int64(0)
-	v.stripped = h.Stripped != ""
-	if h.Stripped == "" {
-		v.strip(len(rows), func(i int) *bson.Raw { return &rows[i] })
-	}
-	for _, row := range rows {
-		size += int64(len(row))
-	}
-	if !s.room.take(v.def.Name, size) {
+	rows := l.rows()
+	if !s.room.take(v.def.Name, l.total) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
+	v.stripped = l.stripped
 	v.fromFile = v.snapshotOf(h.Meta, v.builder.Load(rows))
 	v.update(func(s *state) { s.file = fileState{meta: h.Meta, confirmed: h.Confirmed, tried: began} })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),

@@ -86,11 +86,12 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 // stripPart is the fewest rows for which a goroutine is worthwhile.
 const stripPart = 1024
 
-// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show.
-func (v *view) strip(n int, row func(i int) *bson.Raw) {
+// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show. It reports whether a
+// row had any.
+func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 	strip := v.set.o.Strip
 	if strip == nil {
-		return
+		return false
 	}
 	var stripped atomic.Bool
 	parallel.Split(n, min(runtime.GOMAXPROCS(0), n/stripPart), func(_, from, to int) {
@@ -105,7 +106,7 @@ func (v *view) strip(n int, row func(i int) *bson.Raw) {
 			}
 		}
 	})
-	v.stripped = v.stripped || stripped.Load()
+	return stripped.Load()
 }
 
 // follow shows the next generation of a view in the store as soon as queries on it need not wait. Until then, requests

@@ -117,7 +117,14 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return v.showStored(ctx, meta)
 	}
 	began := time.Now()
-	rows, meta, err := v.read(ctx, 0)
+	l := loader{view: v}
+	meta, err := v.read(ctx, 0, func(i int, row origin.Row) error {
+		l.put(i, row.Doc)
+		if !v.set.room.take(v.def.Name, l.total) {
+			return errTooLarge
+		}
+		return nil
+	})
 	large := errors.Is(err, errTooLarge)
 	if large {
 		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
@@ -128,26 +135,27 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 	if err == nil && large {
 		return v.moveToStore(ctx, meta)
 	}
-	docs := make([]bson.Raw, 0, len(rows))
-	for _, row := range rows {
-		if row.Doc != nil {
-			docs = append(docs, row.Doc)
-		}
-	}
-	if err == nil {
-		err = v.complete(meta, len(docs), began)
-	}
 	if err != nil {
 		return nil, err
 	}
-	v.stripped = false
-	v.strip(len(docs), func(i int) *bson.Raw { return &docs[i] })
+	docs := l.rows()
+	if err := v.complete(meta, len(docs), began); err != nil {
+		return nil, err
+	}
+	v.stripped = l.stripped
 	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs))), nil
 }
 
 // delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all changes.
 func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
-	changes, meta, err := v.read(ctx, shown.meta.Generation)
+	var changes []index.Change
+	meta, err := v.read(ctx, shown.meta.Generation, func(i int, row origin.Row) error {
+		if i == len(changes) {
+			changes = append(changes, index.Change{})
+		}
+		changes[i] = index.Change{ID: row.ID, Doc: row.Doc}
+		return nil
+	})
 	follows, _ := meta.Follows(shown.meta)
 	switch {
 	case errors.Is(err, origin.ErrStale), err == nil && !follows:
@@ -155,7 +163,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	case err != nil:
 		return nil, err
 	}
-	v.strip(len(changes), func(i int) *bson.Raw { return &changes[i].Doc })
+	v.stripped = v.strip(len(changes), func(i int) *bson.Raw { return &changes[i].Doc }) || v.stripped
 	next := v.builder.Apply(changes)
 	if next.Len() < meta.Rows {
 		return v.load(ctx, shown, shown.meta)
@@ -171,31 +179,23 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	return v.swap(ctx, v.snapshotOf(meta, next)), nil
 }
 
-// read collects the rows after a generation, in the store's order. If an id comes several times, the last version
-// counts. For a whole view it reserves memory while reading.
-func (v *view) read(ctx context.Context, since uint64) ([]index.Change, origin.Meta, error) {
-	var rows []index.Change
-	at := make(map[string]int) // positions by id
-	bytes := int64(0)
+// read calls put with each row after a generation, in the store's order, and with the number of the row's id, counted
+// from 0. If an id comes several times, the last version counts.
+func (v *view) read(ctx context.Context, since uint64, put func(i int, row origin.Row) error) (origin.Meta, error) {
+	numbers := make(map[string]int) // by id
 	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		key := raw.Key(r.ID)
-		i, again := at[key]
+		i, again := numbers[key]
 		if !again {
-			i = len(rows)
-			at[key] = i
-			rows = append(rows, index.Change{})
+			i = len(numbers)
+			numbers[key] = i
 		}
-		bytes += int64(len(r.Doc)) - int64(len(rows[i].Doc))
-		rows[i] = index.Change{ID: r.ID, Doc: r.Doc}
-		if since == 0 && !v.set.room.take(v.def.Name, bytes) {
-			return errTooLarge
-		}
-		return nil
+		return put(i, r)
 	})
 	if err != nil {
-		return nil, meta, fmt.Errorf("read rows of view %s after generation %d: %w", v.def.Name, since, err)
+		return meta, fmt.Errorf("read rows of view %s after generation %d: %w", v.def.Name, since, err)
 	}
-	return rows, meta, nil
+	return meta, nil
 }
 
 // swap warms and prepares the next snapshot, then shows it. Until then the previous snapshot answers requests; requests
@@ -247,7 +247,7 @@ func (v *view) status() Status {
 		st.Mode = Store
 		if table, resident := snap.Resident(); resident {
 			st.Mode, st.Filed, st.FileErr = Memory, known.file.confirmed, known.file.err
-			st.Segments, st.RowBytes = table.Segments(), table.RowBytes()
+			st.Segments, st.RowBytes, st.MappedBytes = table.Segments(), table.RowBytes(), v.builder.Files.Bytes()
 			st.IndexPaths, st.IndexBytes = table.Indexes()
 		}
 		st.Stale = st.Err != nil || time.Since(st.Checked) > 2*v.set.o.Poll+graceTime

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/cache/view/mapped"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
 )
@@ -44,6 +46,9 @@ type Options struct {
 	// Strip removes from a row the fields that only Snapshot.Whole shows. It returns the row itself if it has none of
 	// them. Several goroutines call it. If nil, all snapshots are whole.
 	Strip func(row bson.Raw) bson.Raw
+	// RowFiles makes empty files without a name, in which rows and fragments are mapped instead of being held in memory,
+	// except those of small views. If nil, or if it fails, they are held in memory.
+	RowFiles func() (*os.File, error)
 	// Files says where to keep snapshots on disk.
 	Files Files
 	// Foreign evaluates filters that memory does not. If nil, they are refused.
@@ -69,6 +74,7 @@ type Set struct {
 	untried  atomic.Int32  // views that have not been refreshed yet
 	tried    chan struct{} // closed when untried is 0
 
+	unmapped  sync.Once // logs why rows are not mapped
 	indexers  sync.WaitGroup
 	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
 	unindexed bool       // indexing has failed, and this was logged
@@ -102,11 +108,17 @@ func New(o Options) (*Set, error) {
 		room: &room{limit: o.RowBudget, taken: map[string]int64{}}, tried: make(chan struct{}),
 	}
 	s.untried.Store(int32(len(o.Views)))
+	unmapped := func(err error) {
+		s.unmapped.Do(func() { o.Logger.Warn("rows are held in memory, not in mapped files", "error", err) })
+	}
 	for _, def := range o.Views {
 		if s.view(def.Name) != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
 		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.budget, o.Foreign), signal: make(chan struct{}, 1)}
+		if o.RowFiles != nil {
+			v.builder.Files = &mapped.Files{Create: o.RowFiles, Failed: unmapped}
+		}
 		s.views = append(s.views, v)
 	}
 	return s, nil
@@ -266,6 +278,8 @@ type Status struct {
 	IndexPaths int
 	IndexBytes int64
 	RowBytes   int64
+	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in use.
+	MappedBytes int64
 }
 
 // Status returns one entry per view, in the order of definition.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
+	"vitrine/cache/view/mapped"
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -171,8 +173,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
 		Views: p.listed(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
 		Foreign: readThrough(cfg, store), Logger: log,
-		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
-		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // otherwise the collector would keep the memory used for loading for a long time
+		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
+		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
+		OnSwap:   func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // otherwise the collector would keep the memory used for loading for a long time
 	}
 	if hidden := p.institute.hidden; hidden != nil {
 		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()

@@ -7,6 +7,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view/mapped"
 	"vitrine/rules/raw"
 )
 
@@ -28,6 +29,9 @@ type Change struct {
 // Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may call its methods,
 // except Row.
 type Builder struct {
+	// Files has the rows and fragments that do not fit into memory well; nil means that all stay in memory.
+	Files *mapped.Files
+
 	def     *Definition
 	foreign Foreign
 	budget  *Budget
@@ -109,7 +113,7 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 
 // newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, rows: rows, frags: make([]fragments, len(b.def.Fragments))}
+	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments))}
 }
 
 // compact makes a table with one segment from rows in any order.
@@ -183,6 +187,7 @@ func (b *Builder) fold(keep int) *Table {
 	for i, slot := range moved {
 		rows[i] = s.Doc(slot)
 	}
+	mapped.Move(b.Files, rows)
 	folded := b.newSegment(rows)
 	next := b.tableOf(append(slices.Clone(s.segments[:keep]), folded))
 	next.live = bitset.New(uint(next.size))

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
+	"vitrine/cache/view/mapped"
 	"vitrine/rules/parallel"
 )
 
@@ -14,6 +15,7 @@ import (
 type segment struct {
 	budget *Budget
 	def    *Definition
+	files  *mapped.Files
 	rows   []bson.Raw
 	frags  []fragments // one for each of Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept, or -1 once the segment is replaced; guarded by the budget
@@ -28,8 +30,12 @@ func (s *segment) prepared(number int) *fragments {
 			f.begin(len(s.rows), len(parts))
 			inParallel(len(f.blocks), 2, func(from, to int) {
 				var scratch []byte
-				for b := from; b < to; b++ {
-					scratch = f.encode(b, s.rows, parts, scratch)
+				for ; from < to; from += fileBlocks {
+					end := min(from+fileBlocks, to)
+					for b := from; b < end; b++ {
+						scratch = f.encode(b, s.rows, parts, scratch)
+					}
+					mapped.Move(s.files, f.blocks[from:end])
 				}
 			})
 			f.ready.Store(true)
@@ -78,6 +84,9 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 }
+
+// fileBlocks is how many blocks of fragments are in memory until they are moved into a file.
+const fileBlocks = 64
 
 // estimated is the number of rows whose fragments estimate encodes.
 const estimated = 64
