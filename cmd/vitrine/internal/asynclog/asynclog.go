@@ -10,11 +10,16 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
 	maxWaiting = 1 << 20 // bytes of output that wait to be written
 	atomicPipe = 4096    // bytes that a pipe writes as a whole even if other processes write to it (PIPE_BUF)
+
+	// pause is how long the goroutine collects lines after it has written some, because waking it for each line costs
+	// more than to format the line.
+	pause = 5 * time.Millisecond
 )
 
 // Writer passes lines to a goroutine that writes them. It drops and counts lines for which there is no room, or which
@@ -22,20 +27,20 @@ const (
 type Writer struct {
 	to     io.Writer
 	report func(lines int) error // if nil, dropped lines are only counted
+	closed chan struct{}         // closed by Close
 	done   chan struct{}         // closed when the goroutine has ended
 
 	mu       sync.Mutex // guards the following fields
-	wake     sync.Cond  // signals that lines wait, or that closed is set
+	wake     sync.Cond  // signals that lines wait, or that closed is closed
 	waiting  []byte     // whole lines
-	closed   bool
-	dropped  int // lines dropped since the start
-	reported int // dropped lines that were reported
+	dropped  int        // lines dropped since the start
+	reported int        // dropped lines that were reported
 }
 
 // New starts the goroutine; Close ends it. The goroutine calls report, which writes to the same output how many lines
 // were dropped, in the place of those lines. If report is nil, dropped lines are only counted.
 func New(to io.Writer, report func(lines int) error) *Writer {
-	w := &Writer{to: to, report: report, done: make(chan struct{})}
+	w := &Writer{to: to, report: report, closed: make(chan struct{}), done: make(chan struct{})}
 	w.wake.L = &w.mu
 	go w.run()
 	return w
@@ -45,7 +50,7 @@ func New(to io.Writer, report func(lines int) error) *Writer {
 func (w *Writer) Write(lines []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || len(w.waiting)+len(lines) > maxWaiting {
+	if w.isClosed() || len(w.waiting)+len(lines) > maxWaiting {
 		w.dropped += lineCount(lines)
 		return len(lines), nil
 	}
@@ -65,12 +70,23 @@ func (w *Writer) Dropped() float64 {
 // still blocks then ends with the process.
 func (w *Writer) Close(ctx context.Context) {
 	w.mu.Lock()
-	w.closed = true
+	if !w.isClosed() {
+		close(w.closed)
+	}
 	w.wake.Signal()
 	w.mu.Unlock()
 	select {
 	case <-w.done:
 	case <-ctx.Done():
+	}
+}
+
+func (w *Writer) isClosed() bool {
+	select {
+	case <-w.closed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -80,7 +96,7 @@ func (w *Writer) run() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		for len(w.waiting) == 0 && !w.closed {
+		for len(w.waiting) == 0 && !w.isClosed() {
 			w.wake.Wait()
 		}
 		if len(w.waiting) == 0 {
@@ -92,6 +108,10 @@ func (w *Writer) run() {
 		failed := writeLines(w.to, lines)
 		if failed > 0 || w.report == nil || unreported > 0 && w.report(unreported) != nil {
 			unreported = 0
+		}
+		select {
+		case <-time.After(pause):
+		case <-w.closed:
 		}
 		w.mu.Lock()
 		w.dropped, w.reported = w.dropped+failed, w.reported+unreported
