@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2/utils"
@@ -39,6 +40,13 @@ type Redactor []Secret
 // URL returns path and query without secrets, bounded in length.
 func (s Redactor) URL(path, query string) string {
 	const most = 2048
+	url := path + "?" + query
+	if query == "" {
+		url = url[:len(path)]
+	}
+	if emptyPairs := strings.HasPrefix(query, "&") || strings.HasSuffix(query, "&") || strings.Contains(query, "&&"); !emptyPairs && len(url) <= most && s.clean(url) {
+		return strings.ToValidUTF8(url, "\uFFFD")
+	}
 	var b strings.Builder
 	b.WriteString(s.Path(path))
 	sep := byte('?')
@@ -61,6 +69,9 @@ func (s Redactor) URL(path, query string) string {
 
 // Path returns a path up to the first part that may contain a secret.
 func (s Redactor) Path(path string) string {
+	if s.clean(path) {
+		return path
+	}
 	for from := 0; from < len(path); {
 		part := path[from:]
 		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
@@ -81,12 +92,11 @@ func (s Redactor) Path(path string) string {
 // contains, is that of a secret, or it contains one of the server's secrets. It decodes the pair as the API does,
 // including broken escapes.
 func (s Redactor) revealing(pair string) bool {
-	if s.Holds(pair) {
+	switch {
+	case s.clean(pair):
+		return false
+	case s.Holds(pair):
 		return true
-	}
-	plain := letters(pair)
-	if !strings.ContainsAny(pair, "%+") && !strings.Contains(plain, "key") && !meansSecret(plain) {
-		return false // most pairs: no escapes, and no name of a secret
 	}
 	args := fasthttp.AcquireArgs()
 	defer fasthttp.ReleaseArgs(args)
@@ -102,6 +112,37 @@ func (s Redactor) revealing(pair string) bool {
 		}
 	}
 	return false
+}
+
+// clean reports whether a text, as sent and decoded, has no letters that are a part of a secret's name, and none of the
+// server's secrets. It is false, too, for a text that could be decoded twice.
+func (s Redactor) clean(text string) bool {
+	if s.Holds(text) {
+		return false
+	}
+	var decoded, plain [256]byte // room for most texts
+	all, letters := decoded[:0], plain[:0]
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '%' {
+			if i+2 >= len(text) {
+				return false
+			}
+			n, err := strconv.ParseUint(text[i+1:i+3], 16, 8)
+			if err != nil || n == '%' {
+				return false
+			}
+			c, i = byte(n), i+2
+		} else if c == '+' {
+			c = ' '
+		}
+		all = append(all, c)
+		if c |= 0x20; 'a' <= c && c <= 'z' {
+			letters = append(letters, c)
+		}
+	}
+	name := utils.UnsafeString(letters)
+	return !strings.Contains(name, "key") && !meansSecret(name) && !s.Holds(utils.UnsafeString(all))
 }
 
 // secretName reports whether a name is the name of a secret. Only its letters count.
