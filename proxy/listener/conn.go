@@ -285,10 +285,18 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 			}
 		}
 		var n int64
-		if c.turn != nil {
+		switch {
+		case c.turn != nil:
 			n, err = c.writeInTurn()
 			last, c.queued = last.Add(c.queued), 0
-		} else {
+		case len(c.unsent) == 1: // a plain write costs less
+			var written int
+			written, err = c.Conn.Write(c.unsent[0])
+			n = int64(written)
+			if c.unsent[0] = c.unsent[0][written:]; len(c.unsent[0]) == 0 {
+				c.unsent = nil
+			}
+		default:
 			n, err = c.unsent.WriteTo(c.Conn)
 		}
 		if sent += int(n); len(c.unsent) == 0 {
