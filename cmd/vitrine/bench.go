@@ -73,9 +73,9 @@ func runBench(cmd *cobra.Command, o bench.Options, document string) error {
 		measured.Commit = buildCommit(info)
 	}
 	table, failed := measured.Table()
-	fmt.Fprint(cmd.OutOrStdout(), table) // even if there is an error
-	if err = errors.Join(err, failed); err != nil || document == "" {
-		return err
+	fmt.Fprint(cmd.OutOrStdout(), table) // even if a case has failed
+	if failed == nil && document != "" && len(measured.Runs) > 0 && cmd.Context().Err() == nil {
+		failed = bench.Write(document, table)
 	}
-	return bench.Write(document, table)
+	return errors.Join(err, failed)
 }

@@ -41,7 +41,7 @@ type Options struct {
 	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // returns the command that runs this program on another store
 }
 
-// Run measures. If there is an error, the report has the results before it.
+// Run measures. If there is an error, the report has the other results, and none of the stores that could not be served.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
@@ -55,7 +55,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		if err := b.measure(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
 		}
-		all.Runs = append(all.Runs, b.run)
+		if b.run.Start > 0 {
+			all.Runs = append(all.Runs, b.run)
+		}
 	}
 	return all, failed
 }

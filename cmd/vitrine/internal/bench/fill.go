@@ -42,7 +42,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.words, err = collect(ctx, store, b.size, changes, b.dice); err != nil {
 		return err
 	}
-	b.run.Rows, b.run.BSON = b.words.rows, b.words.bytes
+	b.run.Rows = b.words.rows
 	if b.words.rows == 0 {
 		return fmt.Errorf("%s has no activities", store.Name())
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/rpc/jsonrpc"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -277,5 +279,23 @@ func TestBeside(t *testing.T) {
 	}
 	if n := s.seen["/api/activities?limit=20"]; n < 2*keptPace/20 {
 		t.Errorf("the kept answer was asked for %d times", n)
+	}
+}
+
+// TestFailedCase checks that a case that fails has an empty result, which the table shows.
+func TestFailedCase(t *testing.T) {
+	s, b := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(503) }), benchOf(words(t))
+	in, out := io.Pipe()
+	calls := jsonrpc.NewClient(pipe{in, out})
+	if err := calls.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.Cases, b.Rounds, b.Duration, b.run.Results = regexp.MustCompile("^list$"), 1, time.Millisecond, map[string]*Result{}
+	b.serving, b.bare = &s.child, &child{cmd: s.cmd, calls: calls}
+	if err := b.everyCase(t.Context()); err == nil || !strings.Contains(err.Error(), "case list: ") {
+		t.Errorf("got %v", err)
+	}
+	if r := b.run.Results["list"]; r == nil || *r != (Result{}) {
+		t.Errorf("the result is %+v", r)
 	}
 }

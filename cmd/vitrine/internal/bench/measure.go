@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func waitReady(addr string) error {
 	}
 }
 
-// everyCase measures the selected cases. If one fails, the others are still measured.
+// everyCase measures the selected cases. If one fails, its result is empty, and the others are still measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
 	for _, c := range cases() {
@@ -52,6 +53,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("case %s: %w", c.Name, err))
+			b.run.Results[c.Name] = cmp.Or(b.run.Results[c.Name], &Result{})
 		}
 	}
 	return errors.Join(failed...)

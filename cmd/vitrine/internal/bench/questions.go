@@ -27,7 +27,6 @@ const (
 type vocabulary struct {
 	words   map[string][]string // by path, sorted
 	rows    int                 // number of activities in the store
-	bytes   int64               // size of their BSON
 	records []bson.Raw          // the activities to change
 }
 
@@ -53,7 +52,6 @@ func collect(ctx context.Context, store origin.Source, rows, changes int, dice *
 			}
 			if collection == collectionActivities {
 				v.rows++
-				v.bytes += int64(len(record))
 				if n := dice.IntN(v.rows); len(v.records) < changes {
 					v.records = append(v.records, record)
 				} else if n < changes {

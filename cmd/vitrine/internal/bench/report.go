@@ -26,7 +26,6 @@ type Report struct {
 // RunOf has the results with one store. Values that were not measured are 0.
 type RunOf struct {
 	Rows       int                            // number of activities
-	BSON       int64                          // bytes of the activities in the source collection
 	Build      time.Duration                  // time to build all views from nothing
 	Start      time.Duration                  // time from starting a process until /readyz returns 200, with views already built
 	Scan       time.Duration                  // time to read all activities from the store, without load
