@@ -38,8 +38,11 @@ func FuzzCompile(f *testing.F) {
 			}
 			return subject
 		}
-		if literal, folded := re.Literal(); !strings.Contains(in(folded), literal) {
-			t.Fatalf("/%s/%s matches %q without its literal %q", pattern, options, subject, literal)
+		_, folded := re.Literal()
+		for _, literal := range re.Literals() {
+			if !strings.Contains(in(folded), literal) {
+				t.Fatalf("/%s/%s matches %q without its literal %q", pattern, options, subject, literal)
+			}
 		}
 		if prefix, folded := re.Prefix(); !strings.HasPrefix(in(folded), prefix) {
 			t.Fatalf("/%s/%s matches %q without its prefix %q", pattern, options, subject, prefix)

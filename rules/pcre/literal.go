@@ -2,12 +2,14 @@ package pcre
 
 import (
 	"regexp/syntax"
+	"slices"
 	"unicode"
 )
 
-// literalNeed is the literal that every match of an expression contains.
+// literalNeed are the literals that every match of an expression contains.
 type literalNeed struct {
-	text       string // the longest literal; folded if fold
+	text       string   // the longest literal; folded if fold
+	others     []string // the other literals, folded if fold
 	fold       bool
 	start      bool // the literal is at the start of the subject
 	whole      bool // the expression has no other condition
@@ -15,7 +17,7 @@ type literalNeed struct {
 	prefixFold bool
 }
 
-// literalOf finds the longest literal that every match contains, in the tree of an expression in Go's syntax.
+// literalOf finds the literals that every match contains, in the tree of an expression in Go's syntax.
 func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
@@ -31,9 +33,24 @@ func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 		}
 		need.prefix, need.prefixFold = prefix.text(), prefix.fold
 	}
-	best, whole := longestRun(steps)
+	runs := runsOf(nil, steps)
+	longest := 0
+	for i, r := range runs {
+		if len(r.text()) > len(runs[longest].text()) {
+			longest = i
+		}
+	}
+	best := runs[longest]
 	need.text, need.fold = best.text(), best.fold
-	need.whole = whole && exact
+	for i, r := range runs {
+		if i == longest || len(r.chars) == 0 || r.fold && !best.fold {
+			continue
+		}
+		r.fold = best.fold
+		need.others = append(need.others, r.text())
+	}
+	other := func(s *syntax.Regexp) bool { return s.Op != syntax.OpLiteral }
+	need.whole = exact && !(best.fold && best.exact) && !slices.ContainsFunc(steps, other)
 	need.start = need.start && need.whole
 	return need
 }
@@ -67,33 +84,24 @@ func (r run) text() string {
 	return string(r.chars)
 }
 
-// longestRun finds the longest run of literals. whole means that there are no other steps.
-func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
+// runsOf appends the runs of literals among steps to runs, at least one.
+func runsOf(runs []run, steps []*syntax.Regexp) []run {
 	var current run
-	whole = true
-	keep := func(r run) {
-		if len(r.text()) > len(best.text()) {
-			best = r
-		}
-	}
 	for _, s := range steps {
-		whole = whole && s.Op == syntax.OpLiteral
 		switch s.Op {
 		case syntax.OpLiteral:
 			current.add(s)
 		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 			// The step consumes nothing, so its neighbours stay adjacent.
 		default:
-			keep(current)
+			runs = append(runs, current)
 			current = run{}
 			if s.Op == syntax.OpPlus || s.Op == syntax.OpRepeat && s.Min > 0 {
-				inner, _ := longestRun(flatten(nil, s.Sub[0]))
-				keep(inner)
+				runs = runsOf(runs, flatten(nil, s.Sub[0]))
 			}
 		}
 	}
-	keep(current)
-	return best, whole && !(best.fold && best.exact)
+	return append(runs, current)
 }
 
 // add appends the characters of a literal.

@@ -125,7 +125,10 @@ func (re *Regexp) possible(s string) bool {
 // (see Fold) contains it.
 func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need.fold }
 
-// Holding returns the expression for texts that contain Literal: it does not search for the literal again.
+// Literals returns every text known to be in each match, Literal first, folded as Literal says.
+func (re *Regexp) Literals() []string { return append([]string{re.need.text}, re.need.others...) }
+
+// Holding returns the expression for texts that contain one of Literals: it does not search for a literal again.
 func (re *Regexp) Holding() *Regexp {
 	known := *re
 	if !known.need.whole {

@@ -107,6 +107,21 @@ func TestRegexLiteral(t *testing.T) {
 	}
 }
 
+// TestRegexLiterals: an index may choose among all literals that a match contains.
+func TestRegexLiterals(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"lang[a-z]+ xy": {"lang", " xy"}, "(?i)AB+c": {"a", "b", "c"}, "ab.(?i)cde": {"cde", "ab"}, "abc.(?i)de": {"abc"}, "(?:ab|c)d?": {""},
+	} {
+		re, err := pcre.Compile(pattern, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := re.Literals(); !slices.Equal(got, want) {
+			t.Errorf("Literals of /%s/ = %q, want %q", pattern, got, want)
+		}
+	}
+}
+
 // TestRegexLiteralIsNecessary: what matches contains the literal and starts with
 // the prefix, so an index may look for them first.
 func TestRegexLiteralIsNecessary(t *testing.T) {
@@ -128,8 +143,11 @@ func TestRegexLiteralIsNecessary(t *testing.T) {
 			}
 			return subject
 		}
-		if literal, fold := re.Literal(); !strings.Contains(plain(fold), literal) {
-			t.Fatalf("/%s/ matches %q without its literal %q", pattern, subject, literal)
+		_, fold := re.Literal()
+		for _, literal := range re.Literals() {
+			if !strings.Contains(plain(fold), literal) {
+				t.Fatalf("/%s/ matches %q without its literal %q", pattern, subject, literal)
+			}
 		}
 		if prefix, fold := re.Prefix(); !strings.HasPrefix(plain(fold), prefix) {
 			t.Fatalf("/%s/ matches %q without its prefix %q", pattern, subject, prefix)
