@@ -133,7 +133,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error
 	failedAt := len(slots)
-	err := fair.Share(ctx, len(slots), func(i int) (err error) {
+	err := inSteps(ctx, len(slots), checkEvery/2, func(i int) (err error) {
 		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.bounds); err != nil {
 			mu.Lock()
 			defer mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// checkEvery is how many values or rows are tested between two checks of the context. A check costs next to nothing,
-// and an expression may take long for each value.
+// checkEvery is the most values or rows that are tested between two checks of the turn: an expression may take long for
+// each.
 const checkEvery = 16
 
 // query is one lookup in an index. It adds to the set the slots (base + row) of the rows with a value that passes the
@@ -61,6 +61,12 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 // decide tests each value of a stretch. A nil test is true for all values: it saves reading them from their rows, which
 // are scattered in memory and take the most time.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
+	n := s.to - s.from
+	if test != nil && n >= worthSharing {
+		return q.decideAll(ctx, n, checkEvery, func(i int) int { return s.from + i }, func(i int) (bool, error) {
+			return test.Match(q.index.values[s.from+i].Value, q.bounds)
+		})
+	}
 	for i := s.from; i < s.to; i++ {
 		if (i-s.from)%checkEvery == checkEvery-1 {
 			if err := fair.TurnOf(ctx).Check(ctx); err != nil {

@@ -1,8 +1,8 @@
 package index
 
 import (
-	"bytes"
 	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -16,11 +16,11 @@ import (
 )
 
 // textSearch holds the texts of an index one after the other, so that one pass at the speed of memory finds a literal
-// in all of them. A zero byte separates the texts, so that no match spans two of them: literals come from expressions,
-// which have no zero byte.
+// in all of them, or matches them all: the rows with the texts are scattered in memory. A zero byte follows each text,
+// so that no match of a literal spans two of them: literals come from expressions, which have no zero byte.
 type textSearch struct {
-	joined []byte
-	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]
+	joined string
+	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]; the last element is the end of joined
 }
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
@@ -33,18 +33,45 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 		kind = kindFoldedTexts
 	}
 	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
-		t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
+		t := &textSearch{starts: make([]uint32, 1, x.texts.to-x.texts.from+1)}
+		var joined []byte
 		for _, d := range x.values[x.texts.from:x.texts.to] {
-			t.starts = append(t.starts, uint32(len(t.joined)))
 			if text := raw.Text(d.Raw); folded {
-				t.joined = pcre.AppendFold(t.joined, text)
+				joined = pcre.AppendFold(joined, text)
 			} else {
-				t.joined = append(t.joined, text...)
+				joined = append(joined, text...)
 			}
-			t.joined = append(t.joined, 0)
+			joined = append(joined, 0)
+			t.starts = append(t.starts, uint32(len(joined)))
 		}
+		t.joined = string(joined)
 		return t
 	})
+}
+
+// len returns the number of texts.
+func (t *textSearch) len() int { return len(t.starts) - 1 }
+
+// text returns a text by its position.
+func (t *textSearch) text(i int) string { return t.joined[t.starts[i] : t.starts[i+1]-1] }
+
+// rarest returns the literal that the fewest texts seem to contain, by its occurrences in samples from all parts of the
+// joined texts. Among equals it returns the first.
+func (t *textSearch) rarest(literals []string) string {
+	const samples, size = 16, 4 << 10
+	var rarest string
+	least := math.MaxInt
+	for _, literal := range literals {
+		n := 0
+		for i := range samples {
+			from := i * len(t.joined) / samples
+			n += strings.Count(t.joined[from:min(from+size, len(t.joined))], literal)
+		}
+		if n < least {
+			rarest, least = literal, n
+		}
+	}
+	return rarest
 }
 
 // searchPart is about how many bytes are searched between two checks of a turn.
@@ -54,23 +81,20 @@ const searchPart = 512 << 10
 // of the texts.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
 	parts := len(t.joined)/searchPart + 1
-	found, n := make([][]int, parts), len(t.starts)
+	found, n := make([][]int, parts), t.len()
 	err := fair.Each(ctx, parts, func(i int) error {
-		found[i] = t.holdingIn([]byte(literal), n*i/parts, n*(i+1)/parts)
+		found[i] = t.holdingIn(literal, n*i/parts, n*(i+1)/parts)
 		return nil
 	})
 	return slices.Concat(found...), err
 }
 
 // holdingIn is holding for the texts in the range [from, to).
-func (t *textSearch) holdingIn(literal []byte, from, to int) (texts []int) {
-	end := len(t.joined)
-	if to < len(t.starts) {
-		end = int(t.starts[to])
-	}
+func (t *textSearch) holdingIn(literal string, from, to int) (texts []int) {
+	end := int(t.starts[to])
 	for i := from; i < to; {
 		at := int(t.starts[i])
-		next := bytes.Index(t.joined[at:end], literal)
+		next := strings.Index(t.joined[at:end], literal)
 		if next < 0 {
 			break
 		}
@@ -114,14 +138,14 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 		return nil
 	}
 	if prefix, folded := re.Prefix(); prefix != "" && !folded {
-		s := x.withPrefix(prefix)
-		return q.decideAll(ctx, re, s.to-s.from, func(i int) int { return s.from + i })
+		return q.decide(ctx, re, x.withPrefix(prefix))
 	}
 	literal, folded := re.Literal()
+	t := q.seg.texts(q.path, q.index, folded)
 	if literal == "" {
-		return q.decideAll(ctx, re, texts.to-texts.from, func(i int) int { return texts.from + i })
+		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i }, func(i int) (bool, error) { return re.MatchString(t.text(i), q.bounds) })
 	}
-	holding, err := q.seg.texts(q.path, q.index, folded).holding(ctx, literal)
+	holding, err := t.holding(ctx, t.rarest(re.Literals()))
 	if err != nil {
 		return err
 	}
@@ -131,7 +155,13 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 		}
 		return nil
 	}
-	return q.decideAll(ctx, re.Holding(), len(holding), func(i int) int { return texts.from + holding[i] })
+	re = re.Holding()
+	return q.decideAll(ctx, len(holding), t.step(), func(i int) int { return texts.from + holding[i] }, func(i int) (bool, error) {
+		if folded {
+			return re.Match(x.values[texts.from+holding[i]].Value, q.bounds)
+		}
+		return re.MatchString(t.text(holding[i]), q.bounds)
+	})
 }
 
 // withPrefix returns the stretch of texts that begin with a prefix.
@@ -142,11 +172,15 @@ func (x *pathIndex) withPrefix(prefix string) stretch {
 	return stretch{from, from + n}
 }
 
-// decideAll runs a slow test on n values. value returns the number of the i-th value.
-func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
+// step returns how many texts to match between two checks of a turn: about one kilobyte.
+func (t *textSearch) step() int { return max(1, min(checkEvery, t.len()<<10/len(t.joined))) }
+
+// decideAll adds the values among n for which match, which may be slow, returns true. value returns the number of the
+// i-th value. The turn is checked after each step of them.
+func (q *query) decideAll(ctx context.Context, n, step int, value func(i int) int, match func(i int) (bool, error)) error {
 	hit := make([]bool, n)
-	err := fair.Share(ctx, n, func(i int) (err error) {
-		hit[i], err = test.Match(q.index.values[value(i)].Value, q.bounds)
+	err := inSteps(ctx, n, step, func(i int) (err error) {
+		hit[i], err = match(i)
 		return err
 	})
 	if err != nil {
@@ -158,4 +192,22 @@ func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value fu
 		}
 	}
 	return nil
+}
+
+// worthSharing is the least number of items that are worth a goroutine.
+const worthSharing = 512
+
+// inSteps is fair.Share for items that mostly take less time than a check of the turn. It checks after each step of them.
+func inSteps(ctx context.Context, n, step int, work func(i int) error) error {
+	if n < worthSharing {
+		return fair.Share(ctx, n, work)
+	}
+	return fair.Each(ctx, (n+step-1)/step, func(part int) error {
+		for i := part * step; i < min((part+1)*step, n); i++ {
+			if err := work(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
