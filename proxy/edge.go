@@ -158,7 +158,7 @@ var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
 // logAccess logs a request. The record has no place in the source, which slog.Logger would look up.
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
-	r := slog.NewRecord(time.Now(), level, "request", 0)
+	r := slog.NewRecord(c.Context().Time().Add(took), level, "request", 0)
 	auth := s.settingsOf(c).auth
 	r.AddAttrs(
 		slog.String("id", idOf(c)),

@@ -48,12 +48,10 @@ func flush(outputs ...io.Writer) {
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level
-	o := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
-		o.ReplaceAttr = inSeconds
-		return slog.NewJSONHandler(w, o)
+		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: inSeconds})
 	}
-	return slog.NewTextHandler(w, o)
+	return asynclog.NewTextHandler(w, level)
 }
 
 // inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5.
