@@ -26,7 +26,7 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 		return err
 	}
 	defer closeCursor(ctx, stream)
-	if s.primary { // reads from another server may be older than the changes that the stream has reported
+	if s.complete(ctx, collections) {
 		opened()
 	}
 	found := burst{changed: changed}
@@ -37,8 +37,10 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 	for err == nil {
 		more, failed := s.next(ctx, patient{stream}, streamError)
 		if err = failed; more {
-			if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
-				found.add(name)
+			for _, field := range []string{"ns", "to"} {
+				if name, ok := stream.Current.Lookup(field, "coll").StringValueOK(); ok {
+					found.add(name)
+				}
 			}
 		} else if err == nil && stream.ID() == 0 {
 			err = errors.New("the server closed the stream")
@@ -62,10 +64,26 @@ func (p patient) Next(ctx context.Context) bool { return p.TryNext(ctx) }
 func (s *Store) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
 	return request(ctx, s.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
 		return s.source.Watch(ctx, driver.Pipeline{
-			{{Key: "$match", Value: bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}}}},
-			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}}}}, // the documents themselves are not needed
+			{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
+				bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}},
+				bson.D{{Key: "to.coll", Value: bson.D{{Key: "$in", Value: collections}}}}, // a collection was renamed to one of them
+			}}}}},
+			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}, {Key: "to", Value: 1}}}}, // the documents themselves are not needed
 		})
 	})
+}
+
+// complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are those
+// of other collections, and reads, which come from the primary, are not older than what the stream has reported.
+func (s *Store) complete(ctx context.Context, collections []string) bool {
+	others := bson.D{
+		{Key: "name", Value: bson.D{{Key: "$in", Value: collections}}},
+		{Key: "type", Value: bson.D{{Key: "$ne", Value: "collection"}}},
+	}
+	found, err := request(ctx, s.gate, storeError, func(ctx context.Context) ([]string, error) {
+		return s.source.ListCollectionNames(ctx, others)
+	})
+	return err == nil && len(found) == 0 && s.primary
 }
 
 // streamError is storeError for a change stream. Our pipeline is well-formed, so a server that cannot parse it has no
