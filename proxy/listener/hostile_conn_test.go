@@ -23,6 +23,7 @@ import (
 // TestSlowSenders: who sends a header or a body byte by byte is cut off after
 // Limits.Read, and others are answered meanwhile.
 func TestSlowSenders(t *testing.T) {
+	t.Parallel()
 	o := proxytest.Options(t)
 	o.Limits.Read = 300 * time.Millisecond
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
@@ -88,6 +89,7 @@ func TestSlowSenders(t *testing.T) {
 // TestSlowReaders: who does not read is cut off after Limits.Write; who reads slowly
 // but steadily gets all of an answer that takes longer than that.
 func TestSlowReaders(t *testing.T) {
+	t.Parallel()
 	o := proxytest.Options(t)
 	o.Limits.Write = 2 * time.Second
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 20000), o))
@@ -108,6 +110,7 @@ func TestSlowReaders(t *testing.T) {
 // that takes longer than Limits.Write. A busy machine may stop the client itself for as
 // long; it is then given a longer limit.
 func TestSteadyReader(t *testing.T) {
+	t.Parallel()
 	store := proxytest.Many(t, 20000)
 	steady := func(limit time.Duration) error {
 		o := proxytest.Options(t)
@@ -180,6 +183,7 @@ func TestManyIdleConnections(t *testing.T) {
 
 // TestConnectionLimits: connections beyond the limit are answered 503; those that end make room.
 func TestConnectionLimits(t *testing.T) {
+	t.Parallel()
 	t.Run("of one client", func(t *testing.T) {
 		o := proxytest.Options(t)
 		o.Limits.ClientConnections = 3
@@ -287,6 +291,7 @@ func (e *exhausted) Accept() (net.Conn, error) {
 
 // TestOutOfDescriptors: a process out of descriptors goes on listening.
 func TestOutOfDescriptors(t *testing.T) {
+	t.Parallel()
 	ln := &exhausted{Listener: proxytest.Listen(t)}
 	ln.failures.Store(4)
 	l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)), ln)

@@ -120,6 +120,7 @@ func TestNoRoomForAnswers(t *testing.T) {
 // TestTricklingReader: a client that takes far less than a piece within Limits.Write, but
 // steadily, gets the whole answer.
 func TestTricklingReader(t *testing.T) {
+	t.Parallel()
 	store := proxytest.Many(t, 1000)
 	proxytest.WithPatience(t, func(limit time.Duration) error {
 		o := proxytest.Options(t)
@@ -169,6 +170,7 @@ func TestUnwoundRowsStream(t *testing.T) {
 // TestSlowStreams: an answer that is sent in pieces, compressed or not, may take longer than
 // Limits.Request.
 func TestSlowStreams(t *testing.T) {
+	t.Parallel()
 	store := collaborations(t, 2, 3000, 5, 4)
 	proxytest.WithPatience(t, func(limit time.Duration) error {
 		o := proxytest.Options(t)
