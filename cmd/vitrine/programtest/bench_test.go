@@ -16,7 +16,7 @@ func TestBench(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
-	brief := []string{"bench", "--demo", "--size", "900", "--rounds", "1", "--duration", "100ms", "--dir", "stores"}
+	brief := []string{"bench", "--demo", "--size", "900", "--rounds", "1", "--duration", "20ms", "--dir", "stores"}
 	out := vitrine(t, dir, brief...)
 	for _, name := range append(bench.Steps(), "build of all views", "own memory when ready") {
 		if row := regexp.MustCompile(`(?m)^\| ` + name + `\b.*`).FindString(out); row == "" || strings.Contains(row, "| –") {

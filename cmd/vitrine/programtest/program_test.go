@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 
 // build makes the binary, with the race detector if the tests have it.
 func build() error {
-	args := []string{"test", "-c", "-o", binary, "vitrine/cmd/vitrine"}
+	args := []string{"test", "-c", "-ldflags=-s -w", "-o", binary, "vitrine/cmd/vitrine"}
 	info, _ := debug.ReadBuildInfo()
 	if slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = slices.Insert(args, 1, "-race")
