@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,11 +50,20 @@ const flaws = `(() => {
 	return found;
 })()`
 
-// TestDocsPageInABrowser looks at the page as a reader does, on a screen and on a phone.
-func TestDocsPageInABrowser(t *testing.T) {
+// TestDocsPage shows the page to readers of several kinds.
+func TestDocsPage(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
+	for name, see := range map[string]func(t *testing.T, chrome context.Context, base string){
+		"looks": docsPageLooks, "tries": docsPageTries, "finds": docsPageFinds, "without script": docsPageWithoutScript,
+	} {
+		t.Run(name, func(t *testing.T) { see(t, chrome, base) })
+	}
+}
+
+// docsPageLooks looks at the page as a reader does, on a screen and on a phone.
+func docsPageLooks(t *testing.T, chrome context.Context, base string) {
 	for _, width := range []int64{1280, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			v := newTab(t, chrome, width)
@@ -71,11 +81,8 @@ func TestDocsPageInABrowser(t *testing.T) {
 	}
 }
 
-// TestDocsPageTries: a form of the page asks the API, with the key that was entered.
-func TestDocsPageTries(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	chrome, base := startBrowser(t), docsHost(t)
+// docsPageTries: a form of the page asks the API, with the key that was entered.
+func docsPageTries(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
 
@@ -107,11 +114,8 @@ func TestDocsPageTries(t *testing.T) {
 	v.wantOnly(base)
 }
 
-// TestDocsPageFinds: the contents show what has the words looked for.
-func TestDocsPageFinds(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	chrome, base := startBrowser(t), docsHost(t)
+// docsPageFinds: the contents show what has the words looked for.
+func docsPageFinds(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
 	const shown = `[...document.querySelectorAll("#contents li:not([hidden]) a")].map((a) => a.textContent).join(" ")`
@@ -124,11 +128,8 @@ func TestDocsPageFinds(t *testing.T) {
 	}
 }
 
-// TestDocsPageWithoutScript: everything can be read; nothing is there that would not work.
-func TestDocsPageWithoutScript(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	chrome, base := startBrowser(t), docsHost(t)
+// docsPageWithoutScript: everything can be read; nothing is there that would not work.
+func docsPageWithoutScript(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()
 	v.do(chromedp.Navigate(base + "/docs"))

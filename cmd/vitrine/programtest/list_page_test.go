@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,13 +23,6 @@ const listBase = "https://data.institute.example/vitrine"
 
 // notFound is in the complaint about a list of a hostile address.
 const notFound = "404"
-
-// listTab opens a tab in a browser of its own.
-func listTab(t *testing.T, width int64) *tab {
-	t.Helper()
-	wholeOnly(t)
-	return newTab(t, startBrowser(t), width)
-}
 
 // listDocuments are the golden files of package page, by name: its TestGolden holds them to what
 // is written now.
@@ -164,12 +158,22 @@ func change(v *tab, field, value string) {
 	eval[bool](v, fmt.Sprintf(`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+field, value))
 }
 
-// TestListPageBuilder: the builder shows the list that was chosen, its years and its snippets,
-// and says so when the server fails.
-func TestListPageBuilder(t *testing.T) {
+// TestListPage shows the pages to visitors of several kinds.
+func TestListPage(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	v := listTab(t, 1280)
+	chrome := startBrowser(t)
+	for name, see := range map[string]func(t *testing.T, chrome context.Context){
+		"builder": listPageBuilder, "copies": listPageCopies, "without script": listPageWithoutScript, "in a frame": listPageInFrame,
+	} {
+		t.Run(name, func(t *testing.T) { see(t, chrome) })
+	}
+}
+
+// listPageBuilder: the builder shows the list that was chosen, its years and its snippets,
+// and says so when the server fails.
+func listPageBuilder(t *testing.T, chrome context.Context) {
+	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 	if got, want := eval[string](v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
 		t.Errorf("years %q, want %q", got, want)
@@ -232,22 +236,18 @@ func TestListPageBuilderWithoutBase(t *testing.T) {
 	}
 }
 
-// TestListPageCopies: the button copies the text before it; without a clipboard it selects it.
-func TestListPageCopies(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	v := listTab(t, 1280)
+// listPageCopies: the button copies the text before it; without a clipboard it selects it.
+func listPageCopies(t *testing.T, chrome context.Context) {
+	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(servingPages(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
 	v.await(`document.querySelector("button[data-copy]").textContent === "Copied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
 	v.wantNoComplaint(notFound)
 }
 
-// TestListPageWithoutScript: the start page is an index with snippets for its first list, and
+// listPageWithoutScript: the start page is an index with snippets for its first list, and
 // nothing is there that would not work.
-func TestListPageWithoutScript(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	v := listTab(t, 1280)
+func listPageWithoutScript(t *testing.T, chrome context.Context) {
+	v := newTab(t, chrome, 1280)
 	v.withoutScript()
 	v.do(chromedp.Navigate(servingPages(t, nil) + "start"))
 	read := v.text("body")
@@ -261,12 +261,10 @@ func TestListPageWithoutScript(t *testing.T) {
 	}
 }
 
-// TestListPageInFrame: a page in an iframe says how high it is, again when a menu opens, has
+// listPageInFrame: a page in an iframe says how high it is, again when a menu opens, has
 // none of our own navigation, and its links to other sites leave the iframe.
-func TestListPageInFrame(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	v := listTab(t, 800)
+func listPageInFrame(t *testing.T, chrome context.Context) {
+	v := newTab(t, chrome, 800)
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
