@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestNearestPath(t *testing.T) {
 	} {
 		res := s.Get(target)
 		var failure struct{ Msg string }
-		if err := proxytest.JSONOf(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound || failure.Msg != want {
+		if err := json.Unmarshal(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound || failure.Msg != want {
 			t.Errorf("%.60s: %d %q (%v), want %q", target, res.StatusCode, failure.Msg, err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -113,7 +114,7 @@ func TestListAddresses(t *testing.T) {
 		}
 	}
 	// A unit that only has units below it has its name.
-	if got := getList(s, "/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" || !slices.ContainsFunc(got.Facets["unit"], func(v proxytest.FacetValue) bool { return v.Label == "All Above" }) {
+	if got := getList(s, "/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" || !slices.ContainsFunc(got.Facets["unit"], func(v facetValue) bool { return v.Label == "All Above" }) {
 		t.Errorf("the unit above is called %q, its facet %v", got.Title, got.Facets["unit"])
 	}
 }
@@ -146,7 +147,7 @@ func TestLinkedDataIsNoScript(t *testing.T) {
 	for target, name := range map[string]string{"/lists/hostile.jsonld": title, "/lists/hostile.jsonld?limit=1": title, "/lists/hostile.jsonld?q=alert": title, "/items/hostile.jsonld": ""} {
 		var found struct{ Name string }
 		body := s.Get(target).Body
-		if err := proxytest.JSONOf(body, &found); err != nil || name != "" && found.Name != name || bytes.ContainsRune(body, '<') {
+		if err := json.Unmarshal(body, &found); err != nil || name != "" && found.Name != name || bytes.ContainsRune(body, '<') {
 			t.Errorf("%s: %v, %.300s", target, err, body)
 		}
 	}

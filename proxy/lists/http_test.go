@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -213,7 +214,7 @@ func TestChosenValues(t *testing.T) {
 	o.Labels = label.Sets{label.ActivityType: {"poster": {EN: "Poster", DE: "Plakat"}}}
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	decade := getList(s, "/lists/activities.json?year=2010..2019").Count
-	for filter, want := range map[string]proxytest.FacetValue{
+	for filter, want := range map[string]facetValue{
 		"year=missing":                 {Value: "missing", Label: "Ohne Jahr", Count: 0},
 		"year=1700..1800":              {Value: "1700..1800", Label: "1700–1800", Count: 0},
 		"year=2010..2012,2010..2019":   {Value: "2010..2019", Label: "2010–2019", Count: decade},
@@ -223,7 +224,7 @@ func TestChosenValues(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(filter, "=")
 		values := getList(s, "/lists/activities.json?lang=de&"+filter+"&facets="+name).Facets[name]
-		if i := slices.IndexFunc(values, func(v proxytest.FacetValue) bool { return v.Value == want.Value }); i < 0 || values[i] != want {
+		if i := slices.IndexFunc(values, func(v facetValue) bool { return v.Value == want.Value }); i < 0 || values[i] != want {
 			t.Errorf("%s: the facet has %v, want %v", filter, values, want)
 		}
 	}
@@ -250,7 +251,7 @@ func TestElementFiles(t *testing.T) {
 	var index struct {
 		Element []struct{ Href, Integrity string }
 	}
-	if err := proxytest.JSONOf(s.Get("/lists.json").Body, &index); err != nil || len(index.Element) != 2 {
+	if err := json.Unmarshal(s.Get("/lists.json").Body, &index); err != nil || len(index.Element) != 2 {
 		t.Fatalf("%+v, %v", index, err)
 	}
 	for _, f := range index.Element {

@@ -18,8 +18,38 @@ import (
 	"vitrine/rules/raw"
 )
 
-// list reads a list.
-func getList(s *proxytest.Site, target string) (l proxytest.ListAnswer) {
+// facetValue is a value of a facet as JSON.
+type facetValue struct {
+	Value, Label string
+	Count        int
+}
+
+// listAnswer is a list as JSON.
+type listAnswer struct {
+	Title string `json:"title"`
+	Count int    `json:"count"`
+	Page  int    `json:"page"`
+	Pages int    `json:"pages"`
+	Limit int    `json:"limit"`
+	Items []struct {
+		ID      string            `json:"id"`
+		HTML    string            `json:"html"`
+		Title   string            `json:"title"`
+		Year    *int              `json:"year"`
+		Type    string            `json:"type"`
+		Subtype string            `json:"subtype"`
+		Group   string            `json:"group"`
+		Links   map[string]string `json:"links"`
+		Key     string            `json:"cite_key"`
+		Authors []struct{ Name, ID, ORCID string }
+	} `json:"items"`
+	Facets map[string][]facetValue `json:"facets"`
+	Self   string                  `json:"self"`
+	Links  map[string]string       `json:"links"`
+}
+
+// getList reads a list.
+func getList(s *proxytest.Site, target string) (l listAnswer) {
 	s.T.Helper()
 	res := s.Get(target)
 	if res.StatusCode != http.StatusOK {

@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,7 +34,7 @@ func namesOf(s *proxytest.Site, target, kind string) (all []indexEntry) {
 	s.T.Helper()
 	var index indexAnswer
 	res := s.Get(target)
-	if err := proxytest.JSONOf(res.Body, &index); err != nil || res.StatusCode != http.StatusOK {
+	if err := json.Unmarshal(res.Body, &index); err != nil || res.StatusCode != http.StatusOK {
 		s.T.Fatalf("%s: %s: %v", target, res.Status, err)
 	}
 	for _, section := range index.Sections {

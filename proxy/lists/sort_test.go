@@ -129,7 +129,7 @@ func textAt(doc bson.Raw, path ...string) string {
 	return text
 }
 
-func idsOf(l proxytest.ListAnswer) (ids []string) {
+func idsOf(l listAnswer) (ids []string) {
 	for _, it := range l.Items {
 		ids = append(ids, it.ID)
 	}

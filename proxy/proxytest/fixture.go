@@ -176,16 +176,10 @@ func Options(t testing.TB) proxy.Options {
 // Open loads a store's views and serves them with the given options.
 func Open(t testing.TB, s *Store, o proxy.Options) *Site {
 	t.Helper()
-	return OpenIndexed(t, s, o, 0)
+	return OpenViews(t, s, o, api.Views(), 0)
 }
 
-// OpenIndexed is Open with a budget for indexes.
-func OpenIndexed(t testing.TB, s *Store, o proxy.Options, budget int64) *Site {
-	t.Helper()
-	return OpenViews(t, s, o, api.Views(), budget)
-}
-
-// OpenViews is OpenIndexed with the caller's views.
+// OpenViews is Open with the caller's views and a budget for indexes.
 func OpenViews(t testing.TB, s *Store, o proxy.Options, defs []viewindex.Definition, budget int64) *Site {
 	t.Helper()
 	s.complete()

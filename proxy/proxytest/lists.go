@@ -1,7 +1,6 @@
 package proxytest
 
 import (
-	"encoding/json"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -98,36 +97,3 @@ func OpenLists(t testing.TB, change func(collection string, docs []bson.Raw) []b
 	t.Helper()
 	return OpenViews(t, ListStore(t, change), ListOptions(t), ListViews(t), 0)
 }
-
-// FacetValue is a value of a facet as JSON.
-type FacetValue struct {
-	Value, Label string
-	Count        int
-}
-
-// ListAnswer is a list as JSON.
-type ListAnswer struct {
-	Title string `json:"title"`
-	Count int    `json:"count"`
-	Page  int    `json:"page"`
-	Pages int    `json:"pages"`
-	Limit int    `json:"limit"`
-	Items []struct {
-		ID      string            `json:"id"`
-		HTML    string            `json:"html"`
-		Title   string            `json:"title"`
-		Year    *int              `json:"year"`
-		Type    string            `json:"type"`
-		Subtype string            `json:"subtype"`
-		Group   string            `json:"group"`
-		Links   map[string]string `json:"links"`
-		Key     string            `json:"cite_key"`
-		Authors []struct{ Name, ID, ORCID string }
-	} `json:"items"`
-	Facets map[string][]FacetValue `json:"facets"`
-	Self   string                  `json:"self"`
-	Links  map[string]string       `json:"links"`
-}
-
-// JSONOf decodes an answer.
-func JSONOf(body []byte, into any) error { return json.Unmarshal(body, into) }

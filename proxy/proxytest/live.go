@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -193,15 +192,6 @@ func HostileFor(t testing.TB, short time.Duration) time.Duration {
 		t.Fatalf("VITRINE_TEST_HOSTILE: %v", err)
 	}
 	return long
-}
-
-// Percentile returns the p-th percentile of times.
-func Percentile(all []time.Duration, p int) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return all[(len(all)-1)*p/100].Round(10 * time.Microsecond)
 }
 
 // Exchange sends a request on a connection of its own and reads everything. It half-closes a request with a whole

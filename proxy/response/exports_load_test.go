@@ -218,7 +218,7 @@ func TestExportsBesideHits(t *testing.T) {
 			}
 		})
 		clients.Wait()
-		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s", target, proxytest.Percentile(all, 50), proxytest.Percentile(all, 99), len(all), float64(read.Load())/time.Since(began).Seconds()/1e6)
+		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s", target, percentile(all, 50), percentile(all, 99), len(all), float64(read.Load())/time.Since(began).Seconds()/1e6)
 		if hits < asked {
 			t.Errorf("%s: %d of %d answers from memory", target, hits, asked)
 		}
