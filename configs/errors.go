@@ -58,9 +58,9 @@ func (e *Error) Error() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// joined returns the mistakes as one error, sorted by place: the file from top
+// join returns the mistakes as one error, sorted by place: the file from top
 // to bottom, then variables and flags by name. It returns nil if there are none.
-func joined(mistakes []*Error) error {
+func join(mistakes []*Error) error {
 	slices.SortStableFunc(mistakes, func(a, b *Error) int {
 		return cmp.Or(
 			cmp.Compare(a.Place.source, b.Place.source),

@@ -48,7 +48,7 @@ var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 // section applies a mapping to its settings and to the sections in it. prefix precedes the paths
 // of the settings; path is the mapping's own, empty for the file.
 func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path string, place Place, node *yaml.Node) {
-	node = resolved(node)
+	node = resolve(node)
 	if node.Tag == "!!null" {
 		return // nil if all settings of the section are commented out
 	}
@@ -61,9 +61,9 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 		switch i := slices.IndexFunc(settings, func(s Setting) bool { return prefix+s.Path == full }); {
 		case i >= 0:
 			r.set(dst.FieldByIndex(settings[i].index), &settings[i], full, value, place)
-		case gone[full] != "":
-			r.mistake(place, full, removed+gone[full])
-		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(gone)), inside):
+		case replacements[full] != "":
+			r.mistake(place, full, removal+replacements[full])
+		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(replacements)), inside):
 			r.section(dst, settings, prefix, full, place, value)
 		default:
 			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(settings, prefix, path)))
@@ -76,7 +76,7 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, at := resolved(node.Content[i]), place.of(node.Content[i])
+		key, at := resolve(node.Content[i]), place.of(node.Content[i])
 		full := strings.TrimPrefix(path+"."+key.Value, ".")
 		switch first := lines[key.Value]; {
 		case first > 0: // in a file this is a mistake; in other sources the last one counts
@@ -110,8 +110,8 @@ func pathsFrom(settings []Setting, prefix, section string) []string {
 // parentOf returns a dotted name without its last part.
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// resolved follows an alias (*name) to its target.
-func resolved(node *yaml.Node) *yaml.Node {
+// resolve follows an alias (*name) to its target.
+func resolve(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		return node.Alias
 	}

@@ -48,7 +48,7 @@ func Load(s Sources) (Config, error) {
 	if s.Demo && c.given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
-	return c, joined(mistakes)
+	return c, join(mistakes)
 }
 
 // File returns the name of the configuration file, or "".

@@ -28,7 +28,7 @@ func (r *reader) mistake(place Place, path, reason string) {
 // set reads a value for a setting, or for the entry of a map at a path, and reports whether it is valid. If not, dst
 // keeps its value.
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
-	node = resolved(node)
+	node = resolve(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
 	switch dst.Kind() {
 	case reflect.Map:
@@ -106,7 +106,7 @@ func (c *Config) record(path string, place Place) {
 
 // setScalar reads and checks one scalar. An empty scalar is the zero value.
 func (r *reader) setScalar(v reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
-	node = resolved(node)
+	node = resolve(node)
 	place = place.of(node)
 	if node.Kind != yaml.ScalarNode {
 		r.mistake(place, path, "want a single value, have "+kindName(node))

@@ -57,9 +57,9 @@ func (r *reader) environ(environ []string) {
 
 // goneVariable says what replaces the setting of a variable of earlier versions. It returns "" for other variables.
 func goneVariable(name string) string {
-	for path, instead := range gone {
+	for path, instead := range replacements {
 		if envName(path) == name {
-			return removed + instead
+			return removal + instead
 		}
 	}
 	return ""

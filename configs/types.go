@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// shown replaces a secret in all output.
-const shown = "[set]"
+// mask replaces a secret in all output.
+const mask = "[set]"
 
 // Secret is a setting that must not be shown. It prints, logs and marshals as "[set]", or as the empty string if it is
 // empty. Reveal returns the value.
@@ -25,7 +25,7 @@ func (s Secret) String() string {
 	if s == "" {
 		return ""
 	}
-	return shown
+	return mask
 }
 
 // GoString hides the secret in %#v.
@@ -42,7 +42,7 @@ type URI string
 func (u URI) Reveal() string { return string(u) }
 
 // String returns the address with "[set]" in place of credentials, both before the host and among the options.
-func (u URI) String() string { return u.mask(shown + "@") }
+func (u URI) String() string { return u.mask(mask + "@") }
 
 // public returns the address without its credentials, in a form that can be parsed.
 func (u URI) public() string { return u.mask("") }

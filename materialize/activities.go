@@ -59,13 +59,13 @@ func withRendered(render RenderFunc) RowFunc {
 // record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
-	seen := job.seen // the previous function, so as not to call itself
+	seen := job.prepare // the previous function, so as not to call itself
 	job.fill = func(record bson.Raw) bson.Raw { return seen(fill(record)) }
 	return job
 }
 
-// related has the views whose rows have marks, with the collections that marks refer to.
-var related = map[string][]string{
+// markSources has the views whose rows have marks, with the collections that marks refer to.
+var markSources = map[string][]string{
 	rules.ViewActivities: {"groups", "persons", "projects"},
 	rules.ViewProjects:   {"groups", "persons"},
 	rules.ViewPersons:    {"groups"},
@@ -76,7 +76,7 @@ var related = map[string][]string{
 // without marks unchanged. options is called in each run. A row is stale if its mark would change, because of the
 // record, a person, a unit or a project that it refers to, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
-	if job.Related = related[job.View]; job.Related == nil {
+	if job.Related = markSources[job.View]; job.Related == nil {
 		return job
 	}
 	job.Fingerprint += " marked/4"

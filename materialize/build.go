@@ -37,7 +37,7 @@ type build struct {
 func (b *build) run(ctx context.Context) Outcome {
 	out := &b.out
 	out.View, out.Full, out.Started = b.job.View, b.full, time.Now()
-	out.Result, out.Err = guarded(func() (result Result, err error) {
+	out.Result, out.Err = guard(func() (result Result, err error) {
 		out.Meta, result, err = b.make(ctx)
 		return result, err
 	})
@@ -58,7 +58,7 @@ func (b *build) run(ctx context.Context) Outcome {
 	}
 	b.report(ctx, out)
 	if out.Result == Published && b.OnPublish != nil { // after report, so that a reader can see whether the run was forced
-		if _, err := guarded(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
+		if _, err := guard(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
 			out.Err = errors.Join(out.Err, err)
 		}
 	}

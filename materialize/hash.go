@@ -18,14 +18,14 @@ import (
 // fingerprint and dependencies. Only one goroutine may use it.
 type hasher struct {
 	seed   uint64
-	seen   func(record bson.Raw) bson.Raw // see Job.seen
+	seen   func(record bson.Raw) bson.Raw // see Job.prepare
 	digest *xxhash.Digest
 	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil if rows have no marks
 	marks  uint64                                  // seed of plain hashes, which also covers everything else that marks depend on
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
-	h := &hasher{seen: job.seen, seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
+	h := &hasher{seen: job.prepare, seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
 	if job.Mark != nil {
 		h.mark, h.marks = job.Mark(deps)
 		h.marks ^= h.seed

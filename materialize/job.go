@@ -32,8 +32,8 @@ type Job struct {
 	// Digest returns a digest of the parts of Deps that rows use, so that other changes in Deps do not make rows stale.
 	// If nil, rows use everything.
 	Digest func(Deps) string
-	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such as
-	// a file, options or the day. If nil, there is nothing else.
+	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such
+	// as a file, options or the day. If nil, there is nothing else.
 	Outside func(context.Context) (string, error)
 	// Related are collections of which each mark uses a few documents. The functions below find them among the Deps.
 	// They are held in memory during a run.
@@ -54,8 +54,8 @@ type Job struct {
 	fill func(record bson.Raw) bson.Raw // returns the record that the functions above get; nil means the record itself
 }
 
-// seen returns a record in the form that the functions of the job get.
-func (j Job) seen(record bson.Raw) bson.Raw {
+// prepare returns a record in the form that the functions of the job get.
+func (j Job) prepare(record bson.Raw) bson.Raw {
 	if j.fill == nil {
 		return record
 	}
@@ -101,13 +101,13 @@ func Jobs(activities, spectrum Job, optional []string) []Job {
 
 // plain are the jobs that do not depend on settings, without their view and source.
 var plain = map[string]Job{
-	rules.ViewPersons:   stored, // for look-ups, display settings and roles
+	rules.ViewPersons:   storedJob, // for look-ups, display settings and roles
 	rules.ViewUserUnits: memberships,
-	rules.ViewProjects:  resolved,
-	rules.ViewProposals: resolved,
-	rules.ViewJournals:  stored,
-	rules.ViewEvents:    stored,
-	rules.ViewDeadlines: stored,
+	rules.ViewProjects:  resolvedJob,
+	rules.ViewProposals: resolvedJob,
+	rules.ViewJournals:  storedJob,
+	rules.ViewEvents:    storedJob,
+	rules.ViewDeadlines: storedJob,
 }
 
 // Plain returns the job of a view that does not depend on settings: any but activities and spectrum. It panics for
@@ -127,8 +127,8 @@ func sourceOf(view string) string {
 	return v.Source
 }
 
-// stored is a job whose rows are the stored records, unchanged.
-var stored = Job{
+// forStore is a job whose rows are the stored records, unchanged.
+var storedJob = Job{
 	Fingerprint: "record/1",
 	Rows:        func(Deps) (RowFunc, error) { return asStored, nil },
 }
@@ -136,9 +136,9 @@ var stored = Job{
 // asStored is the RowFunc that returns the record itself.
 func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
 
-// resolved is a job whose rows are stored records with the names of the people and organisations that they refer to,
+// resolvedJob is a job whose rows are stored records with the names of the people and organisations that they refer to,
 // under display.Reserved. Labels depend on the language of a request, which adds them.
-var resolved = Job{
+var resolvedJob = Job{
 	Deps:        []string{"organizations", "persons"},
 	Fingerprint: "resolved/2",
 	Rows: func(deps Deps) (RowFunc, error) {

@@ -66,7 +66,7 @@ func (o Outcome) health() origin.Health {
 		Skipped: o.Skipped,
 	}
 	for _, s := range o.Skips {
-		h.Skips = append(h.Skips, s.stored())
+		h.Skips = append(h.Skips, s.forStore())
 	}
 	switch o.Result {
 	case Held:
@@ -77,16 +77,16 @@ func (o Outcome) health() origin.Health {
 	return h
 }
 
-// stored returns a skip in the form that the store keeps.
-func (s Skip) stored() origin.Skip {
+// forStore returns a skip in the form that the store keeps.
+func (s Skip) forStore() origin.Skip {
 	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
 }
 
-// skipped returns a text with the skipped records and reasons.
-func (o Outcome) skipped() string {
+// skipText returns a text with the skipped records and reasons.
+func (o Outcome) skipText() string {
 	var named []string
 	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
-		short := s.stored()
+		short := s.forStore()
 		named = append(named, fmt.Sprintf("%s (%s)", short.ID, short.Reason))
 	}
 	if o.Skipped > maxNamed {

@@ -13,8 +13,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// guarded calls fn and returns its panic as an error.
-func guarded[T any](fn func() (T, error)) (result T, err error) {
+// guard calls fn and returns its panic as an error.
+func guard[T any](fn func() (T, error)) (result T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicError{value: v, stack: debug.Stack()}

@@ -18,7 +18,7 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	parallel.Split(len(batch), min(runtime.GOMAXPROCS(0), len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
-			c.row, c.err = guarded(func() (bson.Raw, error) { return c.render(ctx, row) })
+			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, row) })
 		}
 	})
 }

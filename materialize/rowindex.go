@@ -19,7 +19,7 @@ type rowIndex struct {
 	meta   origin.Meta    // meta of the generation of the rows
 	inputs inputs         // what the rows were made from
 	at     map[string]int // positions in rows by id
-	rows   []published
+	rows   []storedRow
 	run    uint32 // number of the current run
 	key    []byte // scratch space, so that a look-up does not allocate
 
@@ -27,8 +27,8 @@ type rowIndex struct {
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
 }
 
-// published is a row in the store.
-type published struct {
+// storedRow is a row in the store.
+type storedRow struct {
 	hash  uint64 // hash of its inputs; 0 if it is damaged
 	plain uint64 // the plain hash of the record from which hash was computed without an error; 0 if unknown
 	sum   uint64 // hash of the row itself; only known to full runs
@@ -55,7 +55,7 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		}
 	}
 	k = &rowIndex{at: map[string]int{}, run: 1}
-	add := func(id bson.RawValue, row published) error {
+	add := func(id bson.RawValue, row storedRow) error {
 		at := k.place(id)
 		k.rows[at] = row
 		return nil
@@ -63,11 +63,11 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	var err error
 	if k.dated = full; full {
 		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // if an id comes twice, the last version counts; it may be a tombstone
-			return add(r.ID, published{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
+			return add(r.ID, storedRow{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
 		})
 	} else {
 		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
-			return add(id, published{hash: hash, live: true})
+			return add(id, storedRow{hash: hash, live: true})
 		})
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (k *rowIndex) place(id bson.RawValue) int {
 	if !ok {
 		at = len(k.rows)
 		k.at[string(k.key)] = at
-		k.rows = append(k.rows, published{})
+		k.rows = append(k.rows, storedRow{})
 	}
 	return at
 }

@@ -55,7 +55,7 @@ func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 
 // parseCron parses a spec and recovers, because some malformed specs make package cron panic.
 func parseCron(spec string) (cron.Schedule, error) {
-	parsed, err := guarded(func() (cron.Schedule, error) { return cron.ParseStandard(spec) })
+	parsed, err := guard(func() (cron.Schedule, error) { return cron.ParseStandard(spec) })
 	if errors.As(err, new(*panicError)) {
 		return nil, errors.New("malformed")
 	}

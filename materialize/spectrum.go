@@ -78,7 +78,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 	}
 	if render := o.Render; render != nil { // a panic for one activity must not stop the whole summary
 		o.Render = func(record bson.Raw) (bson.Raw, error) {
-			return guarded(func() (bson.Raw, error) { return render(record) })
+			return guard(func() (bson.Raw, error) { return render(record) })
 		}
 	}
 	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
@@ -86,7 +86,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		if err != nil {
 			return nil, err
 		}
-		if _, err := guarded(func() (any, error) { return nil, summary.Add(record) }); err != nil {
+		if _, err := guard(func() (any, error) { return nil, summary.Add(record) }); err != nil {
 			in.Skip(record.Lookup("_id"), err)
 		}
 	}

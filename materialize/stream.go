@@ -31,7 +31,7 @@ const maxRow = 16<<20 - 16<<10
 type change struct {
 	record bson.Raw
 	hash   uint64
-	plain  uint64   // see published
+	plain  uint64   // see storedRow
 	mark   bson.Raw // see Job.Mark
 	at     int      // position of the record in the index
 
@@ -60,7 +60,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		if err != nil {
 			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
-		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.seen(record)) }
+		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.prepare(record)) }
 	}
 	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
 		b.render(ctx, batch, row)
@@ -119,7 +119,7 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 // changes yields the records whose rows are stale.
 func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	if b.job.Summarize != nil {
-		return b.summarized(ctx, deps, h)
+		return b.summarize(ctx, deps, h)
 	}
 	return func(yield func(change, error) bool) {
 		var wanted []change // records that Sift has not yielded yet
@@ -151,8 +151,8 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 	}
 }
 
-// summarized is changes for a job whose rows summarise all records.
-func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
+// summarize is changes for a job whose rows summarise all records.
+func (b *build) summarize(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
 		rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip})
 		if err != nil {
@@ -185,7 +185,7 @@ func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
 			b.out.Scanned++
 			if err := raw.Check(record); err != nil {
 				b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", err))
-			} else if !yield(b.job.seen(record), nil) {
+			} else if !yield(b.job.prepare(record), nil) {
 				return
 			}
 		}

@@ -67,8 +67,8 @@ func (t *task) pass(now time.Time) int {
 	return n
 }
 
-// stepped updates the task's times after the clock was set to now, by the given step.
-func (t *task) stepped(now time.Time, by time.Duration) {
+// clockSet updates the task's times after the clock was set to now, by the given step.
+func (t *task) clockSet(now time.Time, by time.Duration) {
 	t.next = t.schedule.anew(t.next, now)
 	t.ended = t.ended.Add(by)
 	if !t.retry.IsZero() {

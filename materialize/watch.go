@@ -22,7 +22,7 @@ func (r *Runner) watch(ctx context.Context) {
 	collections = slices.Compact(slices.Sorted(slices.Values(collections)))
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := time.Now()
-		err := r.o.Watcher.Watch(ctx, collections, r.opened, r.changed)
+		err := r.o.Watcher.Watch(ctx, collections, r.opened, r.sourceChanged)
 		r.stream.Store(0)
 		if errors.Is(err, origin.ErrUnsupported) {
 			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
@@ -45,8 +45,8 @@ func (r *Runner) opened() {
 	r.stream.Store(r.streams)
 }
 
-// changed requests runs of the jobs that read a collection.
-func (r *Runner) changed(collection string) {
+// sourceChanged requests runs of the jobs that read a collection.
+func (r *Runner) sourceChanged(collection string) {
 	var jobs []Job
 	for _, job := range r.o.Jobs {
 		if slices.Contains(job.collections(), collection) {

@@ -176,7 +176,7 @@ func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	r.o.Log.WarnContext(ctx, "the clock was set: schedules computed again", "by", by)
 	a.fullDue = r.full.anew(a.fullDue, now)
 	for _, t := range a.tasks {
-		t.stepped(now, by)
+		t.clockSet(now, by)
 		r.reportDue(t, now)
 	}
 	return now
@@ -266,7 +266,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 		slog.Int("removed", out.Removed), slog.Duration("took", out.Took),
 	}
 	if out.Skipped > 0 {
-		attrs = append(attrs, slog.String("skipped", out.skipped()))
+		attrs = append(attrs, slog.String("skipped", out.skipText()))
 	}
 	if out.Missing > 0 {
 		attrs = append(attrs, slog.Int("missing_from_store", out.Missing))

@@ -72,7 +72,7 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 			}
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-		return refused("The operator's token is needed: Authorization: Bearer …")
+		return refuse("The operator's token is needed: Authorization: Bearer …")
 	}
 }
 
@@ -96,7 +96,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		case errors.As(err, &elsewhere):
 			return problem{fiber.StatusConflict, notLeading, elsewhere.Error()}
 		case errors.Is(err, origin.ErrNotFound):
-			return rules.Wrongf("view", "", "there is no view %s", query.Quoted(asked.View))
+			return rules.Wrongf("view", "", "there is no view %s", query.Quote(asked.View))
 		case err != nil:
 			return err
 		}
@@ -109,7 +109,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		}
 		return c.Status(status).JSON(struct {
 			Status int `json:"status"`
-			Refreshed
+			RefreshResult
 		}{status, done})
 	}
 }
@@ -135,9 +135,9 @@ func guardAdmin(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		switch {
 		case foreignPage(c):
-			return refused("Pages of other sites may not use this listener.")
+			return refuse("Pages of other sites may not use this listener.")
 		case o.Token == "" && !ownHost(string(c.Context().Host()), o.Hosts):
-			return refused("Use this listener by address, as localhost, or by a name in admin.hosts.")
+			return refuse("Use this listener by address, as localhost, or by a name in admin.hosts.")
 		}
 		return c.Next()
 	}

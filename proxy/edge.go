@@ -80,7 +80,7 @@ func accessLevel(c *fiber.Ctx) slog.Level {
 func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &panicked{value: r, stack: debug.Stack()}
+			err = &panicError{value: r, stack: debug.Stack()}
 		}
 	}()
 	if cors != nil {
@@ -110,7 +110,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
 		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}
-	if errors.As(err, new(*panicked)) {
+	if errors.As(err, new(*panicError)) {
 		s.metrics.panics.Inc()
 	}
 	if p.status >= 500 && p.status != fiber.StatusNotImplemented { // not for 501, which the client's request causes

@@ -44,8 +44,8 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.msg }
 
-// refused returns a 403 with a reason.
-func refused(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
+// refuse returns a 403 with a reason.
+func refuse(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
 
 // classify is the only table from errors to responses. A client gets the text of a problem or a *rules.Error; of any
 // other error it gets only the kind.
@@ -132,12 +132,12 @@ func lastWords(status int, name, msg, headers string) []byte {
 		response.ContentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
-// panicked is a panic caught at the edge.
-type panicked struct {
+// panicError is a panic caught at the edge.
+type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string {
+func (p *panicError) Error() string {
 	return fmt.Sprintf("panic: %v\n%s", p.value, strings.TrimSpace(string(p.stack)))
 }

@@ -82,7 +82,7 @@ type AdminOptions struct {
 	// without a Token.
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
-	Refresh func(context.Context, Refresh) (Refreshed, error)
+	Refresh func(context.Context, Refresh) (RefreshResult, error)
 }
 
 // Refresh is a request for a refresh.
@@ -93,8 +93,8 @@ type Refresh struct {
 	Wait  bool   // respond when the jobs have run
 }
 
-// Refreshed is the result of a Refresh.
-type Refreshed struct {
+// RefreshResult is the result of a Refresh.
+type RefreshResult struct {
 	Done  bool     `json:"done"`           // false if the jobs, or the refresh of held views, are still running
 	Views []string `json:"views"`          // the refreshed views
 	Runs  []JobRun `json:"runs,omitempty"` // results of the jobs that have run

@@ -25,7 +25,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	served := []*serving{s.start(s.app, public, cancel)}
+	served := []*runningApp{s.start(s.app, public, cancel)}
 	if admin != nil {
 		served = append(served, s.start(s.admin, admin, cancel))
 	}
@@ -45,8 +45,8 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	return all
 }
 
-// serving is an app that answers on a listener.
-type serving struct {
+// runningApp is an app that answers on a listener.
+type runningApp struct {
 	*listener.Listener
 	server *fasthttp.Server
 	ended  chan error     // why no more connections are accepted
@@ -55,7 +55,7 @@ type serving struct {
 
 // start answers on a listener, within the limits on connections, until the app is shut down. If the app ends by itself,
 // start calls failed.
-func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving {
+func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningApp {
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
 	bounded := listener.New(ln, listener.Options{
@@ -64,7 +64,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	})
-	v := &serving{Listener: bounded, server: app.Server(), ended: make(chan error, 1)}
+	v := &runningApp{Listener: bounded, server: app.Server(), ended: make(chan error, 1)}
 	go func() {
 		defer failed()
 		for {
@@ -84,7 +84,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.rescue(c, &panicked{value: r, stack: debug.Stack()})
+			s.rescue(c, &panicError{value: r, stack: debug.Stack()})
 		}
 		c.Disconnect()
 	}()
@@ -96,7 +96,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 
 // rescue ends a connection after a panic outside of guarded. It answers the client if nothing has been sent, releases
 // what the answer holds, and logs the panic, unless the log itself panics.
-func (s *Server) rescue(c *listener.Conn, p *panicked) {
+func (s *Server) rescue(c *listener.Conn, p *panicError) {
 	defer func() { _ = recover() }()
 	s.metrics.panics.Inc()
 	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
@@ -111,7 +111,7 @@ func (s *Server) rescue(c *listener.Conn, p *panicked) {
 
 // shutDown ends one app and returns its error. It cuts off clients that have not read their answers by then, which is
 // not an error.
-func (s *Server) shutDown(v *serving) error {
+func (s *Server) shutDown(v *runningApp) error {
 	addr := v.Addr().String()
 	// If a listener has failed, it returns why; after Close it only returns that it is closed.
 	select {

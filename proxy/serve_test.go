@@ -270,20 +270,20 @@ func TestAdminRefresh(t *testing.T) {
 	type asked = proxy.Refresh
 	var last asked
 	o := proxytest.Options(t)
-	o.Admin.Refresh = func(_ context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
+	o.Admin.Refresh = func(_ context.Context, q proxy.Refresh) (proxy.RefreshResult, error) {
 		last = q
 		switch q.View {
 		case "unheard":
-			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
+			return proxy.RefreshResult{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 		case "broken":
-			return proxy.Refreshed{}, errors.New("disk is on fire")
+			return proxy.RefreshResult{}, errors.New("disk is on fire")
 		case "elsewhere":
-			return proxy.Refreshed{}, &proxy.NotLeadingError{Holder: "otherhost/17"}
+			return proxy.RefreshResult{}, &proxy.NotLeadingError{Holder: "otherhost/17"}
 		}
 		if q.Wait {
-			return proxy.Refreshed{Done: true, Runs: []proxy.JobRun{{OK: true}, {OK: !q.Force}}}, nil
+			return proxy.RefreshResult{Done: true, Runs: []proxy.JobRun{{OK: true}, {OK: !q.Force}}}, nil
 		}
-		return proxy.Refreshed{Done: q.Full, Views: []string{"activities"}}, nil
+		return proxy.RefreshResult{Done: q.Full, Views: []string{"activities"}}, nil
 	}
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	tests := []struct {

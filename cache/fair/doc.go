@@ -7,7 +7,7 @@
 // requests arrive (Queue.Arrive), even those answered without a turn, costly work uses one processor and sleeps from
 // time to time; while none arrive, Share and Each use all processors for it.
 //
-// When all turns are in use, the next one goes to work that others wait for (Turn.Shared), then to the client that has
+// When all turns are in use, the next one goes to work that others wait for (Turn.Share), then to the client that has
 // used the least processor time lately, and within one client to the work that has used the least. A client with many
 // requests thus delays itself, and short new work goes before old work that needs seconds.
 //

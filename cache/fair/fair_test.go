@@ -135,7 +135,7 @@ func TestShared(t *testing.T) {
 				defer turn.End()
 				if shared {
 					time.Sleep(time.Second)
-					defer turn.Shared()()
+					defer turn.Share()()
 				}
 				if err := turn.Costly(ctx); err != nil {
 					t.Error(err)

@@ -108,8 +108,8 @@ func (q *Queue) hasWaiters(d *pool) bool {
 	return len(d.waiting) > 0
 }
 
-// used returns the processor time that counts against a client.
-func (q *Queue) used(client netip.Prefix) time.Duration {
+// usage returns the processor time that counts against a client.
+func (q *Queue) usage(client netip.Prefix) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.debtLocked(client) / recovery

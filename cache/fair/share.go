@@ -22,7 +22,7 @@ func Share(ctx context.Context, n int, work func(i int) error) error {
 func Each(ctx context.Context, n int, work func(i int) error) error { return share(ctx, n, 1, n, work) }
 
 func share(ctx context.Context, n, batch, most int, work func(i int) error) error {
-	s := &shared{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1), done: make(chan struct{}), rested: make(chan struct{})}
+	s := &sharedWork{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1), done: make(chan struct{}), rested: make(chan struct{})}
 	workers := min(runtime.GOMAXPROCS(0), most)
 	if s.turn != nil && s.turn.backtracks.Load() {
 		workers = 1
@@ -42,8 +42,8 @@ func share(ctx context.Context, n, batch, most int, work func(i int) error) erro
 	return cmp.Or(errs...)
 }
 
-// shared is work that several goroutines, the caller's and helpers, do in batches.
-type shared struct {
+// sharedWork is work that several goroutines, the caller's and helpers, do in batches.
+type sharedWork struct {
 	turn     *Turn
 	n, batch int
 	work     func(i int) error
@@ -54,7 +54,7 @@ type shared struct {
 }
 
 // wake ends the rest of a helper.
-func (s *shared) wake() {
+func (s *sharedWork) wake() {
 	select {
 	case s.rested <- struct{}{}:
 	default:
@@ -62,7 +62,7 @@ func (s *shared) wake() {
 }
 
 // next does a batch, and calls done after each item. It reports whether more items may remain.
-func (s *shared) next(ctx context.Context, done func()) (more bool, err error) {
+func (s *sharedWork) next(ctx context.Context, done func()) (more bool, err error) {
 	from := int(s.begun.Add(int64(s.batch))) - s.batch
 	for i := from; i < min(from+s.batch, s.n) && err == nil; i++ {
 		if err = s.do(i); err == nil { // checked after each item, because some items take much longer than most
@@ -76,7 +76,7 @@ func (s *shared) next(ctx context.Context, done func()) (more bool, err error) {
 	return from < s.n, err
 }
 
-func (s *shared) do(i int) error {
+func (s *sharedWork) do(i int) error {
 	if s.turn.limited() {
 		s.alone <- struct{}{}
 		defer func() { <-s.alone }()
@@ -88,7 +88,7 @@ func (s *shared) do(i int) error {
 // for new requests: Go does so when a processor has nothing to run, and otherwise only every ten milliseconds. So one
 // helper rests every millisecond until the caller has done another item. Its processor then takes up waiting requests,
 // and the caller sees that they have arrived.
-func (s *shared) help(ctx context.Context, rests bool) (err error) {
+func (s *sharedWork) help(ctx context.Context, rests bool) (err error) {
 	working := time.Now()
 	for more := true; more && err == nil; {
 		limited := s.turn.limited()

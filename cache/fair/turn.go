@@ -93,7 +93,7 @@ func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	if err := q.acquire(ctx, t.pool, t, false); err != nil {
 		return nil, nil, err
 	}
-	if q.used(t.client) > heavyUse {
+	if q.usage(t.client) > heavyUse {
 		t.limit = briefTurn
 	}
 	t.start = time.Now()
@@ -117,9 +117,9 @@ func (t *Turn) End() {
 	t.ended = true
 }
 
-// Shared gives the work precedence over all other work of its kind while other work waits for it, until the returned
+// Share gives the work precedence over all other work of its kind while other work waits for it, until the returned
 // function is called. Otherwise the waiting work, which has used less time, would go before it for ever.
-func (t *Turn) Shared() (done func()) {
+func (t *Turn) Share() (done func()) {
 	if t == nil {
 		return func() {}
 	}

@@ -19,17 +19,17 @@ var importTests = map[string]func(*testing.T, harness){
 func testUpsert(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	docs := numbered(t, 130)
-	upsert(t, s, "docs", docs[:100], origin.Upserted{Inserted: 100})
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 30, Replaced: 100})
-	upsert(t, s, "docs", nil, origin.Upserted{})
+	upsert(t, s, "docs", docs[:100], origin.UpsertCounts{Inserted: 100})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: 30, Replaced: 100})
+	upsert(t, s, "docs", nil, origin.UpsertCounts{})
 	changed := raw(t, bson.D{{Key: "_id", Value: name(3)}, {Key: "only", Value: "this"}})
-	upsert(t, s, "docs", []bson.Raw{changed}, origin.Upserted{Replaced: 1})
+	upsert(t, s, "docs", []bson.Raw{changed}, origin.UpsertCounts{Replaced: 1})
 	same(t, "replaced document", byID(t, s, "docs", name(3)), []string{changed.String()})
 }
 
 func testRetain(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, 300)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	third := map[string]bool{}
 	for i := 0; i < len(docs); i += 3 {
 		third[name(i)] = true
@@ -104,16 +104,16 @@ func testVersion(t *testing.T, h harness) {
 		must(s.Retain(t.Context(), "docs", func(id bson.RawValue) bool { return id.StringValue() != except }))(t)
 	}
 	step("no collection", func() {}, true, true)
-	step("filled", func() { upsert(t, s, "docs", docs, origin.Upserted{Inserted: 30}) }, true, true)
+	step("filled", func() { upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: 30}) }, true, true)
 	step("only read", func() { texts(t, s.Scan(t.Context(), "docs")) }, false, false)
-	step("another one filled", func() { upsert(t, s, "others", docs, origin.Upserted{Inserted: 30}) }, false, false)
+	step("another one filled", func() { upsert(t, s, "others", docs, origin.UpsertCounts{Inserted: 30}) }, false, false)
 	step("kept whole", func() { retain("") }, false, false)
-	step("one added", func() { upsert(t, s, "docs", dated("a", 7), origin.Upserted{Inserted: 1}) }, true, true)
-	step("replaced without a later value", func() { upsert(t, s, "docs", dated("a", 7), origin.Upserted{Replaced: 1}) }, false, true)
-	step("replaced with a later value", func() { upsert(t, s, "docs", dated("a", 9), origin.Upserted{Replaced: 1}) }, true, true)
+	step("one added", func() { upsert(t, s, "docs", dated("a", 7), origin.UpsertCounts{Inserted: 1}) }, true, true)
+	step("replaced without a later value", func() { upsert(t, s, "docs", dated("a", 7), origin.UpsertCounts{Replaced: 1}) }, false, true)
+	step("replaced with a later value", func() { upsert(t, s, "docs", dated("a", 9), origin.UpsertCounts{Replaced: 1}) }, true, true)
 	step("one deleted", func() { retain(name(3)) }, true, true)
 	step("another greatest _id", func() {
-		upsert(t, s, "docs", dated("zz", 8), origin.Upserted{Inserted: 1})
+		upsert(t, s, "docs", dated("zz", 8), origin.UpsertCounts{Inserted: 1})
 		retain(name(4))
 	}, true, true)
 }

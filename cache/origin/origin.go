@@ -250,10 +250,10 @@ type Queries interface {
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
-	// Distinct calls fn with the distinct values that the rows that match a filter have in some fields, as a document of
-	// these fields, and with the number of rows that have these values. A field is a path through documents, not arrays.
-	// Several calls may have equal values, and documents may have more fields. After an error the caller must discard
-	// what it has.
+	// Distinct calls fn with the distinct values that the rows that match a filter have in some fields, as a document
+	// of these fields, and with the number of rows that have these values. A field is a path through documents, not
+	// arrays. Several calls may have equal values, and documents may have more fields. After an error the caller must
+	// discard what it has.
 	Distinct(ctx context.Context, at Meta, filter bson.Raw, fields []string, fn func(doc bson.Raw, rows int) error) error
 	// Settled reports whether queries need not wait.
 	Settled(ctx context.Context, at Meta) (bool, error)
@@ -295,26 +295,27 @@ type Leases interface {
 type Importer interface {
 	// Upsert stores documents by _id, replacing those that exist. All documents of
 	// a call are durable when it returns nil. Each has an _id of its own.
-	Upsert(ctx context.Context, collection string, docs []bson.Raw) (Upserted, error)
+	Upsert(ctx context.Context, collection string, docs []bson.Raw) (UpsertCounts, error)
 	// Retain deletes the documents whose _id keep refuses, and returns their number.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)
 }
 
-// Upserted counts what an Upsert did.
-type Upserted struct{ Inserted, Replaced int }
+// UpsertCounts counts what an Upsert did.
+type UpsertCounts struct{ Inserted, Replaced int }
 
 // Versioner identifies states of collections without reading them.
 type Versioner interface {
 	// Version returns a text for the present state of a source collection. If it is exact, only this process writes to
-	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents, the greatest _id and, unless its path is empty, the
-	// greatest value of a field, so that a write may leave it as it is.
+	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents,
+	// the greatest _id and, unless its path is empty, the greatest value of a field, so that a write may leave it as it
+	// is.
 	Version(ctx context.Context, collection, field string) (version string, exact bool, err error)
 }
 
 // Watcher reports changes as they happen.
 type Watcher interface {
 	// Watch calls opened as soon as it will notice every further change, and then changed, at most once per collection
-	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch, such as a server without
-	// change streams.
+	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch, such as a server
+	// without change streams.
 	Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) error
 }

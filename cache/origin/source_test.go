@@ -44,13 +44,13 @@ func testMissing(t *testing.T, h harness) {
 
 func testScanAll(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, h.many)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	same(t, "Scan", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs))
 }
 
 func testScanLeft(t *testing.T, h harness) {
 	s := h.open(t, settings{})
-	upsert(t, s, "docs", numbered(t, 30), origin.Upserted{Inserted: 30})
+	upsert(t, s, "docs", numbered(t, 30), origin.UpsertCounts{Inserted: 30})
 	n := 0
 	for _, err := range s.Scan(t.Context(), "docs") {
 		ok(t, err)
@@ -58,12 +58,12 @@ func testScanLeft(t *testing.T, h harness) {
 			break
 		}
 	}
-	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Replaced: 1})
+	upsert(t, s, "docs", numbered(t, 1), origin.UpsertCounts{Replaced: 1})
 }
 
 func testScanCancelled(t *testing.T, h harness) {
 	s := h.open(t, settings{})
-	upsert(t, s, "docs", numbered(t, 3), origin.Upserted{Inserted: 3})
+	upsert(t, s, "docs", numbered(t, 3), origin.UpsertCounts{Inserted: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var errs []error
@@ -78,7 +78,7 @@ func testScanCancelled(t *testing.T, h harness) {
 // testSift wants few of many, and the last of all.
 func testSift(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, h.many)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	var wanted []bson.Raw
 	for _, doc := range docs {
 		if n := doc.Lookup("n").AsInt64(); n%100 == 7 || n == int64(len(docs)-1) {
@@ -114,7 +114,7 @@ func testSift(t *testing.T, h harness) {
 // testScanWriting writes so much from the loop that an embedded store must enlarge its file.
 func testScanWriting(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, h.many)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	filler := string(make([]byte, 64<<10))
 	seen := map[int64]int{}
 	for doc, err := range s.Scan(t.Context(), "docs") {
@@ -122,7 +122,7 @@ func testScanWriting(t *testing.T, h harness) {
 		n := doc.Lookup("n").AsInt64()
 		if seen[n]++; n%20 == 0 {
 			copied := raw(t, bson.D{{Key: "_id", Value: name(int(n))}, {Key: "filler", Value: filler}})
-			upsert(t, s, "copies", []bson.Raw{copied}, origin.Upserted{Inserted: 1})
+			upsert(t, s, "copies", []bson.Raw{copied}, origin.UpsertCounts{Inserted: 1})
 		}
 	}
 	for n := range int64(len(docs)) {
@@ -134,7 +134,7 @@ func testScanWriting(t *testing.T, h harness) {
 
 func testOwnership(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, 5)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	var kept []bson.Raw
 	for doc, err := range s.Scan(t.Context(), "docs") {
 		ok(t, err)
@@ -173,8 +173,8 @@ func testIDs(t *testing.T, h harness) {
 	for i, id := range ids(h) {
 		docs = append(docs, raw(t, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: int32(i)}}))
 	}
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
-	upsert(t, s, "docs", docs, origin.Upserted{Replaced: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Replaced: len(docs)})
 	same(t, "Scan", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs))
 	for _, doc := range docs {
 		same(t, "found by id", byID(t, s, "docs", doc.Lookup("_id")), []string{doc.String()})
@@ -204,7 +204,7 @@ func stringIDs(docs []bson.Raw) (n int) {
 func testCollections(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	for _, name := range []string{"persons", "activities", "catalog_topics"} {
-		upsert(t, s, name, numbered(t, 1), origin.Upserted{Inserted: 1})
+		upsert(t, s, name, numbered(t, 1), origin.UpsertCounts{Inserted: 1})
 	}
 	l := acquire(t, s, "a")
 	publish(t, s, l, 1, row(t, 1, 1))
@@ -219,7 +219,7 @@ func testFind(t *testing.T, h harness) {
 		raw(t, bson.D{{Key: "_id", Value: "c"}, {Key: "year", Value: 2021}, {Key: "type", Value: "talk"}, {Key: "x", Value: 3}}),
 		raw(t, bson.D{{Key: "_id", Value: "d"}, {Key: "year", Value: 2022}, {Key: "type", Value: "talk"}, {Key: "x", Value: 4}}),
 	}
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	byYear := order(t, "-year", "_id")
 	for _, c := range []struct {
 		name  string
@@ -258,7 +258,7 @@ func testFind(t *testing.T, h harness) {
 func testFindByID(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	docs := numbered(t, 40)
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	for _, c := range []struct {
 		name   string
 		filter bson.D
@@ -280,7 +280,7 @@ func testFindByID(t *testing.T, h harness) {
 
 func testBadFilter(t *testing.T, h harness) {
 	s := h.open(t, settings{})
-	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Inserted: 1})
+	upsert(t, s, "docs", numbered(t, 1), origin.UpsertCounts{Inserted: 1})
 	bad := raw(t, bson.D{{Key: "n", Value: bson.D{{Key: "$in", Value: 5}}}})
 	if err := findError(t.Context(), s, bad); !errors.Is(err, rules.ErrWrongCall) {
 		t.Errorf("error = %v, want rules.ErrWrongCall", err)
@@ -289,7 +289,7 @@ func testBadFilter(t *testing.T, h harness) {
 
 func testUnsupported(t *testing.T, h harness) {
 	s := h.open(t, settings{})
-	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Inserted: 1})
+	upsert(t, s, "docs", numbered(t, 1), origin.UpsertCounts{Inserted: 1})
 	text := raw(t, bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: "x"}}}})
 	if err := findError(t.Context(), s, text); err == nil {
 		t.Error("a text search without index: no error")

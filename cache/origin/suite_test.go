@@ -170,7 +170,7 @@ func numbered(t *testing.T, n int) []bson.Raw {
 }
 
 // upsert stores documents and checks the counts.
-func upsert(t *testing.T, s origin.Store, collection string, docs []bson.Raw, want origin.Upserted) {
+func upsert(t *testing.T, s origin.Store, collection string, docs []bson.Raw, want origin.UpsertCounts) {
 	t.Helper()
 	got, err := s.Upsert(t.Context(), collection, docs)
 	if err != nil || got != want {

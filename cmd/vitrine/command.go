@@ -44,7 +44,7 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"more":    func(all, listed int) int { return max(all-listed, 0) },
 	"join":    func(words []string) string { return strings.Join(words, ", ") },
 	"rights":  func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
-	"key":     shown,
+	"key":     keyState,
 }).Parse(outputSource))
 
 // printTable prints data by the template with a name, with aligned columns.

@@ -30,8 +30,8 @@ import (
 // viewsOf declares the views, adjusted to the configuration.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
-// listed declares the views and, if there are public lists, what the lists need.
-func (p *program) listed(cfg configs.Config) []index.Definition {
+// allViews declares the views and, if there are public lists, what the lists need.
+func (p *program) allViews(cfg configs.Config) []index.Definition {
 	if !cfg.Lists.Enabled {
 		return viewsOf(cfg)
 	}
@@ -150,8 +150,8 @@ const refreshPatience = 5 * time.Minute
 
 // refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader would
 // not do the refresh; but if forced, it shows the views that it holds back.
-func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
-	res := proxy.Refreshed{}
+func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshResult, error) {
+	res := proxy.RefreshResult{}
 	for _, st := range p.views.Status() {
 		if q.View == "" || st.View == q.View {
 			res.Views = append(res.Views, st.View)

@@ -51,8 +51,8 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	return stored, nil
 }
 
-// shown describes a key without revealing it.
-func shown(k osiris.APIKey) string {
+// keyState describes a key without revealing it.
+func keyState(k osiris.APIKey) string {
 	switch {
 	case k.Sealed:
 		return "unusable: calls are refused"

@@ -171,7 +171,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	o := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
-		Views: p.listed(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
+		Views: p.allViews(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
 		Foreign: readThrough(cfg, store), Logger: log,
 		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
 		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},

@@ -21,9 +21,9 @@ import (
 	"vitrine/rules"
 )
 
-// Kept is a Source that keeps the collections in files, and yields them while the database is unavailable. So a front
+// Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable. So a front
 // end can start without the database, with the rights that it last read. It is safe for concurrent use.
-type Kept struct {
+type Keeper struct {
 	source Source
 	dir    string
 	store  string
@@ -41,15 +41,15 @@ type file struct {
 
 // Keep returns a source that keeps files in a folder, which it creates if necessary. store is the store's name; files
 // of another store are not used.
-func Keep(source Source, dir, store string, log *slog.Logger) (*Kept, error) {
+func Keep(source Source, dir, store string, log *slog.Logger) (*Keeper, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err
 	}
-	return &Kept{source: source, dir: dir, store: store, log: log, files: map[string]file{}}, nil
+	return &Keeper{source: source, dir: dir, store: store, log: log, files: map[string]file{}}, nil
 }
 
 // Scan implements Source. It reads everything before it yields.
-func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
+func (k *Keeper) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		docs, err := k.read(ctx, name)
 		if err != nil {
@@ -65,7 +65,7 @@ func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error]
 }
 
 // read reads a collection, from its file if the database is unavailable.
-func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
+func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
 	for doc, err := range k.source.Scan(ctx, name) {
 		if errors.Is(err, rules.ErrUnavailable) {
 			return k.recall(name, err)
@@ -89,7 +89,7 @@ func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err erro
 var errLost = errors.New("the database has lost its settings")
 
 // lost reports whether all collections that have a file are empty now.
-func (k *Kept) lost(ctx context.Context) bool {
+func (k *Keeper) lost(ctx context.Context) bool {
 	files, _ := filepath.Glob(k.path("*")) // fails only for malformed patterns
 	for _, file := range files {
 		name, _ := strings.CutSuffix(filepath.Base(file), filepath.Ext(file))
@@ -102,7 +102,7 @@ func (k *Kept) lost(ctx context.Context) bool {
 
 // recall returns the collection as last read, by this process or by the one that wrote the file. It refuses a file that
 // could not be replaced, because it is out of date.
-func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
+func (k *Keeper) recall(name string, away error) ([]bson.Raw, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.files[name].err; err != nil {
@@ -127,7 +127,7 @@ func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 
 // remember keeps a collection. If it cannot write the file, it logs that once, and tries again when the collection is
 // read again.
-func (k *Kept) remember(name string, docs []bson.Raw) {
+func (k *Keeper) remember(name string, docs []bson.Raw) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before, now := k.files[name], file{hash: hash(docs)}
@@ -143,7 +143,7 @@ func (k *Kept) remember(name string, docs []bson.Raw) {
 }
 
 // path returns the path of a collection's file. It differs from those of all views.
-func (k *Kept) path(name string) string { return snapfile.Path(k.dir, keptPrefix+name) }
+func (k *Keeper) path(name string) string { return snapfile.Path(k.dir, keptPrefix+name) }
 
 const keptPrefix = "source."
 

@@ -51,14 +51,14 @@ func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
 // process, and never what another database said.
 func TestKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
-	keep := func(src osiris.Source, store string) *osiris.Kept {
+	keep := func(src osiris.Source, store string) *osiris.Keeper {
 		k, err := osiris.Keep(src, dir, store, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return k
 	}
-	want := func(k *osiris.Kept, ids string) {
+	want := func(k *osiris.Keeper, ids string) {
 		t.Helper()
 		if got, err := scanned(t, k); got != ids || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, ids)

@@ -87,7 +87,7 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 		return nil, err
 	}
 	defer l.turns.Release(1)
-	path, value := identified(id)
+	path, value := keyOf(id)
 	query, err := bson.Marshal(bson.D{{Key: path, Value: bson.D{{Key: "$eq", Value: value}}}})
 	if err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// identified returns the field that identifies a person, and its value. A valid ObjectID is an _id, everything else a
+// keyOf returns the field that identifies a person, and its value. A valid ObjectID is an _id, everything else a
 // username (API.md: users, user-units).
-func identified(id string) (path string, value any) {
+func keyOf(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
 		return "_id", oid
 	}

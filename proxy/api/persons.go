@@ -66,7 +66,7 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	plan.Of, plan.Query = of, p.key+"\x00\x00"+id
 	// Look the row up again, because a kept plan would keep the row above in memory.
 	plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		row, err := s.First(ctx, filter.OneOf(identified(id)))
+		row, err := s.First(ctx, filter.OneOf(keyOf(id)))
 		if err == nil && row == nil { // the view was published since, without the person
 			err = &view.MovedError{View: of.View, From: origin.Meta{Epoch: of.Epoch, Generation: of.Generation}}
 		}
@@ -97,7 +97,7 @@ func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bs
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
 	defer cancel()
-	row, err = snapshot.First(ctx, filter.OneOf(identified(id)))
+	row, err = snapshot.First(ctx, filter.OneOf(keyOf(id)))
 	if err != nil || row != nil {
 		return row, response.SnapshotKey(snapshot), err
 	}

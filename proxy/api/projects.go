@@ -48,7 +48,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
 		plan := list.rows("projects "+row.key(), row.row)
 		if p.Has("formatted") {
-			return e.formatted(p, list, plan)
+			return e.displayTable(p, list, plan)
 		}
 		return plan, nil
 	}
@@ -63,9 +63,9 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
 }
 
-// formatted plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same body
-// (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
-func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
+// displayTable plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same
+// body (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
+func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
 	activities, err := e.shared.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return response.Plan{}, err

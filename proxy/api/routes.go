@@ -62,14 +62,14 @@ func (e *Env) Routes() map[string]Handler {
 		all["/api/search/"+name] = e.search(of)
 	}
 	for path, handler := range all {
-		all[path] = e.checked(handler)
+		all[path] = e.check(handler)
 	}
 	return all
 }
 
-// checked returns a handler that fails with the error of the first invalid parameter, and whose plans include hidden
+// check returns a handler that fails with the error of the first invalid parameter, and whose plans include hidden
 // fields for callers with the permission.
-func (e *Env) checked(handler Handler) Handler {
+func (e *Env) check(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
 		if hidden := e.o.Hidden; hidden != nil {
 			if r.whole = e.o.Access.May(r.Viewer, access.FieldsHidden); !r.whole {

@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// searched configures a collection of /api/search.
-type searched struct {
+// searchable configures a collection of /api/search.
+type searchable struct {
 	view     string
 	columns  []string          // default columns, after the generated id
 	rendered bool              // values are rendered like those of projects, unless raw is present
@@ -27,9 +27,9 @@ type searched struct {
 }
 
 // searches returns the collections by the last part of their path (API.md: search/…; DESIGN.md: 12).
-func searches() map[string]searched {
+func searches() map[string]searchable {
 	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}} // DESIGN.md: 3
-	return map[string]searched{
+	return map[string]searchable{
 		"proposals": {
 			view: rules.ViewProposals, columns: []string{"name", "title", "type"}, rendered: true, needed: access.ProposalsView,
 		},
@@ -44,7 +44,7 @@ func searches() map[string]searched {
 }
 
 // search returns the handler of a collection. The generated id leads every row (DESIGN.md: 16).
-func (e *Env) search(of searched) Handler {
+func (e *Env) search(of searchable) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
 		list := listing{view: of.view, filter: e.query.SearchFilter(p)}.ownOnly(e, r, of.needed)
@@ -74,7 +74,7 @@ func (e *Env) search(of searched) Handler {
 
 // unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the other,
 // because several large arrays in one record multiply.
-func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
+func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
 	return l.plan("search "+row.key(), func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))
@@ -99,13 +99,13 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 // maxUnwound is the most rows that unwinding may make.
 const maxUnwound = 20_000_000
 
-// unwinding names arrays of a record. Unwinding makes a row for each element or, with several arrays, for each
+// unwindPaths names arrays of a record. Unwinding makes a row for each element or, with several arrays, for each
 // combination of elements.
-type unwinding []string
+type unwindPaths []string
 
 // unwindingOf returns the arrays that paths begin with (DESIGN.md: 18).
-func unwindingOf(paths ...string) unwinding {
-	var u unwinding
+func unwindingOf(paths ...string) unwindPaths {
+	var u unwindPaths
 	for _, path := range paths {
 		top, _, _ := strings.Cut(path, ".")
 		switch top {
@@ -120,7 +120,7 @@ func unwindingOf(paths ...string) unwinding {
 
 // unwoundRow is one of the rows that unwinding makes of a record. It is valid until the next step of the iterator.
 type unwoundRow struct {
-	arrays   unwinding
+	arrays   unwindPaths
 	doc      bson.Raw
 	rows     int               // number of rows of the record
 	elements [][]bson.RawValue // the values of each array in the rows, at least one
@@ -160,7 +160,7 @@ func (r *unwoundRow) read(doc bson.Raw) {
 
 // walk makes rows of records, one at a time. It calls visit for the rows in [from, to), until visit returns false. It
 // returns the number of rows of the records read so far. More than maxUnwound rows are an error.
-func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
+func (u unwindPaths) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
 	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}
 	for record, err := range records {
 		if err == nil {
@@ -187,12 +187,12 @@ func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error]
 }
 
 // count returns the number of rows of all records.
-func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (int, error) {
+func (u unwindPaths) count(ctx context.Context, records iter.Seq2[index.Row, error]) (int, error) {
 	return u.walk(ctx, records, math.MaxInt, math.MaxInt, nil) // visits no row
 }
 
 // each yields the rows in [from, to), and the error of walk.
-func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
+func (u unwindPaths) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
 		if _, err := u.walk(ctx, records, from, to, func(row *unwoundRow) bool { return yield(row, nil) }); err != nil {
 			yield(nil, err)

@@ -38,7 +38,7 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	case by.function == "count":
 		return by, nil
 	case figures[by.function] == nil:
-		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quoted(by.function))
+		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quote(by.function))
 	}
 	if by.value = p.Field("aggregate_value"); by.value == "" {
 		return by, rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)

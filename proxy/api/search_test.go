@@ -41,7 +41,7 @@ func records(t testing.TB, err error, docs ...string) iter.Seq2[index.Row, error
 func TestUnwinding(t *testing.T) {
 	docs := []string{`{"_id":1,"topics":["a","b"],"units":[1,2,3]}`, `{"_id":2,"topics":[],"units":7}`, `{"_id":3,"units":[4]}`}
 	u := unwindingOf("topics.x", "title", "units", "topics")
-	if !slices.Equal(u, unwinding{"topics", "units"}) {
+	if !slices.Equal(u, unwindPaths{"topics", "units"}) {
 		t.Fatalf("unwinds %v", u)
 	}
 	const want = `"a"1 "a"2 "a"3 "b"1 "b"2 "b"3 -7 -4`

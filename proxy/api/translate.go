@@ -68,17 +68,17 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 		subText, hasSub = typeText, true
 	}
 	if hasType {
-		rendered = replaced(rendered, "type", raw.NewString(typeText))
+		rendered = replaceField(rendered, "type", raw.NewString(typeText))
 	}
 	if hasSub {
-		rendered = replaced(rendered, "subtype", raw.NewString(subText))
+		rendered = replaceField(rendered, "subtype", raw.NewString(subText))
 	}
-	return replaced(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
+	return replaceField(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
-// replaced returns a document with another value in a field. It returns the document unchanged if it lacks the field or
-// is malformed.
-func replaced(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
+// replaceField returns a document with another value in a field. It returns the document unchanged if it lacks the
+// field or is malformed.
+func replaceField(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
 	if changed, err := raw.SetField(doc, field, v); err == nil && !doc.Lookup(field).IsZero() {
 		return changed
 	}

@@ -241,9 +241,9 @@ func TestAdminFromBrowsers(t *testing.T) {
 	refreshed := 0
 	o := proxytest.Options(t)
 	o.Admin.Hosts = []string{"vitrine.internal"}
-	o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.Refreshed, error) {
+	o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.RefreshResult, error) {
 		refreshed++
-		return proxy.Refreshed{Done: true}, nil
+		return proxy.RefreshResult{Done: true}, nil
 	}
 	open1 := proxytest.Open(t, proxytest.Institute(t), o)
 	o.Admin.Token = "operator"

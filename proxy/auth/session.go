@@ -173,8 +173,8 @@ func (s *sessions) verify(token string) string {
 // claims are the claims of a token. They are decoded so strictly that all readers agree about them.
 type claims struct{ jwt.RegisteredClaims }
 
-// registered are the claims whose names the decoder accepts in any case.
-var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
+// claimNames are the claims whose names the decoder accepts in any case.
+var claimNames = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
 // numericDate matches a time in seconds that a floating-point number can hold without loss.
 var numericDate = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.[0-9]+)?$`)
@@ -197,12 +197,12 @@ func (c *claims) UnmarshalJSON(text []byte) error {
 			return err
 		}
 		name, _ := key.(string)
-		at := slices.IndexFunc(registered, func(r string) bool { return strings.EqualFold(r, name) })
+		at := slices.IndexFunc(claimNames, func(r string) bool { return strings.EqualFold(r, name) })
 		if at < 0 {
 			continue
 		}
-		if registered[at] != name || seen[name] {
-			return fmt.Errorf("claim %s in other capitals or twice", registered[at])
+		if claimNames[at] != name || seen[name] {
+			return fmt.Errorf("claim %s in other capitals or twice", claimNames[at])
 		}
 		seen[name] = true
 		if (name == "exp" || name == "nbf" || name == "iat") && !numericDate.Match(value) {

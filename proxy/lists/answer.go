@@ -115,8 +115,8 @@ type document struct {
 	memberOf   []page.Link // the lists that contain an item
 }
 
-// paged returns a function that builds the body of a format that shows one page of a list.
-func paged(write func(*document) (*response.Body, error)) build {
+// buildPage returns a function that builds the body of a format that shows one page of a list.
+func buildPage(write func(*document) (*response.Body, error)) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
 		d, err := a.document(ctx)
 		if err != nil {
@@ -161,11 +161,11 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			d.Languages = append(d.Languages, page.Link{Href: there, Label: texts.In(lang).T("language"), Type: lang})
 		}
 	}
-	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
+	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
 		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
 	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Limit, params.Facets, params.Lang, params.Style) {
-		if value := a.asked.Spelled(name); value != "" {
+		if value := a.asked.FormValue(name); value != "" {
 			d.Params = append(d.Params, page.Param{Name: name, Value: value})
 		}
 	}
@@ -309,7 +309,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.UTC().Truncate(time.Second))
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
-		it.html = a.composed(it)
+		it.html = a.compose(it)
 		return nil
 	}
 	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
@@ -329,8 +329,8 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	return err
 }
 
-// composed returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.
-func (a *answer) composed(it *item) string {
+// compose returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.
+func (a *answer) compose(it *item) string {
 	html := cmp.Or(it.Title, markup.Escape(it.Name))
 	if it.href != "" && a.query.Text(params.Style) != "print" {
 		html = `<a href="` + markup.Escape(it.href) + `">` + html + `</a>`

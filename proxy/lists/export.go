@@ -31,8 +31,8 @@ func (a *answer) export(head, between, tail string, writer func() func(dst []byt
 	return body, nil
 }
 
-// cited is export for formats that write the bibliographic item and the position of an entry.
-func (a *answer) cited(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
+// exportItems is export for formats that write the bibliographic item and the position of an entry.
+func (a *answer) exportItems(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
 	return a.export(head, between, tail, func() func([]byte, selection.Entry) []byte {
 		it := &cite.Item{}
 		return func(dst []byte, e selection.Entry) []byte {
@@ -45,7 +45,7 @@ func (a *answer) cited(head, between, tail string, write func(dst []byte, it *ci
 // citations returns a function that builds an export of items with a writer of package cite.
 func citations(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
 	return func(_ context.Context, a *answer) (*response.Body, error) {
-		return a.cited(head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte { return write(dst, it) })
+		return a.exportItems(head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte { return write(dst, it) })
 	}
 }
 
@@ -76,15 +76,15 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 			})
 		}
 	}
-	return a.cited("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
+	return a.exportItems("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
 }
 
 // jsonLD writes the data of an item, or of a list as an ItemList.
 func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
-		return a.cited("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
+		return a.exportItems("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
 	}
-	return a.cited(listHead(a.title, a.count), ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
+	return a.exportItems(listHead(a.title, a.count), ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
 		return appendListItem(dst, it, position, a.links)
 	})
 }

@@ -96,7 +96,7 @@ var feedTemplates string
 // feeds are the templates of feeds.
 var feeds = template.Must(template.New("").Funcs(template.FuncMap{
 	"json": func(s string) (string, error) {
-		text, err := encoded(s)
+		text, err := encode(s)
 		return string(text), err
 	},
 	"xml": func(s string) (string, error) {

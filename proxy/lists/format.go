@@ -53,9 +53,9 @@ var formats = func() []format {
 func (f format) build() build {
 	switch f.suffix {
 	case ".json":
-		return paged(jsonDocument)
+		return buildPage(jsonDocument)
 	case ".html":
-		return paged(html(page.Fragment, page.SingleFragment))
+		return buildPage(html(page.Fragment, page.SingleFragment))
 	case ".bib":
 		return bibTeX
 	case ".ris":
@@ -67,13 +67,13 @@ func (f format) build() build {
 	case ".jsonld":
 		return jsonLD
 	case ".atom":
-		return paged(newest("atom"))
+		return buildPage(newest("atom"))
 	case ".rss":
-		return paged(newest("rss"))
+		return buildPage(newest("rss"))
 	case ".feed.json":
-		return paged(newest("json"))
+		return buildPage(newest("json"))
 	}
-	return paged(html(page.Page, page.Single))
+	return buildPage(html(page.Page, page.Single))
 }
 
 // MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the preferred one first.
@@ -105,7 +105,7 @@ func IsPage(path string) bool {
 	return f.suffix == ""
 }
 
-// negotiated returns the format of an accepted media type, or the page.
-func negotiated(accepted string) format {
+// negotiate returns the format of an accepted media type, or the page.
+func negotiate(accepted string) format {
 	return formats[max(slices.IndexFunc(formats, func(f format) bool { return f.media == accepted }), 0)]
 }

@@ -24,7 +24,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 				data = append(data, ',')
 			}
 			data = appendListItem(data, &it.Item, it.position, d.links)
-			d.Items = append(d.Items, it.shown())
+			d.Items = append(d.Items, it.model())
 		}
 		if d.linkedData {
 			d.JSONLD = append(data, "]}"...)
@@ -37,8 +37,8 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 	}
 }
 
-// shown returns the model of an item for package page.
-func (it *item) shown() page.Item {
+// model returns the model of an item for package page.
+func (it *item) model() page.Item {
 	return page.Item{
 		Group: it.group, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
 		COinS: string(cite.AppendCOinS(nil, &it.Item)),
@@ -55,7 +55,7 @@ func (it *item) elsewhere() []page.Link {
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{
-		Head: d.Head, Item: it.shown(), Abstract: it.Abstract, Authors: it.authors,
+		Head: d.Head, Item: it.model(), Abstract: it.Abstract, Authors: it.authors,
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: d.memberOf,
 	}
 	r.Canonical = d.page

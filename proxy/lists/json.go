@@ -49,7 +49,7 @@ type jsonFacets []selection.Facet
 func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	all := []byte("{")
 	for _, one := range f {
-		values, err := encoded(one.Values)
+		values, err := encode(one.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +81,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 	return jsonBody(doc, link{d.Canonical, "canonical", ""})
 }
 
-// encoded returns a value as JSON without escapes for HTML, because answers are not in scripts.
-func encoded(v any) ([]byte, error) {
+// encode returns a value as JSON without escapes for HTML, because answers are not in scripts.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -92,7 +92,7 @@ func encoded(v any) ([]byte, error) {
 
 // jsonBody returns the body with a JSON document.
 func jsonBody(doc any, links ...link) (*response.Body, error) {
-	text, err := encoded(doc)
+	text, err := encode(doc)
 	return bodyOf(text, links...), err
 }
 

@@ -28,7 +28,7 @@ func (l Links) ToItem(it *cite.Item) string {
 		if l.Activity == "" && it.DOI != "" {
 			return doi.URL(it.DOI)
 		}
-		return filled(l.Activity, it.ID, l.ItemPage)
+		return fill(l.Activity, it.ID, l.ItemPage)
 	case rules.ViewPersons:
 		return l.ToPerson(it.Name)
 	case rules.ViewProjects:
@@ -41,12 +41,12 @@ func (l Links) ToItem(it *cite.Item) string {
 
 // ToPerson returns the address of a person by username, or "". The built-in address is the person's list.
 func (l Links) ToPerson(user string) string {
-	return filled(l.Person, user, func(user string) string { return l.toList("person", user) })
+	return fill(l.Person, user, func(user string) string { return l.toList("person", user) })
 }
 
 // ToProject returns the address of a project by name, or "". The built-in address is the project's list.
 func (l Links) ToProject(name string) string {
-	return filled(l.Project, name, func(name string) string { return l.toList("project", name) })
+	return fill(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
 // toList returns the address of the list about a subject.
@@ -74,8 +74,8 @@ func segment(id string) string {
 	return id
 }
 
-// filled returns a template with an id filled in, or the built-in address if the template is "".
-func filled(template, id string, builtIn func(id string) string) string {
+// fill returns a template with an id filled in, or the built-in address if the template is "".
+func fill(template, id string, builtIn func(id string) string) string {
 	switch {
 	case template == NoLink || id == "":
 		return ""

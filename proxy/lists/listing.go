@@ -117,8 +117,8 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 	return listing{}, errNoItem
 }
 
-// narrowing are the parameters that select the rows of a list.
-var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
+// filterParams are the parameters that select the rows of a list.
+var filterParams = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
 
 // listing applies a request's parameters to the list or item at a path. Absolute URLs begin with base; other URLs are
 // relative, so that an answer is the same for all hosts.
@@ -132,7 +132,7 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 	} else if base == "" {
 		return nil, ErrHost
 	}
-	reads := slices.Concat(narrowing, f.reads)
+	reads := slices.Concat(filterParams, f.reads)
 	if ls.isItem() {
 		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); len(others) > 0 {
 			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
@@ -168,7 +168,7 @@ func (l *listing) url(suffix string, q params.Query) string {
 
 // whole returns the address of the whole list in another format.
 func (l *listing) whole(f format) string {
-	q := l.asked.Only(append(slices.Clip(narrowing), params.Lang)...)
+	q := l.asked.Only(append(slices.Clip(filterParams), params.Lang)...)
 	if !slices.Contains(f.reads, params.Lang) {
 		q = q.With(params.Lang)
 	}

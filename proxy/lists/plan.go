@@ -45,7 +45,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 		}
 		parts[len(parts)-1] += f.suffix // the suffix may belong to the id
 	}
-	p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
+	p, err = l.plan(ctx, r.Base, parts, negotiate(r.Accept), q)
 	p.Negotiated = "Accept"
 	return p, err
 }

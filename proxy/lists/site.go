@@ -239,7 +239,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 		if value := given[name]; value != "" {
 			n, err := strconv.ParseUint(value, 10, 31)
 			if err != nil || n == 0 {
-				return response.Plan{}, rules.Wrongf(name, "", "want a number of pixels, got %s", query.Quoted(value))
+				return response.Plan{}, rules.Wrongf(name, "", "want a number of pixels, got %s", query.Quote(value))
 			}
 			size[name] = min(int(n), size[name])
 		}
@@ -247,7 +247,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if r.Base == "" {
 		return response.Plan{}, ErrHost
 	}
-	ls, err := l.embedded(ctx, r.Base, given["url"])
+	ls, err := l.embed(ctx, r.Base, given["url"])
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -264,8 +264,8 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
-// embedded returns the list or item at an address of this server.
-func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, error) {
+// embed returns the list or item at an address of this server.
+func (l *Lists) embed(ctx context.Context, base, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, base)
 	u, err := url.Parse(path) // a path that begins with two slashes would have a host
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
@@ -278,7 +278,7 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	q, err := params.Parse(func(yield func(name, value []byte) bool) {
 		for pair := range strings.SplitSeq(u.RawQuery, "&") {
 			name, value, _ := strings.Cut(pair, "=")
-			if name = unescaped(name); pair != "" && !l.Ignores(name) && !yield([]byte(name), []byte(unescaped(value))) {
+			if name = unescape(name); pair != "" && !l.Ignores(name) && !yield([]byte(name), []byte(unescape(value))) {
 				return
 			}
 		}
@@ -289,8 +289,8 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	return l.listing(ctx, base, parts, formats[0], q)
 }
 
-// unescaped decodes a name or a value of a query. A text with a broken escape stays unchanged.
-func unescaped(s string) string {
+// unescape decodes a name or a value of a query. A text with a broken escape stays unchanged.
+func unescape(s string) string {
 	if text, err := url.QueryUnescape(s); err == nil {
 		return text
 	}

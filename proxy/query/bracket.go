@@ -49,7 +49,7 @@ func readBrackets(p Params) bson.D {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
 	}
 	for i, e := range doc {
-		doc[i].Value = p.unwrapped(e.Key, e.Value)
+		doc[i].Value = p.unwrap(e.Key, e.Value)
 	}
 	return doc
 }
@@ -146,20 +146,20 @@ func withLists(tree any) any {
 	return tree
 }
 
-// unwrapped replaces the two Extended JSON wrappers that make sense in a URL by their values. It records an error if
+// unwrap replaces the two Extended JSON wrappers that make sense in a URL by their values. It records an error if
 // the text in one is malformed. path is the place of v.
-func (p Params) unwrapped(path string, v any) any {
+func (p Params) unwrap(path string, v any) any {
 	switch v := v.(type) {
 	case bson.A:
 		for i, element := range v {
-			v[i] = p.unwrapped(path, element)
+			v[i] = p.unwrap(path, element)
 		}
 	case bson.D:
 		if len(v) == 1 {
 			if text, ok := v[0].Value.(string); ok && v[0].Key == "$oid" {
 				id, err := bson.ObjectIDFromHex(text)
 				if err != nil {
-					p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
+					p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quote(text))
 				}
 				return id
 			} else if ok && v[0].Key == "$date" {
@@ -167,7 +167,7 @@ func (p Params) unwrapped(path string, v any) any {
 			}
 		}
 		for i, e := range v {
-			v[i].Value = p.unwrapped(path+"."+e.Key, e.Value)
+			v[i].Value = p.unwrap(path+"."+e.Key, e.Value)
 		}
 	}
 	return v
@@ -180,7 +180,7 @@ func (p Params) date(path, text string) bson.DateTime {
 		t, err = time.Parse(time.DateOnly, text)
 	}
 	if err != nil {
-		p.refuse(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quoted(text))
+		p.refuse(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quote(text))
 	}
 	return bson.NewDateTimeFromTime(t)
 }

@@ -98,7 +98,7 @@ func (p Params) Flag(name string) bool {
 		return true
 	case "0", "false", "no", "off":
 	default:
-		p.refuse(name, "", "want 1 or 0, got %s", Quoted(value))
+		p.refuse(name, "", "want 1 or 0, got %s", Quote(value))
 	}
 	return false
 }
@@ -112,10 +112,10 @@ func (p Params) Integer(name string) int {
 	n, err := strconv.Atoi(value)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		p.refuse(name, "", "%s is out of range", Quoted(value))
+		p.refuse(name, "", "%s is out of range", Quote(value))
 		return 0
 	case err != nil:
-		p.refuse(name, "", "want an integer, got %s", Quoted(value))
+		p.refuse(name, "", "want an integer, got %s", Quote(value))
 	}
 	return n
 }
@@ -152,7 +152,7 @@ func (p Params) CheckLanguage() {
 	lang := unrecorded.Text(langParam)
 	p.Fail(unrecorded.err)
 	if lang != "" && !label.Known(lang) {
-		p.refuse(langParam, "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), Quoted(lang))
+		p.refuse(langParam, "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), Quote(lang))
 	}
 }
 
@@ -194,8 +194,8 @@ func (g Page) Cut(n int) (from, to int) {
 	return from, to
 }
 
-// Quoted returns a client's text, shortened and quoted for a message.
-func Quoted(s string) string { return strconv.Quote(Printable(s)) }
+// Quote returns a client's text, shortened and quoted for a message.
+func Quote(s string) string { return strconv.Quote(Printable(s)) }
 
 // Printable shortens a client's text and makes it valid UTF-8.
 func Printable(s string) string {

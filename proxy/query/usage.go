@@ -45,7 +45,7 @@ func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names.
 // MarkUnknown records the value of a parameter unless it is one of the known values.
 func (u *usage) MarkUnknown(name, value string, known ...string) {
 	if value != "" && !slices.Contains(known, value) {
-		u.unknown = append(u.unknown, name+"="+escaped(value)+hint(value, known, name+"="))
+		u.unknown = append(u.unknown, name+"="+escape(value)+hint(value, known, name+"="))
 	}
 }
 
@@ -70,7 +70,7 @@ func (p Params) Ignored() string {
 		if pair.name == "" || read && !slices.Contains(p.unused, pair.name) {
 			continue
 		}
-		text := escaped(pair.name)
+		text := escape(pair.name)
 		if !read {
 			text += hint(pair.name, p.names, "")
 		}
@@ -85,7 +85,7 @@ func (p Params) Ignored() string {
 func IgnoredPaths(paths []string) string {
 	var all []string
 	for _, path := range paths {
-		if text := escaped(path) + " (no record has it)"; !slices.Contains(all, text) {
+		if text := escape(path) + " (no record has it)"; !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -100,8 +100,8 @@ func joinFirst(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// escaped returns a client's text, shortened and in characters that headers allow.
-func escaped(text string) string {
+// escape returns a client's text, shortened and in characters that headers allow.
+func escape(text string) string {
 	const most = 60
 	return url.QueryEscape(text[:min(len(text), most)])
 }
@@ -115,5 +115,5 @@ func hint(text string, words []string, before string) string {
 	if best == "" {
 		return ""
 	}
-	return " (did you mean " + before + escaped(best) + "?)"
+	return " (did you mean " + before + escape(best) + "?)"
 }

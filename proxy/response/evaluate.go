@@ -74,8 +74,8 @@ func (r *request) compress(ctx context.Context) {
 	}
 }
 
-// unclaimed is how many bytes a load may join without acquiring memory for them.
-const unclaimed = 256 << 10
+// freeBytes is how many bytes a load may join without acquiring memory for them.
+const freeBytes = 256 << 10
 
 // gather joins pieces in memory. It returns nil if they have more than most bytes. The error is result.ErrInFlight if
 // there is too little memory.
@@ -94,7 +94,7 @@ func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, err
 		if size += len(piece); size > most {
 			return nil, nil
 		}
-		if before <= unclaimed && size > unclaimed {
+		if before <= freeBytes && size > freeBytes {
 			acquired, err := r.Results.InFlight().AcquireToMake(2 * int64(most)) // twice, for the parts and the whole
 			if err != nil {
 				return nil, err

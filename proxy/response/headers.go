@@ -97,7 +97,7 @@ const HeaderDataAge = "Vitrine-Data-Age"
 // setModified sets Last-Modified to the time at which the view of an answer was published. It does not set it if the
 // clock, or settings adopted since, also determine the answer. It reports whether nothing has changed since the date of
 // If-Modified-Since, which may be empty.
-func (r *Responder) setModified(c *fiber.Ctx, p *planned, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
+func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
 		if other, err := r.Views.Snapshot(name); err == nil {
@@ -206,7 +206,7 @@ func strict(c *fiber.Ctx) bool {
 }
 
 // reportHandling sets the headers that report which parts of the request a plan ignores or restricts.
-func reportHandling(c *fiber.Ctx, p *planned, hasPrefer bool) error {
+func reportHandling(c *fiber.Ctx, p *servedPlan, hasPrefer bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
 	}

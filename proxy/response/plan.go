@@ -65,8 +65,8 @@ type Caching struct {
 // Header is a response header; Name is in canonical form.
 type Header struct{ Name, Value string }
 
-// planned is a plan for a generation of settings, ready to be answered.
-type planned struct {
+// servedPlan is a plan for a generation of settings, ready to be answered.
+type servedPlan struct {
 	Plan
 	key        string // Query, and everything else that the answer depends on
 	generation int
@@ -74,7 +74,7 @@ type planned struct {
 }
 
 // holds reports whether a plan made now would be the same.
-func (p *planned) holds(r *Responder) bool {
+func (p *servedPlan) holds(r *Responder) bool {
 	if p.generation != r.Generation {
 		return false
 	}
@@ -97,7 +97,7 @@ func SnapshotKey(s *view.Snapshot) result.Key {
 }
 
 // build evaluates the plan and finds the requested paths that no record has.
-func (p *planned) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
+func (p *servedPlan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	b, err := p.Build(ctx, s)
 	if err == nil && p.Restricted == "" {
 		b.ignored, err = missing(ctx, s, p.Paths)
@@ -126,7 +126,7 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 
 // resultKey returns the key of the plan's answer on a snapshot. It includes the current generations of the other views
 // that the answer depends on.
-func (p *planned) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
+func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
 	key := SnapshotKey(s)
 	key.Query, key.Coding = p.key, coding
 	for _, name := range p.Also {
@@ -147,12 +147,12 @@ const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 // Planner caches the plans of URLs, because parsing and compiling a filter costs more than finding an answer. Answers
 // are kept by the plan's canonical query, never by URL.
 type Planner struct {
-	kept *ristretto.Cache[[]byte, *planned] // plans are immutable
+	kept *ristretto.Cache[[]byte, *servedPlan] // plans are immutable
 }
 
 // NewPlanner returns a Planner without plans. Close it when done.
 func NewPlanner() (*Planner, error) {
-	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *planned]{
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *servedPlan]{
 		NumCounters: 10 * plannedBytes / planOverhead,
 		MaxCost:     plannedBytes,
 		BufferItems: 64,
@@ -168,7 +168,7 @@ func (p *Planner) Close() { p.kept.Close() }
 
 // plan returns the plan of a URL for a Responder, from the cache while it holds, or by calling plan. Plans of sessions
 // depend on the caller and are not cached, nor are errors.
-func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Plan, error)) (*planned, error) {
+func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Plan, error)) (*servedPlan, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.holds(r) {
 			return found, nil
@@ -180,7 +180,7 @@ func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Pl
 		return nil, err
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
-	found := &planned{made, made.Query, r.Generation, now}
+	found := &servedPlan{made, made.Query, r.Generation, now}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}

@@ -14,7 +14,7 @@ import (
 
 // popularQuery is a query that was answered from memory.
 type popularQuery struct {
-	plan   *planned
+	plan   *servedPlan
 	coding result.Coding
 }
 
@@ -41,7 +41,7 @@ type Popular struct {
 }
 
 // note may remember an answered query.
-func (h *Popular) note(p *planned, coding result.Coding, large bool) {
+func (h *Popular) note(p *servedPlan, coding result.Coding, large bool) {
 	switch n := rand.Uint32(); {
 	case p.Once || p.Whole:
 	case large:

@@ -158,7 +158,7 @@ type request struct {
 	*Responder
 	c        *fiber.Ctx
 	client   netip.Prefix
-	plan     *planned
+	plan     *servedPlan
 	snapshot *view.Snapshot
 	key      result.Key
 	header   fields

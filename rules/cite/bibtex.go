@@ -96,8 +96,8 @@ func (b *bibtex) persons(field string, persons []Person) {
 	b.dst = append(b.dst, "},\n"...)
 }
 
-// braced writes a text in braces.
-func (b *bibtex) braced(s string) {
+// writeBraces writes a text in braces.
+func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '{')
 	b.text(s)
 	b.dst = append(b.dst, '}')
@@ -111,7 +111,7 @@ func (b *bibtex) namePart(s string, whole bool) {
 		whole = whole || strings.EqualFold(word, "and") || strings.EqualFold(word, "others")
 	}
 	if whole {
-		b.braced(s)
+		b.writeBraces(s)
 	} else {
 		b.text(s)
 	}
@@ -138,7 +138,7 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 		capital := strings.LastIndexFunc(s[start:end], unicode.IsUpper)
 		if capital > 0 || capital == 0 && (start == 0 && gluedStart || end == len(s) && gluedEnd) {
 			b.text(s[done:start])
-			b.braced(s[start:end])
+			b.writeBraces(s[start:end])
 			done = end
 		}
 		start = len(s) - len(strings.TrimLeftFunc(s[end:], func(r rune) bool { return !isLetter(r) }))

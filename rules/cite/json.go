@@ -118,8 +118,8 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 	case "Event": // a lecture is an event with its authors as performers
 		dst = schemaPersons(dst, "performer", "Organization", it.Authors, person)
 		dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
-		dst = named(dst, "location", "Place", it.Place)
-		dst = named(dst, "superEvent", "Event", it.Event)
+		dst = appendNamed(dst, "location", "Place", it.Place)
+		dst = appendNamed(dst, "superEvent", "Event", it.Event)
 		dst = members(dst, "description", it.Abstract)
 	default:
 		dst = appendWork(dst, it, person)
@@ -149,8 +149,8 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	} else {
 		dst = members(dst, "pageStart", first, "pageEnd", last)
 	}
-	dst = named(dst, "publisher", "Organization", it.Publisher)
-	dst = named(dst, "recordedAt", "Event", it.Event)
+	dst = appendNamed(dst, "publisher", "Organization", it.Publisher)
+	dst = appendNamed(dst, "recordedAt", "Event", it.Event)
 	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
 	return members(dst, "inLanguage", it.Language, "abstract", it.Abstract)
 }
@@ -158,7 +158,7 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 // appendPartOf appends what contains the work: an issue of a volume of a periodical, or a book.
 func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte {
 	if it.Container == "" {
-		return named(dst, "isPartOf", "CreativeWorkSeries", it.Series)
+		return appendNamed(dst, "isPartOf", "CreativeWorkSeries", it.Series)
 	}
 	closing := ""
 	part := func(class, property, value string) {
@@ -195,8 +195,8 @@ func schemaPersons(dst []byte, name, class string, persons []Person, person func
 	})
 }
 
-// named appends an object of a class with a name, unless the name is empty.
-func named(dst []byte, property, class, name string) []byte {
+// appendNamed appends an object of a class with a name, unless the name is empty.
+func appendNamed(dst []byte, property, class, name string) []byte {
 	if name == "" {
 		return dst
 	}

@@ -15,16 +15,16 @@ import (
 func clean(s string) string {
 	for i, space := 0, true; i < len(s); i++ { // most texts are clean ASCII
 		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
-			return strings.TrimSpace(spaced(s))
+			return strings.TrimSpace(normalizeSpaces(s))
 		}
 		space = s[i] == ' '
 	}
 	return strings.TrimSuffix(s, " ")
 }
 
-// spaced returns a text with one space for each run of white space, control characters, line
+// normalizeSpaces returns a text with one space for each run of white space, control characters, line
 // separators and noncharacters.
-func spaced(s string) string {
+func normalizeSpaces(s string) string {
 	s = strings.Map(func(r rune) rune { // Map writes U+FFFD for bytes that are not UTF-8
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe {
 			return ' '
@@ -51,7 +51,7 @@ func parts(title string) iter.Seq2[string, string] {
 		for tag, more := "", true; more; tag = "<" + tag + ">" {
 			var text string
 			if text, title, more = strings.Cut(title, "<"); strings.Contains(text, "&") {
-				text = spaced(html.UnescapeString(text))
+				text = normalizeSpaces(html.UnescapeString(text))
 			}
 			if !yield(tag, text) {
 				return

@@ -40,7 +40,7 @@ func person(v bson.RawValue, row bson.Raw) string {
 		}
 	}
 	user := userOf(v)
-	if name := raw.StringField(resolved(row, "persons", "user", user), "name"); name != "" {
+	if name := raw.StringField(resolvedEntry(row, "persons", "user", user), "name"); name != "" {
 		return name
 	}
 	if user == "" && isDoc {

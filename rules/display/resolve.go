@@ -107,8 +107,8 @@ func users(record bson.Raw) []string {
 	return all
 }
 
-// resolved returns the entry with a given text under key in a list of the row's reserved field, or nil.
-func resolved(row bson.Raw, list, key, text string) bson.Raw {
+// resolvedEntry returns the entry with a given text under key in a list of the row's reserved field, or nil.
+func resolvedEntry(row bson.Raw, list, key, text string) bson.Raw {
 	for v := range each(row.Lookup(Reserved, list)) {
 		if doc, ok := v.DocumentOK(); ok && raw.StringField(doc, key) == text {
 			return doc

@@ -91,7 +91,7 @@ func link(v bson.RawValue, row bson.Raw) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return markup.Escape(firstText(doc, "name", "id"))
 	}
-	o := resolved(row, "organizations", "ref", ref)
+	o := resolvedEntry(row, "organizations", "ref", ref)
 	if o == nil {
 		return markup.Escape(ref)
 	}

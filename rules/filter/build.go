@@ -13,11 +13,11 @@ func All() *Filter { return And() }
 
 // And returns the filter that matches if all filters match. It skips nil filters; without filters it matches
 // everything. It can join a restriction to a caller's filter without overwriting any of it.
-func And(filters ...*Filter) *Filter { return combined(and, filters) }
+func And(filters ...*Filter) *Filter { return combine(and, filters) }
 
 // Or returns the filter that matches if one of the filters matches. It skips nil filters; without filters it matches
 // nothing.
-func Or(filters ...*Filter) *Filter { return combined(or, filters) }
+func Or(filters ...*Filter) *Filter { return combine(or, filters) }
 
 // Not returns the filter that matches if f does not.
 func Not(f *Filter) *Filter {
@@ -53,8 +53,8 @@ func of(n Node) *Filter {
 	return f
 }
 
-// combined joins the nodes of filters and the times until which they hold.
-func combined(join func([]Node) Node, filters []*Filter) *Filter {
+// combine joins the nodes of filters and the times until which they hold.
+func combine(join func([]Node) Node, filters []*Filter) *Filter {
 	var nodes []Node
 	var all Filter
 	for _, f := range filters {

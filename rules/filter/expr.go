@@ -36,7 +36,7 @@ type expr interface {
 
 // value evaluates an expression.
 func (s *state) value(e expr) (v bson.RawValue, err error) {
-	defer caught(&err)
+	defer catch(&err)
 	return e.eval(s), nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// coerced returns the first argument as text, for operators that also take values other than strings. Null becomes "".
-func (f frame) coerced() string {
+// coerce returns the first argument as text, for operators that also take values other than strings. Null becomes "".
+func (f frame) coerce() string {
 	v := f.values[0]
 	switch {
 	case raw.IsNone(v):
@@ -37,7 +37,7 @@ func evalConcat(f frame) bson.RawValue {
 // cased is $toLower or $toUpper, which know ASCII letters.
 func cased(first, last byte) evaluation {
 	return func(f frame) bson.RawValue {
-		letters := []byte(f.coerced())
+		letters := []byte(f.coerce())
 		for i, b := range letters {
 			if b >= first && b <= last {
 				letters[i] ^= 'a' - 'A'
@@ -54,7 +54,7 @@ func evalLength(f frame) bson.RawValue {
 
 // evalSubstring counts code points. It stops at the end of the string.
 func evalSubstring(f frame) bson.RawValue {
-	s, from, n := f.coerced(), f.count("start", 1), f.count("length", 2)
+	s, from, n := f.coerce(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
 	return raw.NewString(rest[:offset(rest, n)])
 }

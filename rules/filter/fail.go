@@ -4,8 +4,8 @@ package filter
 // package.
 type failure struct{ error }
 
-// caught, when deferred, recovers a failure and sets it as the caller's error.
-func caught(err *error) {
+// catch, when deferred, recovers a failure and sets it as the caller's error.
+func catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case failure:

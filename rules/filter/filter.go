@@ -39,7 +39,7 @@ func Parse(json []byte, o Options) (*Filter, error) {
 // FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must
 // not change afterwards.
 func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
-	defer caught(&err)
+	defer catch(&err)
 	o = o.withDefaults()
 	p := parser{o: o}
 	if len(doc) > 8*o.MaxBytes {
@@ -54,7 +54,7 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 		return nil, p.beyond
 	case p.beyond != nil:
 		if o.Texts { // a database compares with only one of a text's values
-			doc = typed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
+			doc = convertTexts(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
 		}
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}

@@ -137,9 +137,9 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 	case "$switch":
 		return p.switchExpr(v)
 	case "$map":
-		return p.scoped(mapOperator, name, v)
+		return p.parseScoped(mapOperator, name, v)
 	case "$filter":
-		return p.scoped(filterOperator, name, v)
+		return p.parseScoped(filterOperator, name, v)
 	case "$regexMatch":
 		return p.regexMatch(v)
 	}
@@ -213,8 +213,8 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 	return args
 }
 
-// scoped parses $map and $filter, which set a variable for their other arguments.
-func (p *exprParser) scoped(op *operator, name string, v bson.RawValue) expr {
+// parseScoped parses $map and $filter, which set a variable for their other arguments.
+func (p *exprParser) parseScoped(op *operator, name string, v bson.RawValue) expr {
 	as := "this"
 	if e, ok := raw.Lookup(v.Value, "as"); ok && v.Type == bson.TypeEmbeddedDocument {
 		if as = ""; e.Type == bson.TypeString {

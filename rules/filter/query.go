@@ -53,7 +53,7 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 // all leaves out conditions that it cannot express, which makes the query wider.
 func (w queryWriter) all(nodes []Node) (bson.D, bool) {
 	parts, exact := w.parts(nodes)
-	return joined("$and", parts), exact
+	return joinQueries("$and", parts), exact
 }
 
 // any matches everything if one of the alternatives cannot be expressed.
@@ -65,7 +65,7 @@ func (w queryWriter) any(nodes []Node) (bson.D, bool) {
 	case len(parts) < len(nodes):
 		return nil, exact
 	}
-	return joined("$or", parts), exact
+	return joinQueries("$or", parts), exact
 }
 
 // parts returns the nodes that can be expressed. exact is true if all nodes can be expressed exactly.
@@ -81,8 +81,8 @@ func (w queryWriter) parts(nodes []Node) (parts bson.A, exact bool) {
 	return parts, exact
 }
 
-// joined joins queries by an operator. Without queries it matches everything.
-func joined(operator string, parts bson.A) bson.D {
+// joinQueries joins queries by an operator. Without queries it matches everything.
+func joinQueries(operator string, parts bson.A) bson.D {
 	switch len(parts) {
 	case 0:
 		return nil

@@ -33,7 +33,7 @@ func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 // readings returns an operand with its texts converted to types, or nothing if that changes nothing.
 func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 	if p.o.Texts {
-		if read := typed(v); !read.Equal(v) {
+		if read := convertTexts(v); !read.Equal(v) {
 			return []bson.RawValue{read}
 		}
 	}
@@ -48,7 +48,7 @@ var textual = []string{
 // operandOf returns the operand of an operator. It converts texts, except for the textual operators.
 func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
 	if p.o.Texts && !slices.Contains(textual, name) {
-		return typed(v)
+		return convertTexts(v)
 	}
 	return v
 }
@@ -61,24 +61,24 @@ func (p *parser) truth(v bson.RawValue) bool {
 	return raw.Truth(v)
 }
 
-// typed returns a value with its texts converted to numbers, booleans and null.
-func typed(v bson.RawValue) bson.RawValue {
+// convertTexts returns a value with its texts converted to numbers, booleans and null.
+func convertTexts(v bson.RawValue) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:
-		return reading(v)
+		return readJSON(v)
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
 		var b raw.Builder
 		for e := range raw.All(v.Value) {
-			b.Add(string(e.Key), typed(e.Value()))
+			b.Add(string(e.Key), convertTexts(e.Value()))
 		}
 		return b.Finish(v.Type)
 	}
 	return v
 }
 
-// reading converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and "1."
+// readJSON converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and "1."
 // are not JSON numbers and so stay identifiers, and so do numbers that exceed a double.
-func reading(v bson.RawValue) bson.RawValue {
+func readJSON(v bson.RawValue) bson.RawValue {
 	text := raw.Text(v)
 	var read any
 	if strings.TrimSpace(text) != text || json.Unmarshal([]byte(text), &read) != nil {

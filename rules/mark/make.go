@@ -62,7 +62,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
 		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
-		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entered(record),
+		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entryTime(record),
 	}
 	switch view {
 	case rules.ViewActivities:
@@ -73,9 +73,9 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	case rules.ViewEvents:
 		m.Persons = entriesOf(d.person, field("organizers"), field("participants"))
 	case rules.ViewProjects:
-		m.Persons, m.Projects = entriesOf(d.person, field("persons")), found(nil, projectEntry(record))
+		m.Persons, m.Projects = entriesOf(d.person, field("persons")), appendEntry(nil, projectEntry(record))
 	case rules.ViewPersons:
-		m.Persons, m.Units = found(nil, personEntry(record)), entriesOf(d.membership, field("units"))
+		m.Persons, m.Units = appendEntry(nil, personEntry(record)), entriesOf(d.membership, field("units"))
 	}
 	m.addAncestors(d)
 	return bson.Marshal(m)
@@ -95,7 +95,7 @@ var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
 // sortKey returns the sort key made from the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {
-	return trimmed(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
+	return trim(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
 
 // year returns the first year of a record in a date or in text that begins with four digits. It returns 0 if there is
@@ -115,9 +115,9 @@ func (d *Directory) year(record bson.Raw) int32 {
 	return 0
 }
 
-// entered returns when a record was entered, by the rule in the package comment. It returns 0 if the record does not
+// entryTime returns when a record was entered, by the rule in the package comment. It returns 0 if the record does not
 // say.
-func (d *Directory) entered(record bson.Raw) int64 {
+func (d *Directory) entryTime(record bson.Raw) int64 {
 	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
 	midnight := func(year int, month time.Month, day int) time.Time {
 		return time.Date(year, month, day, 0, 0, 0, 0, zone)
@@ -166,14 +166,14 @@ func (m *mark) addAncestors(d *Directory) {
 func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entries []entry) {
 	for _, list := range lists {
 		for v := range each(list) {
-			entries = found(entries, entryOf(v))
+			entries = appendEntry(entries, entryOf(v))
 		}
 	}
 	return entries
 }
 
-// found appends an entry, unless it has no id or an entry with the same id exists.
-func found(entries []entry, e entry) []entry {
+// appendEntry appends an entry, unless it has no id or an entry with the same id exists.
+func appendEntry(entries []entry, e entry) []entry {
 	if e.ID == "" || len(entries) == maxList || slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
 		return entries
 	}
@@ -216,10 +216,10 @@ func identifier(v bson.RawValue) string {
 }
 
 // textOf returns a scalar in a field as text, trimmed.
-func textOf(doc bson.Raw, field string) string { return trimmed(display.Text(raw.Get(doc, field))) }
+func textOf(doc bson.Raw, field string) string { return trim(display.Text(raw.Get(doc, field))) }
 
-// trimmed returns a text without white space at its ends, cut to maxText.
-func trimmed(s string) string {
+// trim returns a text without white space at its ends, cut to maxText.
+func trim(s string) string {
 	if s = strings.TrimSpace(s); len(s) <= maxText {
 		return s
 	}

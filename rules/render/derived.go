@@ -25,7 +25,7 @@ func (r *Rules) derivedFields() map[string]*field {
 		"quarter":    {write: func(p *page, dst []byte) []byte { return p.span().appendQuarter(dst) }},
 		"date-range": {write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].span(dst, p.span(), p.lang) }},
 		// "12(3): 45-67", without empty parts.
-		"volume-issue-pages": joined(": ", joined("", volume, around("(", issue, ")")), pages),
+		"volume-issue-pages": join(": ", join("", volume, around("(", issue, ")")), pages),
 	}
 }
 

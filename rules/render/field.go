@@ -71,8 +71,8 @@ func around(before string, f *field, after string) *field {
 	}}
 }
 
-// joined are the fields that are not empty, joined by a separator.
-func joined(separator string, fields ...*field) *field {
+// join returns the fields that are not empty, joined by a separator.
+func join(separator string, fields ...*field) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
 		for _, f := range fields {

@@ -101,8 +101,8 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 	who, organization := scalarField(l.rules.source("name")), l.rules.source("organization")
 	title, affiliation := scalarField(l.rules.source("academic_title")), scalarField(l.rules.source("affiliation"))
 	fields["organization"] = titleField(func(p *page) string { return organizationName(organization.value(p)) })
-	fields["person"] = joined(", ", joined(" ", title, who), affiliation)
-	fields["person-organization"] = joined(", ", who, fields["organization"])
+	fields["person"] = join(", ", join(" ", title, who), affiliation)
+	fields["person-organization"] = join(", ", who, fields["organization"])
 }
 
 // titleField is a field with the text that f returns, with the inline markup of titles.
@@ -202,7 +202,7 @@ func remarkField(flag source, html [languages]string) *field {
 // numbers adds pages, editions and versions with their units.
 func (l *osirisLoader) numbers(fields map[string]*field) {
 	pages, edition := fields["pages"], l.rules.source("edition")
-	issue := joined("", around(" ", fields["volume"], ""), around("(", fields["issue"], ")"))
+	issue := join("", around(" ", fields["volume"], ""), around("(", fields["issue"], ")"))
 	fields["volume-issue-pages"] = &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
 		if dst = issue.write(p, dst); len(dst) == start {

@@ -56,7 +56,7 @@ func (r *osirisReader) branch(b *branch, src string) {
 	}
 	text := html.String()
 	if r.tidy {
-		text = tidied(text)
+		text = tidy(text)
 	}
 	b.html.WriteString(text)
 }
@@ -103,7 +103,7 @@ func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
 		var alternative string
 		alternative, s = cutAlternative(s)
-		text, isText := unquoted(alternative)
+		text, isText := unquote(alternative)
 		if !isText && first && !fieldName.MatchString(alternative) {
 			r.fault("{%s} does not begin with a field's name", alternative)
 			continue
@@ -133,8 +133,8 @@ func cutAlternative(s string) (alternative, rest string) {
 	return strings.TrimSpace(s), ""
 }
 
-// unquoted returns text without its quotes, if it has any.
-func unquoted(s string) (string, bool) {
+// unquote returns text without its quotes, if it has any.
+func unquote(s string) (string, bool) {
 	if len(s) < 2 || s[0] != '\'' && s[0] != '"' || s[len(s)-1] != s[0] {
 		return s, false
 	}

@@ -58,11 +58,11 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	p.typ = p.rules.types.find(text(p.values[slotType]))
 	p.sub = p.typ.find(text(p.values[slotSubtype]))
 	known, _ := p.values[slotRendered].DocumentOK()
-	return p.document(stored(known)), nil
+	return p.document(storedDocument(known)), nil
 }
 
 // document builds the rendered document and keeps the values of the stored one.
-func (p *page) document(known stored) bson.Raw {
+func (p *page) document(known storedDocument) bson.Raw {
 	var b raw.Builder
 	b.Grow(documentSize)
 	print := ""

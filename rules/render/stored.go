@@ -10,12 +10,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// stored is the rendered document in an activity, or nil.
-type stored []byte
+// storedDocument is the rendered document in an activity, or nil.
+type storedDocument []byte
 
 // text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
 // text; all other strings are HTML, reduced to the allow-list.
-func (s stored) text(key string, render func() string) string {
+func (s storedDocument) text(key string, render func() string) string {
 	v := raw.Get(s, key)
 	str := raw.Text(v) // shares memory with the document
 	switch {
@@ -30,7 +30,7 @@ func (s stored) text(key string, render func() string) string {
 }
 
 // list returns the strings of the array under key or, if there is none, the result of render.
-func (s stored) list(key string, render func() []string) bson.RawValue {
+func (s storedDocument) list(key string, render func() []string) bson.RawValue {
 	v := raw.Get(s, key)
 	if v.Type != bson.TypeArray {
 		return listOf(render())
@@ -45,29 +45,29 @@ func (s stored) list(key string, render func() []string) bson.RawValue {
 }
 
 // addRest adds the stored elements that rendering does not write. If a key comes twice, the first counts.
-func (s stored) addRest(b *raw.Builder) {
+func (s storedDocument) addRest(b *raw.Builder) {
 	added := map[string]bool{}
 	for e := range raw.All(s) {
 		if slices.Contains(renderedKeys, string(e.Key)) || added[string(e.Key)] {
 			continue
 		}
 		added[string(e.Key)] = true
-		b.Add(string(e.Key), cleaned(e.Value(), 0))
+		b.Add(string(e.Key), clean(e.Value(), 0))
 	}
 }
 
 // maxStoredDepth bounds how deep unknown stored values may nest.
 const maxStoredDepth = 8
 
-// cleaned returns v with every string in it reduced to the allow-list. Values that are malformed or nested too deep
+// clean returns v with every string in it reduced to the allow-list. Values that are malformed or nested too deep
 // become null.
-func cleaned(v bson.RawValue, depth int) bson.RawValue {
+func clean(v bson.RawValue, depth int) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:
 		return raw.NewString(markup.Clean(raw.Text(v)))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
 		var b raw.Builder
-		if depth < maxStoredDepth && walk(v.Value, func(e raw.Element) { b.Add(string(e.Key), cleaned(e.Value(), depth+1)) }) {
+		if depth < maxStoredDepth && walk(v.Value, func(e raw.Element) { b.Add(string(e.Key), clean(e.Value(), depth+1)) }) {
 			return b.Finish(v.Type)
 		}
 	default:

@@ -26,13 +26,13 @@ const (
 )
 
 // Upsert implements origin.Importer.
-func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
 	defer wrap.Error(&err, "store documents in %s", collection)
 	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
-		var part origin.Upserted
+		var part origin.UpsertCounts
 		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
 			part, err = upsert(tx, collection, docs)
 			return err
@@ -47,7 +47,7 @@ func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) 
 }
 
 // upsert stores docs within a transaction.
-func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
+func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	bucket, err := tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
 	if err != nil {
 		return done, err

@@ -166,7 +166,7 @@ func (f *storeFile) examine() error {
 	_, err = f.guard(func() error {
 		at, err := f.file.Stat()
 		if err == nil {
-			f.damaged, f.oneHead, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
+			f.damaged, f.oneHead, err = examine(mapping(db, at.Size()), int64(db.Info().PageSize))
 		}
 		return err
 	})

@@ -7,8 +7,8 @@ import (
 	bbolt "go.etcd.io/bbolt"
 )
 
-// mapped returns the first bytes of the mapped file, which are read-only.
-func mapped(db *bbolt.DB, size int64) []byte {
+// mapping returns the first bytes of the mapped file, which are read-only.
+func mapping(db *bbolt.DB, size int64) []byte {
 	data := db.Info().Data
 	// The kernel owns the address: the garbage collector does not move it.
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&data))), size)
@@ -23,7 +23,7 @@ const releaseEvery = 64 << 20
 func (f *storeFile) releasePages() {
 	// The transaction keeps the mapping from moving.
 	_ = f.read(context.Background(), func(tx *bbolt.Tx) error {
-		release(mapped(f.db, tx.Size()))
+		release(mapping(f.db, tx.Size()))
 		return nil
 	})
 }

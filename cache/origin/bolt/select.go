@@ -165,12 +165,12 @@ var errLost = errors.New("a pinned row is gone")
 type ranking struct {
 	order raw.Sort
 	most  int // the number of rows to keep; 0 keeps all
-	rows  []ranked
+	rows  []rank
 	full  bool // rows[most-1] is the last of the first rows so far
 }
 
-// ranked is a row's place in an order. Ties are ordered by id.
-type ranked struct {
+// rank is a row's place in an order. Ties are ordered by id.
+type rank struct {
 	keys []bson.RawValue
 	id   []byte
 }
@@ -181,7 +181,7 @@ func (r *ranking) add(doc bson.Raw) error {
 	if err != nil {
 		return err
 	}
-	row := ranked{keys: make([]bson.RawValue, len(r.order))}
+	row := rank{keys: make([]bson.RawValue, len(r.order))}
 	r.order.ReadKeys(row.keys, doc)
 	if row.id, err = storableKey(id); err != nil {
 		return err
@@ -218,6 +218,6 @@ func (r *ranking) ids() [][]byte {
 	return ids
 }
 
-func (r *ranking) compare(a, b ranked) int {
+func (r *ranking) compare(a, b rank) int {
 	return cmp.Or(r.order.CompareKeys(a.keys, b.keys), bytes.Compare(a.id, b.id))
 }

@@ -34,10 +34,10 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	begin := in.place()
 	magic := make([]byte, len(archiveMagic))
 	if _, err := io.ReadFull(in, magic); err != nil {
-		return nil, broken(begin, err)
+		return nil, newBrokenFile(begin, err)
 	}
 	if !bytes.Equal(magic, archiveMagic) {
-		return nil, broken(begin, errors.New("not an archive of mongodump"))
+		return nil, newBrokenFile(begin, errors.New("not an archive of mongodump"))
 	}
 	var header struct {
 		Version string `bson:"version"`
@@ -46,7 +46,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 		return nil, err
 	}
 	if header.Version != archiveVersion {
-		return nil, broken(begin, fmt.Errorf("archive version %q is unknown, want %q", header.Version, archiveVersion))
+		return nil, newBrokenFile(begin, fmt.Errorf("archive version %q is unknown, want %q", header.Version, archiveVersion))
 	}
 	for {
 		var meta struct {
@@ -83,7 +83,7 @@ func (s *stream) decode(v any) error {
 	if _, known := errors.AsType[*BrokenFile](err); err == nil || known {
 		return err
 	}
-	return broken(place, err)
+	return newBrokenFile(place, err)
 }
 
 // crcTable is the table of mongodump's polynomial.
@@ -134,15 +134,15 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 	}
 	switch {
 	case errors.Is(err, errTerminator):
-		return ns, broken(place, errors.New("a block without header"))
+		return ns, newBrokenFile(place, errors.New("a block without header"))
 	case err != nil:
 		return ns, err
 	case ns.collection == "":
-		return ns, broken(place, errors.New("a block's header names no collection"))
+		return ns, newBrokenFile(place, errors.New("a block's header names no collection"))
 	case sum.ended:
-		return ns, broken(place, fmt.Errorf("a block of %s after its last block", ns.collection))
+		return ns, newBrokenFile(place, fmt.Errorf("a block of %s after its last block", ns.collection))
 	case header.EOF && int64(sum.sum) != header.CRC:
-		return ns, broken(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
+		return ns, newBrokenFile(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
 	}
 	sum.ended = header.EOF
 	return ns, nil
@@ -157,17 +157,17 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 		case err == errTerminator:
 			return nil
 		case err == io.EOF:
-			return broken(place, err)
+			return newBrokenFile(place, err)
 		case err != nil:
 			return err
 		case sum.ended:
-			return broken(place, fmt.Errorf("a document of %s after its last block", ns.collection))
+			return newBrokenFile(place, fmt.Errorf("a document of %s after its last block", ns.collection))
 		}
 		sum.sum = crc64.Update(sum.sum, crcTable, doc)
 		if !wanted {
 			continue
 		}
-		if err := take(wellFormed(Document{ns.collection, doc, place})); err != nil {
+		if err := take(checkDocument(Document{ns.collection, doc, place})); err != nil {
 			return err
 		}
 	}
@@ -184,5 +184,5 @@ func wholeArchive(end Place, sums map[namespace]*checksum) error {
 	if missing == nil {
 		return nil
 	}
-	return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", slices.Min(missing)))
+	return newBrokenFile(end, fmt.Errorf("the file is cut off: documents of %s are missing", slices.Min(missing)))
 }

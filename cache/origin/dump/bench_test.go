@@ -39,8 +39,8 @@ func activities(b *testing.B, n int) (raw, lines []byte) {
 type nowhere struct{}
 
 // Upsert implements origin.Importer.
-func (nowhere) Upsert(_ context.Context, _ string, docs []bson.Raw) (origin.Upserted, error) {
-	return origin.Upserted{Inserted: len(docs)}, nil
+func (nowhere) Upsert(_ context.Context, _ string, docs []bson.Raw) (origin.UpsertCounts, error) {
+	return origin.UpsertCounts{Inserted: len(docs)}, nil
 }
 
 // Retain implements origin.Importer.

@@ -98,7 +98,7 @@ func TestLoadInstitute(t *testing.T) {
 type announcing struct{ origin.Importer }
 
 // Upsert implements origin.Importer.
-func (a announcing) Upsert(ctx context.Context, collection string, docs []bson.Raw) (origin.Upserted, error) {
+func (a announcing) Upsert(ctx context.Context, collection string, docs []bson.Raw) (origin.UpsertCounts, error) {
 	done, err := a.Importer.Upsert(ctx, collection, docs)
 	if err == nil {
 		_, err = fmt.Println(len(docs))

@@ -28,34 +28,34 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 		return nil, place, io.EOF
 	}
 	if err != nil {
-		return nil, place, broken(place, err)
+		return nil, place, newBrokenFile(place, err)
 	}
 	size := raw.Length(head[:])
 	switch {
 	case size == -1:
 		return nil, place, errTerminator
 	case size < raw.MinDocument:
-		return nil, place, broken(place, fmt.Errorf("%w: length %d", errNotDocument, size))
+		return nil, place, newBrokenFile(place, fmt.Errorf("%w: length %d", errNotDocument, size))
 	case size > maxFrame:
-		return nil, place, broken(place, raw.TooLarge(int64(size)))
+		return nil, place, newBrokenFile(place, raw.TooLarge(int64(size)))
 	}
-	doc := make(bson.Raw, min(size, trusted))
+	doc := make(bson.Raw, min(size, maxUnchecked))
 	copy(doc, head[:])
-	if _, err = io.ReadFull(s, doc[len(head):]); err == nil && size > trusted {
+	if _, err = io.ReadFull(s, doc[len(head):]); err == nil && size > maxUnchecked {
 		var rest []byte
-		rest, err = io.ReadAll(io.LimitReader(s, int64(size-trusted)))
+		rest, err = io.ReadAll(io.LimitReader(s, int64(size-maxUnchecked)))
 		if doc = append(doc, rest...); err == nil && len(doc) < int(size) {
 			err = io.ErrUnexpectedEOF
 		}
 	}
 	if err != nil {
-		return nil, place, broken(place, err)
+		return nil, place, newBrokenFile(place, err)
 	}
 	return doc, place, nil
 }
 
-// trusted is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it reads.
-const trusted = 256 << 10
+// maxUnchecked is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it reads.
+const maxUnchecked = 256 << 10
 
 // readBSON reads a BSON file, which is a sequence of documents.
 func (s *Source) readBSON(in *stream, take takeFunc) error {
@@ -65,9 +65,9 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 		case err == io.EOF:
 			return nil
 		case err == errTerminator:
-			return broken(place, fmt.Errorf("%w: length -1", errNotDocument))
+			return newBrokenFile(place, fmt.Errorf("%w: length -1", errNotDocument))
 		case err == nil:
-			err = take(wellFormed(Document{s.Collections[0], doc, place}))
+			err = take(checkDocument(Document{s.Collections[0], doc, place}))
 		}
 		if err != nil {
 			return err
@@ -75,8 +75,8 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 	}
 }
 
-// wellFormed returns the document, or a *BadDocument if its BSON is malformed.
-func wellFormed(d Document) (Document, error) {
+// checkDocument returns the document, or a *BadDocument if its BSON is malformed.
+func checkDocument(d Document) (Document, error) {
 	if err := raw.Check(d.Raw); err != nil {
 		return Document{}, d.bad(err)
 	}

@@ -71,7 +71,7 @@ func (t *text) readLines(take takeFunc) error {
 		place := t.place()
 		err := t.gather(lineEnd)
 		if err != nil && err != io.EOF && err != errTextTooLong {
-			return broken(place, err)
+			return newBrokenFile(place, err)
 		}
 		if t.buf = bytes.TrimSpace(t.buf); len(t.buf) > 0 || err == errTextTooLong {
 			if err := take(t.parse(place, err)); err != nil {
@@ -119,13 +119,13 @@ func (t *text) readArray(take takeFunc) error {
 		place := t.place()
 		var inside nesting
 		if err = t.gather(inside.follow); err != nil && err != errTextTooLong {
-			return broken(place, err)
+			return newBrokenFile(place, err)
 		}
 		if err = take(t.parse(place, err)); err != nil {
 			return err
 		}
 	}
-	return broken(t.place(), err)
+	return newBrokenFile(t.place(), err)
 }
 
 // token returns the next byte that is not white space.
@@ -154,7 +154,7 @@ func (t *text) finish() error {
 	if err == nil {
 		err = fmt.Errorf("unexpected %q after the array", c)
 	}
-	return broken(place, err)
+	return newBrokenFile(place, err)
 }
 
 // nesting is the state of a scan through a document's text.

@@ -192,7 +192,7 @@ func (l *loader) write(ctx context.Context) error {
 	if err := l.read(ctx, l.put); err != nil {
 		return err
 	}
-	for _, c := range l.sorted() {
+	for _, c := range l.byName() {
 		if err := l.flush(ctx, c); err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHa
 	if l.held < maxHeld {
 		return nil
 	}
-	for _, c := range l.sorted() { // an archive fills several batches at once
+	for _, c := range l.byName() { // an archive fills several batches at once
 		if err := l.flush(ctx, c); err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (l *loader) flush(ctx context.Context, c *collection) error {
 
 // drop deletes from each collection the documents that the dump does not hold.
 func (l *loader) drop(ctx context.Context) error {
-	for _, c := range l.sorted() {
+	for _, c := range l.byName() {
 		if c.tally.Skipped > 0 {
 			c.tally.Kept = true
 			continue

@@ -34,8 +34,8 @@ func (m *memory) call(format string, args ...any) error {
 }
 
 // Upsert implements origin.Importer.
-func (m *memory) Upsert(ctx context.Context, collection string, docs []bson.Raw) (origin.Upserted, error) {
-	var done origin.Upserted
+func (m *memory) Upsert(ctx context.Context, collection string, docs []bson.Raw) (origin.UpsertCounts, error) {
+	var done origin.UpsertCounts
 	if err := m.call("upsert %s %d", collection, len(docs)); err != nil {
 		return done, err
 	}

@@ -54,8 +54,8 @@ func auxiliary(name string) bool {
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
 }
 
-// reserved returns why a collection is not imported, or "" if it is.
-func reserved(collection string) string {
+// exclusionOf returns why a collection is not imported, or "" if it is.
+func exclusionOf(collection string) string {
 	switch {
 	case strings.HasPrefix(collection, "system."):
 		return "belongs to the database server"

@@ -156,7 +156,7 @@ func (d *Dump) addFile(name, file string, inFolder bool) error {
 	if name == "-" && collection == "-" {
 		return errors.New("standard input: the name of the collection is missing")
 	}
-	if why := reserved(collection); why != "" {
+	if why := exclusionOf(collection); why != "" {
 		d.note("%s: ignored: %s", name, why)
 		return nil
 	}
@@ -186,7 +186,7 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 		if ns.database != s.database || s.only != "" && s.only != ns.collection {
 			continue
 		}
-		switch why, err := reserved(ns.collection), origin.CheckCollection(ns.collection); {
+		switch why, err := exclusionOf(ns.collection), origin.CheckCollection(ns.collection); {
 		case why != "":
 			d.note("%s: %s: ignored: %s", s.Name, ns.collection, why)
 		case err != nil: // skip it: users cannot rename it as they can rename a file, and they want the others

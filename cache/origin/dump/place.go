@@ -57,8 +57,8 @@ type BadDocument struct {
 // BrokenFile is the error for damage that makes the rest of a file unreadable.
 type BrokenFile struct{ fault }
 
-// broken returns a reader's error with its place. If a file ends too early, it says that the file is cut off.
-func broken(p Place, err error) *BrokenFile {
+// newBrokenFile returns a reader's error with its place. If a file ends too early, it says that the file is cut off.
+func newBrokenFile(p Place, err error) *BrokenFile {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
 	}

@@ -46,14 +46,14 @@ type Tally struct {
 // report returns the report of the run.
 func (l *loader) report() Report {
 	r := Report{Bad: l.bad, BadTotal: l.badTotal}
-	for _, c := range l.sorted() {
+	for _, c := range l.byName() {
 		r.Collections = append(r.Collections, c.tally)
 	}
 	return r
 }
 
-// sorted returns the collections by name.
-func (l *loader) sorted() []*collection {
+// byName returns the collections by name.
+func (l *loader) byName() []*collection {
 	return slices.SortedFunc(maps.Values(l.collections), func(a, b *collection) int {
 		return cmp.Compare(a.tally.Collection, b.tally.Collection)
 	})

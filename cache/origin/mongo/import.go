@@ -16,7 +16,7 @@ import (
 )
 
 // Upsert implements origin.Importer.
-func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return done, err
 	}

@@ -111,7 +111,7 @@ func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.R
 // existing _id; then fold starts again.
 func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
-		rest, err := p.notFolded(ctx, view, rows)
+		rest, err := p.outdatedRows(ctx, view, rows)
 		if err != nil || len(rest) == 0 {
 			return err
 		}
@@ -134,8 +134,8 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 	}
 }
 
-// notFolded returns the rows that the view's collection lacks or has in an older version.
-func (p publisher) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+// outdatedRows returns the rows that the view's collection lacks or has in an older version.
+func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID

@@ -61,7 +61,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 		batch, size = batch[:0], 0
 		return !unwanted, nil
 	}
-	for row, err := range s.side(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
+	for row, err := range s.side(at.View).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	if err := s.waitSettled(ctx, at); err != nil {
 		return 0, err
 	}
-	n, err := s.side(at.View).count(ctx, present(filter))
+	n, err := s.side(at.View).count(ctx, withoutTombstones(filter))
 	if err == nil {
 		_, err = s.readAt(ctx, at)
 	}
@@ -108,7 +108,7 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 		inner[names[len(names)-1]] = "$" + field
 	}
 	group := bson.D{{Key: "_id", Value: by}, {Key: "rows", Value: bson.D{{Key: "$sum", Value: 1}}}}
-	stages := bson.A{bson.D{{Key: "$match", Value: present(filter)}}, bson.D{{Key: "$group", Value: group}}}
+	stages := bson.A{bson.D{{Key: "$match", Value: withoutTombstones(filter)}}, bson.D{{Key: "$group", Value: group}}}
 	for found, err := range s.side(at.View).aggregate(ctx, stages) {
 		if err == nil {
 			err = fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
@@ -130,8 +130,8 @@ func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	return findOptions(q)
 }
 
-// present narrows a filter to rows that are not tombstones.
-func present(filter bson.Raw) bson.D {
+// withoutTombstones narrows a filter to rows that are not tombstones.
+func withoutTombstones(filter bson.Raw) bson.D {
 	there := bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}}
 	if filter == nil {
 		return there

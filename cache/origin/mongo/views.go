@@ -23,7 +23,7 @@ const (
 // Hashes implements origin.Views. It needs no staged rows: Begin has folded them in.
 func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	for r, err := range s.side(view).rows(ctx, present(nil), onlyInfo()) {
+	for r, err := range s.side(view).rows(ctx, withoutTombstones(nil), onlyInfo()) {
 		if err == nil {
 			err = fn(r.ID, r.Hash)
 		}
@@ -106,7 +106,7 @@ func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn 
 	}
 	filter := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: from}}}}
 	if from == 0 {
-		filter = present(nil)
+		filter = withoutTombstones(nil)
 	}
 	for r, err := range s.side(d.View).rows(ctx, filter, options.Find()) {
 		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {

@@ -27,15 +27,15 @@ func Store(ctx context.Context, uri string, b bolt.Options, m mongo.Options) (or
 	}
 	switch scheme {
 	case "bolt":
-		return opened(bolt.Open(rest, b))
+		return orNil(bolt.Open(rest, b))
 	case "mongodb", "mongodb+srv":
-		return opened(mongo.Open(ctx, uri, m))
+		return orNil(mongo.Open(ctx, uri, m))
 	}
 	return nil, fmt.Errorf("store %s://…: unknown kind of store; known are bolt, mongodb and mongodb+srv", scheme)
 }
 
-// opened returns a store as an interface that is nil if there is an error.
-func opened[S origin.Store](s S, err error) (origin.Store, error) {
+// orNil returns a store as an interface that is nil if there is an error.
+func orNil[S origin.Store](s S, err error) (origin.Store, error) {
 	if err != nil {
 		return nil, err
 	}

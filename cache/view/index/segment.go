@@ -61,7 +61,7 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 	if f.filling == nil {
 		return false, nil
 	}
-	defer fair.TurnOf(ctx).Shared()()
+	defer fair.TurnOf(ctx).Share()()
 	err := fair.Each(ctx, len(f.blocks), func(int) error {
 		b := int(f.filling.begun.Add(1)) - 1
 		if b >= len(f.blocks) {

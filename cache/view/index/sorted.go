@@ -146,7 +146,7 @@ func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, er
 // sortBy sorts the rows, unless the context ends, and keeps their order under a key that is in Budget.sorting.
 func (s *segment) sortBy(ctx context.Context, key derivedKey, order raw.Sort) (permutation, error) {
 	b := s.budget
-	defer fair.TurnOf(ctx).Shared()()
+	defer fair.TurnOf(ctx).Share()()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -28,8 +28,8 @@ func writable(r rune) rune {
 	return r
 }
 
-// escaped returns a text in which each byte that keep refuses is replaced by its format.
-func escaped(s, format string, keep func(c byte) bool) string {
+// escape returns a text in which each byte that keep refuses is replaced by its format.
+func escape(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, c := range []byte(s) {
@@ -45,7 +45,7 @@ func escaped(s, format string, keep func(c byte) bool) string {
 // address returns a URL for a quoted attribute. It escapes bytes that URLs do not allow.
 func address(url string) string {
 	inURL := func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'<>\\^`{|}", c) < 0 }
-	return strings.ReplaceAll(escaped(url, "%%%02X", inURL), "&", "&amp;")
+	return strings.ReplaceAll(escape(url, "%%%02X", inURL), "&", "&amp;")
 }
 
 // langTag matches valid values of the attribute lang. Records may store other texts.
@@ -62,7 +62,7 @@ func langOf(lang, around string) string {
 // idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte becomes "_" and its two
 // hexadecimal digits, so that different texts stay different.
 func idOf(s string) string {
-	return escaped(s, "_%02x", func(c byte) bool {
+	return escape(s, "_%02x", func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 	})
 }

@@ -48,7 +48,7 @@ func section(l *List, level int, titled bool) []byte {
 	if titled {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
-	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(l, first)), "</p>\n")
+	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
 	for i, it := range l.Items {
 		if i == 0 || it.Group != l.Items[i-1].Group {
 			if i > 0 {
@@ -95,8 +95,8 @@ func (f *fragment) heading(level int, class, id, title string) {
 	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
-// shown returns the text with the number of entries and the range on this page.
-func (f *fragment) shown(l *List, first int) string {
+// rangeText returns the text with the number of entries and the range on this page.
+func (f *fragment) rangeText(l *List, first int) string {
 	all, items := f.t.Entries(l.Count), len(l.Items)
 	switch {
 	case l.Count == 0:

@@ -135,7 +135,7 @@ func (q Query) String() string {
 	var all []string
 	for _, p := range table {
 		if len(q[p.name]) > 0 {
-			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(q.Spelled(p.name))))
+			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(q.FormValue(p.name))))
 		}
 	}
 	return strings.Join(all, "&")
@@ -144,8 +144,8 @@ func (q Query) String() string {
 // separators reverses escapes that a query does not need (RFC 3986: 3.4).
 var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
 
-// Spelled returns the values of a parameter as a form sends them. It is empty if the parameter is missing.
-func (q Query) Spelled(name string) string {
+// FormValue returns the values of a parameter as a form sends them. It is empty if the parameter is missing.
+func (q Query) FormValue(name string) string {
 	if p, _ := lookup(name); p.whole {
 		return q.Text(name)
 	}

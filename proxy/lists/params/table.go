@@ -134,7 +134,7 @@ func words(value string) (string, *rules.Error) {
 func oneOf(words ...string) func(string) (string, *rules.Error) {
 	return func(value string) (string, *rules.Error) {
 		if !slices.Contains(words, value) {
-			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quoted(value), DidYouMean(value, words))
+			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quote(value), DidYouMean(value, words))
 		}
 		return value, nil
 	}
@@ -145,7 +145,7 @@ func number(from, to int) func(string) (string, *rules.Error) {
 	return func(value string) (string, *rules.Error) {
 		n, ok := digits(value)
 		if !ok || n < from || n > to {
-			return "", wrongf("want a number from %d to %d, got %s", from, to, query.Quoted(value))
+			return "", wrongf("want a number from %d to %d, got %s", from, to, query.Quote(value))
 		}
 		return strconv.Itoa(n), nil
 	}
@@ -166,9 +166,9 @@ func year(value string) (string, *rules.Error) {
 	first, last := strconv.Itoa(from), strconv.Itoa(to)
 	switch {
 	case !ok:
-		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got %s", query.Quoted(value))
+		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got %s", query.Quote(value))
 	case from > to:
-		return "", wrongf("%s ends before it begins", query.Quoted(value))
+		return "", wrongf("%s ends before it begins", query.Quote(value))
 	case from == to:
 		return first, nil
 	case to == lastYear:

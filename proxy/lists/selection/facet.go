@@ -76,7 +76,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if !isYear {
 		found = frequent(found, chosen)
 	}
-	counted, err := m.labelled(ctx, found, name)
+	counted, err := m.choices(ctx, found, name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 		}
 	}
 	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
-		all = append(all, Choice{Value: params.Missing, Label: m.missing(name), Count: rest, Active: missing})
+		all = append(all, Choice{Value: params.Missing, Label: m.missingLabel(name), Count: rest, Active: missing})
 	}
 	for _, value := range chosen { // add ranges of years, and values that no row has
 		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
@@ -138,8 +138,8 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 	return all, err
 }
 
-// missing returns the label for rows without a value.
-func (m *Matches) missing(name string) string {
+// missingLabel returns the label for rows without a value.
+func (m *Matches) missingLabel(name string) string {
 	title := "other"
 	if name == params.Year {
 		title = "no-year"
@@ -164,8 +164,8 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 	})
 }
 
-// labelled returns the values of a filter with their labels, in their order.
-func (m *Matches) labelled(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
+// choices returns the values of a filter with their labels, in their order.
+func (m *Matches) choices(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
 	all := make([]Choice, len(found))
 	for i, v := range found {
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {

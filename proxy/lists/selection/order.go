@@ -32,7 +32,7 @@ type part struct {
 
 // parts divides a selection, in the order of the labels. The rows without a value come last.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{Choice{Label: m.missing(by.name)}, func() *filter.Filter { return without(by.name) }}
+	missing := part{Choice{Label: m.missingLabel(by.name)}, func() *filter.Filter { return without(by.name) }}
 	rest, err := selected.Narrow(ctx, missing.where())
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 	if err != nil {
 		return nil, err
 	}
-	choices, err := m.labelled(ctx, found, by.name)
+	choices, err := m.choices(ctx, found, by.name)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		switch {
 		case err != nil:
 		case len(m.Query[params.IDs]) > 0 && !m.Sorted:
-			err = w.asGiven(ctx, selected)
+			err = w.inOrderOfIDs(ctx, selected)
 		default:
 			_, err = w.below(ctx, selected, m.levels(), "")
 		}
@@ -200,8 +200,8 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	return true, nil
 }
 
-// asGiven yields the selected records in the order of the requested ids.
-func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
+// inOrderOfIDs yields the selected records in the order of the requested ids.
+func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error {
 	found := map[string]index.Row{}
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {

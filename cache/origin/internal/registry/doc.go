@@ -14,13 +14,13 @@ type Table[D any] interface {
 	Update(ctx context.Context, name string, change func(*D) error) (D, error)
 }
 
-// Revised counts the updates of a document, for tables that compare it before they write.
-type Revised struct {
+// Revision counts the updates of a document, for tables that compare it before they write.
+type Revision struct {
 	Revision uint64 `bson:"rev"`
 }
 
 // Revise increments the count of updates and returns the count before.
-func (r *Revised) Revise() (before uint64) {
+func (r *Revision) Revise() (before uint64) {
 	r.Revision++
 	return r.Revision - 1
 }

@@ -15,7 +15,7 @@ import (
 // greater.
 type Lease struct {
 	origin.Lease `bson:",inline"`
-	Revised      `bson:",inline"`
+	Revision     `bson:",inline"`
 	Term         time.Duration `bson:"term"` // nanoseconds
 }
 

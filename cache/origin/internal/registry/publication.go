@@ -66,7 +66,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		d.Past = append(d.Past[max(0, len(d.Past)+1-origin.MaxPast):], d.Published)
 		return nil
 	})
-	if err != nil && !errors.Is(err, origin.ErrFenced) && p.committed(ctx, &d) {
+	if err != nil && !errors.Is(err, origin.ErrFenced) && p.checkCommit(ctx, &d) {
 		err = nil
 	}
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	return d.Meta, nil
 }
 
-// committed reads the meta and reports whether a commit succeeded although its response was lost.
-func (p *publication) committed(ctx context.Context, d *View) bool {
+// checkCommit reads the meta and reports whether a commit succeeded although its response was lost.
+func (p *publication) checkCommit(ctx context.Context, d *View) bool {
 	stored, err := p.views.Read(ctx, p.begun.View)
 	*d = stored
 	return err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.begun.Next()

@@ -11,7 +11,7 @@ import (
 // View is a stored meta with the fields that only stores need.
 type View struct {
 	origin.Meta `bson:",inline"`
-	Revised     `bson:",inline"`
+	Revision    `bson:",inline"`
 	Token       uint64 `bson:"token"`   // the newest lease token; older ones are fenced off
 	Attempt     uint64 `bson:"attempt"` // counts publications; only the latest can be committed
 	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0 once settled

@@ -12,9 +12,9 @@ import (
 // a sentence that says what replaces it.
 func TestRemovedSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
-	for path, instead := range gone {
+	for path, instead := range replacements {
 		name := envName(path)
-		if _, err := Load(Sources{Environ: []string{name + "=1"}}); err == nil || err.Error() != name+": "+removed+instead {
+		if _, err := Load(Sources{Environ: []string{name + "=1"}}); err == nil || err.Error() != name+": "+removal+instead {
 			t.Errorf("%s: %v", name, err)
 		}
 		if strings.HasPrefix(path, "lists.links.") {
@@ -28,7 +28,7 @@ func TestRemovedSettings(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(inFile(file)); err == nil || err.Error() != file+":1: "+path+": "+removed+instead {
+		if _, err := Load(inFile(file)); err == nil || err.Error() != file+":1: "+path+": "+removal+instead {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -1,10 +1,10 @@
 package configs
 
-// removed is the beginning of the reason for refusing a setting in gone.
-const removed = "this setting was removed: "
+// removal is the beginning of the reason for refusing a setting in replacements.
+const removal = "this setting was removed: "
 
-// gone says what replaces each removed setting of earlier versions.
-var gone = map[string]string{
+// replacements says what replaces each removed setting of earlier versions.
+var replacements = map[string]string{
 	"views.index_budget":        "indexes may take 256 MiB",
 	"views.snapshot_every":      "a view's snapshot file is written once a minute at most",
 	"materialize.watch":         "changes are watched where the store announces them",
