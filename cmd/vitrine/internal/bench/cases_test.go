@@ -27,7 +27,7 @@ func TestCases(t *testing.T) {
 		{"filter-range", `/api/activities?limit=20&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
 		{"filter-in", `/api/activities?limit=20&json={"authors.user":{"$in":["a","b"]}}`},
 		{"filter-prefix", `/api/activities?limit=20&json={"title":{"$regex":"^The \\(n"}}`},
-		{"filter-scan", `/api/activities?limit=20&json={"title":{"$regex":"[m-o][h-j][f-h][g-i][s-u]","$options":"i"}}`},
+		{"filter-scan", `/api/activities?limit=20&json={"title":{"$regex":"[n-o][`},
 		{"filter-infix", `/api/activities?limit=20&json={"title":{"$regex":"nights light","$options":"i"}}`},
 		{"filter-elem", `/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`},
 		{"filter-mixed", `/api/activities?limit=20&json={"start_date":{"$gte":"2020-01-01","$lt":"2022-01-01"}}`},

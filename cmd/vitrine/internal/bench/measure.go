@@ -12,7 +12,7 @@ import (
 
 const (
 	maxRate    = 40_000               // more fresh questions per second than a server can answer
-	costlyRate = 5_000                // … of a costly case
+	costlyRate = 10_000               // … of a costly case
 	readyPoll  = 2 * time.Millisecond // how often to check whether a starting process is ready
 	keptTime   = 20 * time.Second     // how long a large answer may take until it is kept
 )

@@ -174,7 +174,7 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 	case name == "classes" && pair != nil: // an expression for a word, of a class for each letter
 		var b strings.Builder
 		for _, letter := range []byte(pair[1][:5]) {
-			fmt.Fprintf(&b, "[%c-%c]", letter-byte(dice.IntN(2)), letter+1)
+			fmt.Fprintf(&b, "[%c-%c]", letter-byte(dice.IntN(3)), letter+1+byte(dice.IntN(2)))
 		}
 		return b.String()
 	case name == "misquote" && len(words) > 0: // the title as people misremember it: a word is missing, and a number is new
