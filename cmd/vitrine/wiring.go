@@ -105,14 +105,13 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 		return nil, err
 	}
 	topics := materialize.Spectrum(materialize.SpectrumOptions{
-		Options: spectrum.Options{Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: func(record bson.Raw) (bson.Raw, error) {
-			return rendering().Complete(record)
-		}},
+		Options: spectrum.Options{
+			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL,
+			Strip:  i.hidden.Strip, // because all callers see summaries
+			Render: func(record bson.Raw) (bson.Raw, error) { return rendering().Complete(record) },
+		},
 		Catalogue: catalogueFile(cfg.Catalog.File), Fingerprint: func() string { return rendering().Fingerprint() },
 	})
-	if i.hidden != nil { // summaries must not contain hidden fields, because all callers see them
-		topics = materialize.Filled(topics, i.hidden.Strip, "hidden "+i.hidden.String())
-	}
 	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(topics), cfg.Views.Optional)
 	for n, job := range jobs {
 		if job.View != activities.View {

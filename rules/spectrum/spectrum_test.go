@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/access"
 	"vitrine/rules/ejson"
 	"vitrine/rules/spectrum"
 )
@@ -95,6 +96,28 @@ func TestBareRow(t *testing.T) {
 		`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],`+
 		`"count":1,"share":1.0,"timeline":[],"units":[],"researchers":[]}`,
 		string(spectrum.AppendRow(nil, rows[1], 2026)))
+}
+
+// TestStrip: activities are counted and shown without the fields that a summary must not show.
+func TestStrip(t *testing.T) {
+	hidden, err := access.NewFields([]string{"units", "topics.name", "web", "secret.topics"})
+	require.NoError(t, err)
+	rendered := `"rendered":{"web":"<b>x</b>","icon":"i","users":[]}`
+	activities := docs(t,
+		`{"_id":1,"affiliated":true,"year":2024,"units":["A"],"catalog":{"topics":[{"id":"T1","name":"Topic","score":0.9}]},`+rendered+`}`,
+		`{"_id":2,"affiliated":false,"year":2024,"catalog":{"topics":[{"id":"T1","score":0.9}]},`+rendered+`}`)
+	stripped := make([]bson.Raw, len(activities))
+	for i, a := range activities {
+		stripped[i] = hidden.Strip(a)
+	}
+	sources := spectrum.Sources{Units: docs(t, `{"id":"A","name":"Unit A","parent":"ROOT"}`)}
+	want := answer(t, summarise(t, spectrum.Options{}, sources, stripped), 2026)
+	assert.Equal(t, want, answer(t, summarise(t, spectrum.Options{Strip: hidden.Strip}, sources, activities), 2026))
+	assert.NotEqual(t, want, answer(t, summarise(t, spectrum.Options{}, sources, activities), 2026))
+
+	secret := docs(t, `{"_id":1,"affiliated":true,"secret":{"topics":[{"id":"T1"}]}}`)
+	o := spectrum.Options{Topics: "secret.topics", Strip: hidden.Strip}
+	assert.Empty(t, answer(t, summarise(t, o, spectrum.Sources{}, secret), 2026))
 }
 
 func TestSourceFilter(t *testing.T) {

@@ -29,6 +29,8 @@ type Options struct {
 	// CatalogURL is the public address of a topic, with {id} in place of its id. If empty, https://openalex.org/{id} is
 	// used.
 	CatalogURL string
+	// Strip returns an activity without the fields that a summary must not show. If nil, it may show all.
+	Strip func(activity bson.Raw) bson.Raw
 	// Render returns the whole rendered document of an activity, and keeps the parts that the activity has. If nil, the
 	// stored document is used.
 	Render func(activity bson.Raw) (bson.Raw, error)
@@ -45,6 +47,7 @@ type Sources struct {
 type Summary struct {
 	path   []string
 	url    string
+	strip  func(bson.Raw) bson.Raw // nil if nothing is hidden
 	render func(bson.Raw) (bson.Raw, error)
 
 	catalogue map[string]bson.Raw
@@ -75,6 +78,7 @@ func New(o Options, sources Sources) *Summary {
 	s := &Summary{
 		path:      strings.Split(cmp.Or(o.Topics, "catalog.topics"), "."),
 		url:       cmp.Or(o.CatalogURL, "https://openalex.org/{id}"),
+		strip:     o.Strip,
 		render:    o.Render,
 		catalogue: make(map[string]bson.Raw, len(sources.Catalogue)),
 		units:     visibleUnits(sources.Units),
@@ -95,6 +99,10 @@ func New(o Options, sources Sources) *Summary {
 // topics, and among its researchers' unless it stores them.
 func (s *Summary) Add(record bson.Raw) error {
 	topics, ok := s.assignments(record)
+	if ok && s.strip != nil { // most activities are outside the spectrum, with fewer fields, too
+		record = s.strip(record)
+		topics, ok = s.assignments(record)
+	}
 	if !ok {
 		return nil
 	}
