@@ -73,7 +73,7 @@ func TestLeaseLostDuringARunPublishesNothing(t *testing.T) {
 	}
 }
 
-// However runners come and go, there is never more than one at work.
+// At most one runner works at a time, while runners start and stop.
 func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()

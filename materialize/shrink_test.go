@@ -31,7 +31,7 @@ func wantHeld(t *testing.T, out materialize.Outcome, words string) {
 	}
 }
 
-// A collection that rows are made from is guarded as the rows are, whatever becomes of them.
+// A run is held if a collection that rows are made from shrinks too much, even if the rows stay.
 func TestShrinkingDependencyIsHeld(t *testing.T) {
 	for _, of := range []string{"marks", "records"} {
 		t.Run(of, func(t *testing.T) {

@@ -51,7 +51,7 @@ type topicRow struct {
 	}
 }
 
-// spectrumIn answers the view as a caller gets it at a moment.
+// spectrumIn returns the answer that a caller gets from the view at a time.
 func spectrumIn(t *testing.T, views origin.Views, now time.Time) (spectrum.Totals, map[string]topicRow) {
 	t.Helper()
 	var totals spectrum.Totals

@@ -7,7 +7,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestLanguageIsChecked: a language that there is none of is refused by every endpoint.
+// TestLanguageIsChecked: every endpoint refuses an unknown language.
 func TestLanguageIsChecked(t *testing.T) {
 	s := proxytest.Open(t, matrixStore(t), matrixOptions(t, []byte("session secret"), false, "10.0.0.0/8"))
 	for _, row := range matrix {

@@ -135,8 +135,8 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// TestPageFetchesNothing: the page's policy lets in what it brings along, and
-// nothing on it names another place.
+// TestPageFetchesNothing: the page's policy allows its own style and script, and the page has no address of another
+// server to load from.
 func TestPageFetchesNothing(t *testing.T) {
 	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Get("/docs")
 	policy := res.Header.Get("Content-Security-Policy")

@@ -274,8 +274,7 @@ func TestSearchReadsNoModes(t *testing.T) {
 	}
 }
 
-// TestHiddenIsNoFilter: hide and workflow are fields like others; no list leaves
-// records out for them.
+// TestHiddenIsNoFilter: no endpoint of the API leaves out records because of their fields hide and workflow.
 func TestHiddenIsNoFilter(t *testing.T) {
 	s := proxytest.NewStore()
 	s.Publish(rules.ViewActivities, proxytest.Parse(t,

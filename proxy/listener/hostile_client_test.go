@@ -92,7 +92,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// TestWhoIsLimited: two requests are of one client or of two.
+// TestWhoIsLimited: which addresses count as one client for the limit on requests.
 func TestWhoIsLimited(t *testing.T) {
 	tests := []struct {
 		name          string

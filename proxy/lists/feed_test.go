@@ -146,8 +146,8 @@ func TestAtom(t *testing.T) {
 	}
 }
 
-// TestFeedsByEntry: all three feeds have the 50 records that were entered last, whatever year
-// they are of, those of one day by their own, and of a list as of everything.
+// TestFeedsByEntry: each of the three feeds, of one list or of all records, has the 50 records that were entered last, of
+// any year. Records entered on one day are in the order of their own dates.
 func TestFeedsByEntry(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != "activities" {

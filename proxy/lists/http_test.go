@@ -230,7 +230,7 @@ func TestChosenValues(t *testing.T) {
 	}
 }
 
-// TestOEmbedAddresses: only what leads to a list or an item here is embedded.
+// TestOEmbedAddresses: oEmbed answers only for addresses of lists and items of this server.
 func TestOEmbedAddresses(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for address, want := range map[string]int{

@@ -229,8 +229,8 @@ func TestExpressionsBesideHits(t *testing.T) {
 	}
 }
 
-// TestCacheBusting: queries never seen before, as fast as they are answered. Memory stays
-// within the budgets, and what is asked for all the time stays in it.
+// TestCacheBusting: clients send new queries as fast as the server answers them. Memory stays within the budgets, and an
+// answer that clients request all the time stays in it.
 func TestCacheBusting(t *testing.T) {
 	const answers, indexes = 4 << 20, 8 << 20
 	o := proxytest.Options(t)

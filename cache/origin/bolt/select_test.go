@@ -53,8 +53,7 @@ func TestSelectReadsInBatches(t *testing.T) {
 	}
 }
 
-// countedLooks counts how often a context is asked whether it has ended, which every
-// transaction does as it begins.
+// countedLooks counts the calls of a context's Err. Every transaction calls it when it begins.
 type countedLooks struct {
 	context.Context
 	n int
