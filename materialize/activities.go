@@ -93,3 +93,10 @@ func Marked(job Job, options func() mark.Options) Job {
 	}
 	return job
 }
+
+// Searched makes a job publish with each row the words by which queries find it. words is pure; rules identifies it.
+func Searched(job Job, words func(row bson.Raw) []string, rules string) Job {
+	job.Fingerprint += " " + rules
+	job.words = words
+	return job
+}

@@ -51,6 +51,8 @@ type Job struct {
 	// per run, and must return equal rows for equal input.
 	Summarize func(ctx context.Context, in Input) (rows iter.Seq[bson.Raw], err error)
 
+	words func(row bson.Raw) []string // returns the words of a row; nil if rows have none
+
 	fill func(record bson.Raw) bson.Raw // returns the record that the functions above get; nil means the record itself
 }
 

@@ -267,6 +267,21 @@ func (b *build) mark(ctx context.Context, c *change) (err error) {
 // id returns the _id of the record. compare has skipped records without one.
 func (c *change) id() bson.RawValue { return c.record.Lookup("_id") }
 
+// words returns the words of a row, or nil if the job has none, or the row has no room for them.
+func (b *build) words(row bson.Raw) []string {
+	if b.job.words == nil {
+		return nil
+	}
+	words, size := b.job.words(row), len(row)
+	for _, word := range words {
+		size += len(word) + 16 // more than an array's element needs
+	}
+	if size > maxRow {
+		return nil
+	}
+	return words
+}
+
 // rows returns the rows to publish for rendered changes, and updates the counts and the index.
 func (b *build) rows(changes []change) []origin.Row {
 	rows := make([]origin.Row, 0, len(changes))
@@ -285,7 +300,7 @@ func (b *build) rows(changes []change) []origin.Row {
 		default:
 			b.out.Changed++
 			row.hash, row.plain, row.live = c.hash, c.plain, true
-			rows = append(rows, origin.Row{ID: c.id(), Hash: c.hash, Doc: c.row})
+			rows = append(rows, origin.Row{ID: c.id(), Hash: c.hash, Doc: c.row, Words: b.words(c.row)})
 		}
 	}
 	return rows

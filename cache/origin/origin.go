@@ -112,7 +112,13 @@ type Row struct {
 	Generation uint64        // the generation that published this version
 	Hash       uint64        // hash of the record and of everything else that the row was made from
 	Doc        bson.Raw      // has ID as its _id; nil in a tombstone, which means that the row is deleted
+	// Words are texts by which Queries find the row at WordsPath. Readers do not get them, and a store without indexes
+	// does not keep them.
+	Words []string
 }
+
+// WordsPath is the path at which a store has the Words of its rows.
+const WordsPath = "_view.words"
 
 // Meta describes a published view. Stores keep it in this form, one document for each view. Times have a precision of a
 // millisecond, as in BSON.

@@ -17,12 +17,13 @@ import (
 )
 
 var queryTests = map[string]func(*testing.T, harness){
-	"a query on a view is answered in its order": testSelect,
-	"a query on a view leaves out what is gone":  testSelectGone,
-	"a query keeps to its generation":            testSelectStale,
-	"queries see whole generations":              testSelectWhole,
-	"rows are counted by the values of fields":   testDistinct,
-	"a view may be indexed":                      testIndex,
+	"a query on a view is answered in its order":  testSelect,
+	"a query on a view leaves out what is gone":   testSelectGone,
+	"a query keeps to its generation":             testSelectStale,
+	"queries see whole generations":               testSelectWhole,
+	"rows are counted by the values of fields":    testDistinct,
+	"rows are found by words, not read with them": testWords,
+	"a view may be indexed":                       testIndex,
 }
 
 // selected collects what a query on the view yields, as "id:n" in its order; an n
@@ -139,6 +140,41 @@ func testDistinct(t *testing.T, h harness) {
 	publish(t, s, l, 200, row(t, "001", 2))
 	if err := s.Distinct(t.Context(), meta, nil, []string{"n"}, func(bson.Raw, int) error { return nil }); !errors.Is(err, origin.ErrStale) {
 		t.Errorf("Distinct at the generation before: %v, want ErrStale", err)
+	}
+}
+
+func testWords(t *testing.T, h harness) {
+	s := h.open(t, settings{})
+	l := acquire(t, s, "a")
+	a, b := row(t, "a", 1), row(t, "b", 2)
+	a.Words, b.Words = []string{"lamp", "moth"}, []string{"moths"}
+	publish(t, s, l, 2, a, b)
+	meta := publish(t, s, l, 3, row(t, "c", 3))
+	check := func(r origin.Row) error {
+		if r.Words != nil {
+			t.Errorf("%s is read with the words %q", r.ID, r.Words)
+		}
+		return nil
+	}
+	for since := range meta.Generation {
+		must(s.Rows(t.Context(), view, since, check))(t)
+	}
+	for _, q := range []origin.Query{{}, {Projection: []string{"n"}}} {
+		for doc, err := range s.Select(t.Context(), meta, q) {
+			if ok(t, err); len(must(doc.Elements())(t)) != 2 {
+				t.Errorf("%v yields %s", q.Projection, doc)
+			}
+		}
+	}
+	if !h.plain {
+		return // no indexes, so no words
+	}
+	for word, want := range map[any][]string{
+		"moth": {"a:1"}, "mot": {}, "lamp": {"a:1"},
+		bson.Regex{Pattern: "^mo"}: {"a:1", "b:2"}, bson.Regex{Pattern: "^th"}: {},
+	} {
+		q := origin.Query{Filter: raw(t, bson.D{{Key: origin.WordsPath, Value: word}})}
+		same(t, fmt.Sprint(word), must(selected(s.Select(t.Context(), meta, q)))(t), want)
 	}
 }
 

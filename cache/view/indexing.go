@@ -18,7 +18,11 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 	}
 	var errs []error
 	for _, def := range defs {
-		if keys := indexKeys(def.Order, def.WarmPaths()); len(keys) > 0 {
+		keys := indexKeys(def.Order, def.WarmPaths())
+		if def.WordRules != "" {
+			keys = append(keys, raw.Sort{{Path: raw.PathOf(origin.WordsPath)}})
+		}
+		if len(keys) > 0 {
 			errs = append(errs, indexer.Index(ctx, def.Name, keys))
 		}
 	}

@@ -67,9 +67,9 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 		return nil, err
 	}
 	v.builder.Drop()
-	next := &Snapshot{meta: meta, rows: &storedRows{v, meta, v.set.o.Strip}}
+	next := &Snapshot{meta: meta, rows: v.stored(meta, false)}
 	if v.set.o.Strip != nil {
-		next.whole = &storedRows{view: v, meta: meta}
+		next.whole = v.stored(meta, true)
 	}
 	return v.swap(ctx, next), nil
 }
@@ -78,7 +78,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	s := &Snapshot{meta: meta, rows: memory{table}}
 	if v.stripped {
-		s.whole = &storedRows{view: v, meta: meta}
+		s.whole = v.stored(meta, true)
 	}
 	return s
 }

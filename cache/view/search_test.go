@@ -16,7 +16,7 @@ import (
 )
 
 // TestSearchWhereverRowsAre asks a view in memory and the same in the store for words and
-// facets.
+// facets, and once more where the store has the words.
 func TestSearchWhereverRowsAre(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks one thing after the other")
@@ -25,15 +25,6 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 5))
 	one := func(of ...any) any { return of[dice.IntN(len(of))] }
 	var docs []bson.Raw
-	for i := range 200 {
-		docs = append(docs, mustRaw(bson.D{
-			{Key: "_id", Value: fmt.Sprintf("%03d", i)}, {Key: "year", Value: one(int32(2020), int64(2020), 2021.0, "2020", nil)},
-			{Key: "title", Value: one("Moths and lamps", "Of Müller's moth", "lamp", "<i>Moth</i>", int32(1))},
-			{Key: "venue", Value: one("Moth Letters", "Letters", "Mueller Lectures", bson.A{})},
-			{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: one("A", "B", nil)}}, bson.D{{Key: "id", Value: one("A", bson.A{"B", "C"})}}}},
-		}))
-	}
-	p.publish("things", len(docs), docs...)
 	def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: func(row bson.Raw, add func(string, bool)) {
 		for _, field := range []string{"title", "venue"} {
 			if text, ok := row.Lookup(field).StringValueOK(); ok {
@@ -41,6 +32,17 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 			}
 		}
 	}}
+	for i := range 200 {
+		doc := bson.D{
+			{Key: "_id", Value: fmt.Sprintf("%03d", i)}, {Key: "year", Value: one(int32(2020), int64(2020), 2021.0, "2020", nil)},
+			{Key: "title", Value: one("Moths and lamps", "Of Müller's moth", "lamp", "<i>Moth</i>", int32(1))},
+			{Key: "venue", Value: one("Moth Letters", "Letters", "Mueller Lectures", bson.A{})},
+			{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: one("A", "B", nil)}}, bson.D{{Key: "id", Value: one("A", bson.A{"B", "C"})}}}},
+		}
+		words := bson.D{{Key: "words", Value: def.WordsOf(mustRaw(doc))}} // in the row, because the embedded store keeps no others
+		docs = append(docs, mustRaw(append(doc, bson.E{Key: "_view", Value: words})))
+	}
+	p.publish("things", len(docs), docs...)
 	for _, json := range []string{`{}`, `{"year":{"$gte":2020}}`, `{"title":{"$regex":"m","$options":"i"}}`} {
 		f, err := filter.Parse([]byte(json), filter.Options{})
 		if err != nil {
@@ -48,8 +50,12 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 		}
 		for _, q := range []string{"", "mo", "moth ", "muller moth", "lect moth", "nothing", "l m", "moth lamp"} {
 			var answers []string
-			for _, mode := range []view.Mode{view.Memory, view.Store} {
-				snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: mode}, def)
+			for _, place := range []struct {
+				mode  view.Mode
+				rules string
+			}{{view.Memory, ""}, {view.Store, "other"}, {view.Store, publishedRules}} {
+				def.WordRules = place.rules
+				snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: place.mode}, def)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,9 +65,56 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 				}
 				answers = append(answers, searched(t, selected, fold.Terms(q)))
 			}
-			if answers[0] != answers[1] {
-				t.Errorf("%s, %q:\nin memory %s\nin the store %s", json, q, answers[0], answers[1])
+			for i := range answers {
+				if answers[0] != answers[i] {
+					t.Errorf("%s, %q:\nin memory %s\nin the store, %d %s", json, q, answers[0], i, answers[i])
+				}
 			}
+		}
+	}
+}
+
+// TestWordsOfTheStore: searches read the words of the store, if they were made by the view's own rules and
+// from rows without the fields that are hidden.
+func TestWordsOfTheStore(t *testing.T) {
+	p := newPublisher(t)
+	p.publish("things", 1, mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: "here"}, {Key: "_view", Value: bson.D{{Key: "words", Value: bson.A{"stored"}}}}}))
+	def := index.Definition{Name: "things", Words: func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) }}
+	found := func(snap *view.Snapshot, term string) int {
+		t.Helper()
+		selected, err := snap.Select(t.Context(), filter.All())
+		if err == nil {
+			selected, err = selected.Search(t.Context(), []string{term})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return selected.Count()
+	}
+	keep := func(doc bson.Raw) bson.Raw { return doc }
+	for _, c := range []struct {
+		name   string
+		rules  string
+		strip  func(bson.Raw) bson.Raw
+		whole  bool
+		stored bool
+	}{
+		{"its rules", publishedRules, nil, false, true},
+		{"no rules", "", nil, false, false},
+		{"other rules", "other", nil, false, false},
+		{"stripped", publishedRules, keep, false, true},
+		{"whole", publishedRules, keep, true, false},
+	} {
+		def.WordRules = c.rules
+		snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Strip: c.strip}, def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.whole {
+			snap = snap.Whole()
+		}
+		if stored, here := found(snap, "stored") == 1, found(snap, "here") == 1; stored != c.stored || here == c.stored {
+			t.Errorf("%s: found by the store's word %t, by the row's %t", c.name, stored, here)
 		}
 	}
 }

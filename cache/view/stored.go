@@ -41,6 +41,18 @@ type storedRows struct {
 	view  *view
 	meta  origin.Meta
 	strip func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
+	words bool                    // the store finds rows by the words of the view's definition
+}
+
+// stored returns a view's rows in the store: stripped as in memory, or whole.
+func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
+	s := &storedRows{view: v, meta: meta}
+	if !whole {
+		s.strip = v.set.o.Strip
+	}
+	stripped := s.strip != nil || v.set.o.Strip == nil // published words are those of stripped rows
+	s.words = stripped && v.def.WordRules != "" && strings.Contains(meta.Rules, v.def.WordRules)
+	return s
 }
 
 // Len implements rows.
@@ -96,11 +108,14 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	return sel, nil
 }
 
-// by sets the filter of the selection.
+// by sets the filter of the selection, and adds the words that the store finds.
 func (s *storedSelection) by(node filter.Node) {
 	s.filter = node
 	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= raw.MinDocument {
 		s.query = nil
+	}
+	if s.rows.words {
+		s.query = having(s.query, s.searches)
 	}
 }
 
@@ -151,7 +166,7 @@ func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[[]byte], e
 // all fields.
 func (s *storedSelection) reading(fields []string) origin.Query {
 	q := origin.Query{Filter: s.query}
-	if fields == nil || len(s.searches) > 0 {
+	if fields == nil || s.matches() {
 		return q // all fields, because the rules that find the words may read any
 	}
 	paths, all := filter.Paths(s.filter)
@@ -177,7 +192,7 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	}
 	q := s.reading(s.fields)
 	q.Sort = s.order
-	if s.decided() {
+	if s.decided() && s.level == nil {
 		q.Skip, q.Limit = int64(max(offset, 0)), int64(max(limit, 0))
 		return s.documents(ctx, q, nil)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,13 +17,42 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Search implements Selection. It reads all rows to count those that have all terms.
+// having adds to a query that rows have the words of searches.
+func having(query bson.Raw, searches [][]string) bson.Raw {
+	var all bson.A
+	for _, terms := range searches {
+		for i, term := range terms {
+			switch {
+			case term == "":
+			case i < len(terms)-1:
+				all = append(all, bson.D{{Key: origin.WordsPath, Value: term}})
+			default:
+				all = append(all, bson.D{{Key: origin.WordsPath, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(term)}}}})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return query
+	}
+	if query != nil {
+		all = append(all, query)
+	}
+	joined, err := bson.Marshal(bson.D{{Key: "$and", Value: all}})
+	if err != nil { // cannot fail: terms are valid UTF-8 without zero bytes
+		panic(err)
+	}
+	return joined
+}
+
+// Search implements Selection. If the store does not have the words, it reads all rows to count those that have all
+// terms.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
 	if err := s.rows.view.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
 	found.searches = append(slices.Clip(s.searches), terms)
+	found.by(found.filter)
 	return found.counted(ctx)
 }
 
@@ -41,6 +71,7 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selecti
 // counted counts the rows of a new selection, by level if there are terms. If the query does not decide alone, it reads
 // the fields that the filter needs.
 func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
+	s.levels = nil
 	switch {
 	case s.decided() && s.query == nil:
 		s.size = s.rows.meta.Rows
@@ -48,13 +79,18 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 		s.size, err = s.rows.view.set.queries.Count(ctx, s.rows.meta, s.query)
 		err = s.moved(err)
 	default:
-		s.size, s.levels = 0, make([]int, len(slices.Concat(s.searches...))+1)
+		if s.size = 0; !s.rows.words {
+			s.levels = s.newLevels()
+		}
 		for _, err = range s.documents(ctx, s.reading([]string{}), s.levels) {
 			s.size++
 		}
 	}
 	return s, err
 }
+
+// newLevels returns an empty tally of levels.
+func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Concat(s.searches...))+1) }
 
 // ByRelevance implements Selection.
 func (s *storedSelection) ByRelevance() Selection {
@@ -64,7 +100,12 @@ func (s *storedSelection) ByRelevance() Selection {
 }
 
 // decided reports whether the query alone decides which rows are selected.
-func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 0 }
+func (s *storedSelection) decided() bool { return s.exact && (s.rows.words || len(s.searches) == 0) }
+
+// matches reports whether documents looks for terms in rows.
+func (s *storedSelection) matches() bool {
+	return len(s.searches) > 0 && (!s.rows.words || s.level != nil)
+}
 
 // documents yields the documents that match the query and the filter and have the terms. With a level, it yields only
 // those with that many terms of the last search in their title. It counts all of them by level in tally, unless that is
@@ -72,6 +113,7 @@ func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 
 func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
+		terms := tally != nil || s.matches()
 		var bounds *filter.Bounds
 		if s.backtracks {
 			bounds = filter.NewBounds(fair.Backtracking(ctx))
@@ -84,7 +126,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 			if hit && !s.exact {
 				hit, err = filter.Match(s.filter, doc, bounds)
 			}
-			for i := 0; hit && err == nil && i < len(s.searches); i++ {
+			for i := 0; terms && hit && err == nil && i < len(s.searches); i++ {
 				titles, hit = s.rows.view.def.Match(doc, s.searches[i])
 				err = turn.Check(ctx)
 			}
@@ -106,7 +148,17 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := max(offset, 0), cmp.Or(max(limit, 0), s.size)
-		for level, n := range slices.Backward(s.levels) {
+		levels := s.levels
+		if levels == nil { // counted did not look for terms
+			levels = s.newLevels()
+			for _, err := range s.documents(ctx, s.reading(nil), levels) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+		}
+		for level, n := range slices.Backward(levels) {
 			if n <= skip {
 				skip -= n
 				continue

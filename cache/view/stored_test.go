@@ -34,6 +34,9 @@ type publisher struct {
 	lease origin.Lease
 }
 
+// publishedRules are the rules of the views that a publisher publishes.
+const publishedRules = "rules"
+
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(t.TempDir(), "views.db"), bolt.Options{})
@@ -67,7 +70,7 @@ func (p *publisher) publish(name string, live int, docs ...bson.Raw) {
 	if err := pub.Put(ctx, rows); err != nil {
 		p.t.Fatal(err)
 	}
-	if _, err := pub.Commit(ctx, live, "rules"); err != nil {
+	if _, err := pub.Commit(ctx, live, publishedRules); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
-	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -26,17 +25,6 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 )
-
-// viewsOf declares the views, adjusted to the configuration.
-func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
-
-// allViews declares the views and, if there are public lists, what the lists need.
-func (p *program) allViews(cfg configs.Config) []index.Definition {
-	if !cfg.Lists.Enabled {
-		return viewsOf(cfg)
-	}
-	return proxylists.Views(viewsOf(cfg), p.cite)
-}
 
 // proxyOptions returns the options of the front end from the configuration and the other parts.
 func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
@@ -63,7 +51,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
-		Lists: listOptions(cfg.Config, p.cite),
+		Lists: listOptions(cfg.Config, p.institute.cite),
 		Views: p.views, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,

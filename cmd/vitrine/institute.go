@@ -17,6 +17,7 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/access"
+	"vitrine/rules/cite"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
@@ -30,6 +31,7 @@ type institute struct {
 	zone     *time.Location
 	lists    atomic.Pointer[lists] // lists of the configuration as last read
 	rules    *render.Rules
+	cite     *cite.Mapping  // how to read records in public lists
 	labels   label.Sets     // built-in names, including those of the rules
 	ownNames label.Sets     // names from the site's own file; nil if there is none
 	sealed   string         // a random key that no caller can know
@@ -51,6 +53,9 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 		}
 	}
 	if i.rules, err = loadRules(cfg.Rules); err != nil {
+		return nil, err
+	}
+	if i.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, configs.CiteRules, cite.Load); err != nil {
 		return nil, err
 	}
 	if i.labels, err = label.Parse(configs.LabelSets()); err == nil && cfg.Labels.File != "" {

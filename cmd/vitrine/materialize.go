@@ -77,7 +77,7 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 		}
 	}
 	if view.Mode(cfg.Views.Mode) != view.Memory {
-		err = errors.Join(err, view.Index(ctx, store, viewsOf(cfg)))
+		err = errors.Join(err, view.Index(ctx, store, inst.allViews()))
 	}
 	return outcomes, err
 }

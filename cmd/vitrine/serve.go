@@ -25,7 +25,6 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
-	"vitrine/rules/cite"
 )
 
 // serveCommand runs the server.
@@ -117,7 +116,6 @@ type program struct {
 	sources   configs.Sources  // where to read the configuration again
 	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
 	log       *slog.Logger
-	cite      *cite.Mapping // how to read records in public lists
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics
@@ -165,13 +163,10 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
-	if p.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, configs.CiteRules, cite.Load); err != nil {
-		return nil, err
-	}
 	o := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
-		Views: p.allViews(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
+		Views: p.institute.allViews(), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
 		Foreign: readThrough(cfg, store), Logger: log,
 		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
 		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},

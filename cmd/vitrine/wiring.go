@@ -115,8 +115,9 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(topics), cfg.Views.Optional)
 	for n, job := range jobs {
 		if job.View != activities.View {
-			jobs[n] = i.marked(job)
+			job = i.marked(job)
 		}
+		jobs[n] = i.withWords(job)
 	}
 	return jobs, nil
 }

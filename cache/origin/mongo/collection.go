@@ -119,7 +119,9 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 
 // aggregate yields the documents that a pipeline returns, as documents does.
 func (c collection) aggregate(ctx context.Context, stages bson.A) iter.Seq2[bson.Raw, error] {
-	return c.read(ctx, queryError, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Aggregate(ctx, stages) })
+	return c.read(ctx, queryError, func(ctx context.Context) (*driver.Cursor, error) {
+		return c.inner.Aggregate(ctx, stages, options.Aggregate().SetAllowDiskUse(true))
+	})
 }
 
 // read yields the documents of the cursor that open returns.

@@ -22,6 +22,7 @@ type rowInfo struct {
 	Hash       int64         `bson:"hash"` // the unsigned hash as a signed number
 	Gone       bool          `bson:"gone,omitempty"`
 	ID         bson.RawValue `bson:"id,omitempty"` // the row's own _id, in view_staged
+	Words      []string      `bson:"words,omitempty"`
 }
 
 // stagedPrefix is the beginning of the _id of every staged row of an attempt. Ids are text so that the rows of an
@@ -47,7 +48,7 @@ func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf
 
 // infoOf returns the content of viewField for a row.
 func infoOf(r origin.Row, generation uint64) rowInfo {
-	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil}
+	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil, Words: r.Words}
 }
 
 // encode joins _id, the document's fields and viewField, which replaces a field of the same
@@ -88,7 +89,7 @@ func decode(doc bson.Raw) (r origin.Row, err error) {
 	if err != nil {
 		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
 	}
-	r = origin.Row{ID: raw.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash)}
+	r = origin.Row{ID: raw.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash), Words: info.Words}
 	if info.Gone {
 		return r, nil
 	}

@@ -125,9 +125,12 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	q.Sort = q.Sort.Total()
 	if q.Projection != nil {
-		q.Projection = append(slices.Clip(q.Projection), viewField)
+		q.Projection = append(slices.Clip(q.Projection), pathGeneration)
+		return findOptions(q)
 	}
-	return findOptions(q)
+	o := findOptions(q)
+	o.Opts = append(o.Opts, withoutWords().Opts...)
+	return o
 }
 
 // withoutTombstones narrows a filter to rows that are not tombstones.

@@ -17,6 +17,7 @@ import (
 // Fields of viewField, as paths.
 const (
 	pathGeneration = viewField + ".gen"
+	pathHash       = viewField + ".hash"
 	pathGone       = viewField + ".gone"
 )
 
@@ -48,7 +49,12 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 
 // onlyInfo projects rows to id, generation and hash.
 func onlyInfo() *options.FindOptionsBuilder {
-	return options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
+	return options.Find().SetProjection(bson.D{{Key: pathGeneration, Value: 1}, {Key: pathHash, Value: 1}, {Key: pathGone, Value: 1}})
+}
+
+// withoutWords projects rows to all but their words.
+func withoutWords() *options.FindOptionsBuilder {
+	return options.Find().SetProjection(bson.D{{Key: origin.WordsPath, Value: 0}})
 }
 
 // mapKey returns the same text for ids that the server considers equal.
@@ -91,7 +97,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
-		for r, err := range s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), options.Find()) {
+		for r, err := range s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords()) {
 			if err != nil {
 				return err
 			}
@@ -108,7 +114,7 @@ func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn 
 	if from == 0 {
 		filter = withoutTombstones(nil)
 	}
-	for r, err := range s.side(d.View).rows(ctx, filter, options.Find()) {
+	for r, err := range s.side(d.View).rows(ctx, filter, withoutWords()) {
 		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
 			continue
 		}

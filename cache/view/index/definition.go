@@ -16,6 +16,9 @@ type Definition struct {
 	// Words calls add with each text of a row whose words can be searched, and with whether the text belongs to the
 	// title. It must be pure, because several goroutines call it. If nil, no words are indexed and Search fails.
 	Words func(row bson.Raw, add func(text string, title bool))
+	// WordRules identifies Words. If the rows in a store were published with the words of the same rules, the store
+	// searches them. If empty, it does not.
+	WordRules string
 
 	places map[string]place // places of its fragments
 }

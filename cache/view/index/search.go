@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
@@ -10,6 +11,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index/words"
+	"vitrine/rules/fold"
 )
 
 // wordsKey is the key of a segment's words.
@@ -73,6 +75,14 @@ func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titl
 		}
 	}
 	return all, titles, nil
+}
+
+// WordsOf returns the words under which Search finds a row, sorted.
+func (d *Definition) WordsOf(row bson.Raw) []string {
+	all := map[string]struct{}{}
+	var folder fold.Folder
+	d.Words(row, func(text string, _ bool) { folder.Each(text, func(word []byte) { all[string(word)] = struct{}{} }) })
+	return slices.Sorted(maps.Keys(all))
 }
 
 // Match is Search for a single row: it reports whether the row has all terms, and returns how many of them are in its

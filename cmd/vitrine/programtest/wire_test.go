@@ -26,7 +26,7 @@ func TestServeOverTheWire(t *testing.T) {
 	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and late on a busy machine is not wrong
 	uri += "?timeoutMS=300000"
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
-	builder := startServer(t, dir, "--store", uri).ready()
+	builder := startServer(t, dir, "--store", uri, "--views-mode", "store").ready() // publishes words
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
 	stored := startServer(t, dir, "--store", uri, "--no-materialize", "--views-mode", "store").ready()
 	for _, path := range []string{
