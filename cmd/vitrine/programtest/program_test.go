@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,8 +14,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,6 +38,11 @@ var binary string
 
 func TestMain(m *testing.M) {
 	alone()
+	// Tests mostly wait for processes, so that more go on at a time than there are processors.
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == n.DefValue {
+		_ = n.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0)))
+	}
 	dir, err := os.MkdirTemp("", "programtest")
 	if err == nil {
 		binary = filepath.Join(dir, "vitrine")
