@@ -81,6 +81,11 @@ func (n *Leaf) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 	if n.Path.Len() == 0 {
 		return n.Test.Match(raw.Value{Raw: v}, b)
 	}
+	if n.Path.Len() == 1 { // mostly a field of an array's elements
+		if e, _ := raw.Lookup(v.Value, n.Path.Name(0)); e.Type != bson.TypeArray {
+			return n.Test.Match(raw.Value{Raw: e.Value(), Missing: e.Type == 0}, b)
+		}
+	}
 	raw.Walk(v.Value, n.Path, func(v raw.Value) bool {
 		ok, err = n.Test.Match(v, b)
 		return !ok && err == nil
