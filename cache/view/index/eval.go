@@ -133,7 +133,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error
 	failedAt := len(slots)
-	err := inSteps(ctx, len(slots), checkEvery/2, func(i int) (err error) {
+	err := inSteps(ctx, len(slots), checkEvery, func(i int) (err error) {
 		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.bounds); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -148,7 +148,9 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	}
 	set := bitset.New(uint(e.size))
 	for i, slot := range slots {
-		set.SetTo(slot, hit[i])
+		if hit[i] {
+			set.Set(slot)
+		}
 	}
 	return set, nil
 }

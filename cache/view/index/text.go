@@ -98,8 +98,9 @@ func (t *textSearch) holdingIn(literal string, from, to int) (texts []int) {
 		if next < 0 {
 			break
 		}
-		rest := t.starts[i:to]
-		i += sort.Search(len(rest), func(k int) bool { return int(rest[k]) > at+next })
+		for i < to && int(t.starts[i]) <= at+next {
+			i++
+		}
 		texts = append(texts, i-1)
 	}
 	return texts
@@ -143,7 +144,9 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	literal, folded := re.Literal()
 	t := q.seg.texts(q.path, q.index, folded)
 	if literal == "" {
-		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i }, func(i int) (bool, error) { return re.MatchString(t.text(i), q.bounds) })
+		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i }, func(i int) (bool, error) {
+			return re.MatchString(t.text(i), q.bounds)
+		})
 	}
 	holding, err := t.holding(ctx, t.rarest(re.Literals()))
 	if err != nil {
@@ -155,12 +158,16 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 		}
 		return nil
 	}
+	text := t.text
+	switch {
+	case folded && len(holding) > t.len()/8:
+		text = q.seg.texts(q.path, q.index, false).text
+	case folded: // so few are read from their rows
+		text = func(i int) string { return raw.Text(x.values[texts.from+i].Raw) }
+	}
 	re = re.Holding()
 	return q.decideAll(ctx, len(holding), t.step(), func(i int) int { return texts.from + holding[i] }, func(i int) (bool, error) {
-		if folded {
-			return re.Match(x.values[texts.from+holding[i]].Value, q.bounds)
-		}
-		return re.MatchString(t.text(holding[i]), q.bounds)
+		return re.MatchString(text(holding[i]), q.bounds)
 	})
 }
 

@@ -36,10 +36,12 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *
 		})
 		all[i] = v
 		v.mu.Lock()
-		for slot, row := range e.of(i, within) {
-			if v.known.Test(row) {
-				open.Clear(slot)
-				set.SetTo(slot, v.hits.Test(row))
+		if v.known.Any() {
+			for slot, row := range e.of(i, within) {
+				if v.known.Test(row) {
+					open.Clear(slot)
+					set.SetTo(slot, v.hits.Test(row))
+				}
 			}
 		}
 		v.mu.Unlock()
@@ -50,9 +52,16 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *
 	}
 	for i, v := range all {
 		v.mu.Lock()
-		for slot, row := range e.of(i, open) {
-			v.known.Set(row)
-			v.hits.SetTo(row, confirmed.Test(slot))
+		if rows := uint(len(e.segments[i].rows)); e.bases[i] == 0 && rows > 0 { // the sets' words need no shift
+			v.known.InPlaceUnion(open)
+			v.known.Shrink(rows - 1)
+			v.hits.InPlaceUnion(confirmed)
+			v.hits.Shrink(rows - 1)
+		} else {
+			for slot, row := range e.of(i, open) {
+				v.known.Set(row)
+				v.hits.SetTo(row, confirmed.Test(slot))
+			}
 		}
 		v.mu.Unlock()
 	}
