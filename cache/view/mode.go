@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -72,6 +73,17 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 		next.whole = v.stored(meta, true)
 	}
 	return v.swap(ctx, next), nil
+}
+
+// stored returns a view's rows in the store: stripped as in memory, or whole.
+func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
+	s := &storedRows{def: v.def, builder: v.builder, queries: v.set.queries, foreign: v.set.o.Foreign, meta: meta}
+	if !whole {
+		s.strip = v.set.o.Strip
+	}
+	stripped := s.strip != nil || v.set.o.Strip == nil // published words are those of stripped rows
+	s.words = stripped && v.def.WordRules != "" && strings.Contains(meta.Rules, v.def.WordRules)
+	return s
 }
 
 // snapshotOf returns the snapshot of rows in memory.

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
@@ -258,4 +259,22 @@ func (v *view) status() Status {
 	// A run that changed nothing, or failed, makes no generation, so the health of jobs comes from the newest meta.
 	st.Meta.Checked, st.Meta.Health = known.newest.Checked, known.newest.Health
 	return st
+}
+
+// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held.
+func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		s.Notify(moved.View)
+		if snap, err := s.Snapshot(moved.View); err != nil || snap.meta.Generation != moved.From.Generation || snap.meta.Epoch != moved.From.Epoch {
+			return err
+		}
+		if h := held(s.view(moved.View).known().err); h != nil {
+			return &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
 }

@@ -44,7 +44,7 @@ func (s *Snapshot) Loaded() time.Time { return s.loaded }
 // Whole returns the snapshot with all fields of its rows. If fields were stripped, it reads the rows from the store; if
 // the store does not answer queries, it returns the snapshot itself.
 func (s *Snapshot) Whole() *Snapshot {
-	if s.whole == nil || s.whole.view.set.queries == nil {
+	if s.whole == nil || s.whole.queries == nil {
 		return s
 	}
 	return &Snapshot{rows: s.whole, meta: s.meta, loaded: s.loaded}

@@ -7,13 +7,11 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
-	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -38,21 +36,13 @@ func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
 // storedRows has a view's rows in the store, at a generation.
 type storedRows struct {
-	view  *view
-	meta  origin.Meta
-	strip func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
-	words bool                    // the store finds rows by the words of the view's definition
-}
-
-// stored returns a view's rows in the store: stripped as in memory, or whole.
-func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
-	s := &storedRows{view: v, meta: meta}
-	if !whole {
-		s.strip = v.set.o.Strip
-	}
-	stripped := s.strip != nil || v.set.o.Strip == nil // published words are those of stripped rows
-	s.words = stripped && v.def.WordRules != "" && strings.Contains(meta.Rules, v.def.WordRules)
-	return s
+	def     *index.Definition
+	builder *index.Builder // makes rows
+	queries origin.Queries
+	foreign index.Foreign
+	meta    origin.Meta
+	strip   func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
+	words   bool                    // the store finds rows by the words of the view's definition
 }
 
 // Len implements rows.
@@ -103,7 +93,7 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, backtracks: f.Backtracks(), order: s.view.def.Order}
+	sel := &storedSelection{rows: s, backtracks: f.Backtracks(), order: s.def.Order}
 	sel.by(node)
 	return sel, nil
 }
@@ -123,7 +113,7 @@ func (s *storedSelection) by(node filter.Node) {
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
-		return s.view.set.o.Foreign.Leaf(ctx, s.view.def.Name, n)
+		return s.foreign.Leaf(ctx, s.def.Name, n)
 	case *filter.AndNode:
 		nodes := slices.Clone(n.Nodes)
 		for i := range nodes {
@@ -213,7 +203,7 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error] {
 	return func(yield func(index.Row, error) bool) {
 		for doc, err := range s.page(ctx, offset, limit) {
-			if !yield(s.rows.view.builder.Row(doc), err) || err != nil {
+			if !yield(s.rows.builder.Row(doc), err) || err != nil {
 				return
 			}
 		}
@@ -232,25 +222,7 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 // moved adds to an error of the store which view was published again.
 func (s *storedSelection) moved(err error) error {
 	if errors.Is(err, origin.ErrStale) {
-		return &MovedError{View: s.rows.view.def.Name, From: s.rows.meta}
+		return &MovedError{View: s.rows.def.Name, From: s.rows.meta}
 	}
 	return err
-}
-
-// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held.
-func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		s.Notify(moved.View)
-		if snap, err := s.Snapshot(moved.View); err != nil || snap.meta.Generation != moved.From.Generation || snap.meta.Epoch != moved.From.Epoch {
-			return err
-		}
-		if h := held(s.view(moved.View).known().err); h != nil {
-			return &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
-	}
 }

@@ -47,7 +47,7 @@ func having(query bson.Raw, searches [][]string) bson.Raw {
 // Search implements Selection. If the store does not have the words, it reads all rows to count those that have all
 // terms.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
-	if err := s.rows.view.def.Searchable(); err != nil {
+	if err := s.rows.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
@@ -76,7 +76,7 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 	case s.decided() && s.query == nil:
 		s.size = s.rows.meta.Rows
 	case s.decided():
-		s.size, err = s.rows.view.set.queries.Count(ctx, s.rows.meta, s.query)
+		s.size, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
 		err = s.moved(err)
 	default:
 		if s.size = 0; !s.rows.words {
@@ -95,7 +95,7 @@ func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Conc
 // ByRelevance implements Selection.
 func (s *storedSelection) ByRelevance() Selection {
 	by := *s
-	by.relevant, by.order = len(s.searches) > 0, s.rows.view.def.Order
+	by.relevant, by.order = len(s.searches) > 0, s.rows.def.Order
 	return &by
 }
 
@@ -118,7 +118,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 		if s.backtracks {
 			bounds = filter.NewBounds(fair.Backtracking(ctx))
 		}
-		for doc, err := range s.rows.view.set.queries.Select(ctx, s.rows.meta, q) {
+		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
 			hit, titles := err == nil, 0
 			if hit && s.rows.strip != nil {
 				doc = s.rows.strip(doc)
@@ -127,7 +127,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 				hit, err = filter.Match(s.filter, doc, bounds)
 			}
 			for i := 0; terms && hit && err == nil && i < len(s.searches); i++ {
-				titles, hit = s.rows.view.def.Match(doc, s.searches[i])
+				titles, hit = s.rows.def.Match(doc, s.searches[i])
 				err = turn.Check(ctx)
 			}
 			if err != nil {
@@ -194,7 +194,7 @@ func (s *storedSelection) distinct(ctx context.Context, fields []string) index.D
 	}
 	return func(add func(bson.Raw, int)) error {
 		turn := fair.TurnOf(ctx)
-		return s.moved(s.rows.view.set.queries.Distinct(ctx, s.rows.meta, s.query, fields, func(doc bson.Raw, rows int) error {
+		return s.moved(s.rows.queries.Distinct(ctx, s.rows.meta, s.query, fields, func(doc bson.Raw, rows int) error {
 			if s.rows.strip != nil {
 				doc = s.rows.strip(doc)
 			}

@@ -48,13 +48,14 @@ func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter
 
 // query calls take with rows, batch by batch, until take returns false.
 func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
-	if err := s.waitSettled(ctx, at); err != nil {
+	g := generation{s, at}
+	if err := g.wait(ctx); err != nil {
 		return err
 	}
 	var batch []bson.Raw
 	size := 0
 	hand := func() (more bool, err error) {
-		if _, err := s.readAt(ctx, at); err != nil {
+		if _, err := g.read(ctx); err != nil {
 			return false, err
 		}
 		unwanted := slices.ContainsFunc(batch, func(doc bson.Raw) bool { return !take(doc) })
@@ -79,12 +80,13 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 // Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	if err := s.waitSettled(ctx, at); err != nil {
+	g := generation{s, at}
+	if err := g.wait(ctx); err != nil {
 		return 0, err
 	}
 	n, err := s.side(at.View).count(ctx, withoutTombstones(filter))
 	if err == nil {
-		_, err = s.readAt(ctx, at)
+		_, err = g.read(ctx)
 	}
 	return n, err
 }
@@ -92,7 +94,8 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 // Distinct implements origin.Queries; the server groups the rows.
 func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) (err error) {
 	defer wrap.Error(&err, "group view %s by %v", at.View, fields)
-	if err := s.waitSettled(ctx, at); err != nil {
+	g := generation{s, at}
+	if err := g.wait(ctx); err != nil {
 		return err
 	}
 	by := bson.M{}
@@ -117,7 +120,7 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 			return err
 		}
 	}
-	_, err = s.readAt(ctx, at)
+	_, err = g.read(ctx)
 	return err
 }
 
@@ -142,11 +145,16 @@ func withoutTombstones(filter bson.Raw) bson.D {
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
 
-// waitSettled waits until a view's generation is settled. It returns origin.ErrStale if the view has moved to another
-// one.
-func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
+// generation is a view's generation, to which a query keeps.
+type generation struct {
+	store *Store
+	at    origin.Meta
+}
+
+// wait waits until the generation is settled. It returns origin.ErrStale if the view has moved to another one.
+func (g generation) wait(ctx context.Context) error {
 	for {
-		d, err := s.readAt(ctx, at)
+		d, err := g.read(ctx)
 		if err != nil || d.Staged == 0 {
 			return err
 		}
@@ -161,15 +169,15 @@ func (s *Store) waitSettled(ctx context.Context, at origin.Meta) error {
 // Settled implements origin.Queries.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "check whether view %s is settled", at.View)
-	d, err := s.readAt(ctx, at)
+	d, err := generation{s, at}.read(ctx)
 	return err == nil && d.Staged == 0, err
 }
 
-// readAt reads a view's meta. It returns origin.ErrStale unless the view is at the generation of at.
-func (s *Store) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
-	d, err := s.Read(ctx, at.View)
+// read reads the view's meta. It returns origin.ErrStale unless the view is at the generation.
+func (g generation) read(ctx context.Context) (registry.View, error) {
+	d, err := g.store.Read(ctx, g.at.View)
 	if err == nil {
-		err = d.Is(at)
+		err = d.Is(g.at)
 	}
 	return d, err
 }
