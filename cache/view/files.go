@@ -45,9 +45,10 @@ func (s *Set) readFile(v *view) {
 	}
 	began := time.Now()
 	var h snapfile.Header
-	var l loader
+	l := &loader{view: v}
+	defer l.wait()
 	err := snapfile.Each(snapfile.Path(s.o.Files.Dir, v.def.Name), func(header snapfile.Header) (func(bson.Raw), error) {
-		h, l = header, loader{view: v, asIs: header.Stripped != "", stripped: header.Stripped != ""}
+		h, l.asIs, l.stripped = header, header.Stripped != "", header.Stripped != ""
 		switch {
 		case h.View != v.def.Name:
 			return nil, fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
@@ -56,7 +57,7 @@ func (s *Set) readFile(v *view) {
 		case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
 			return nil, fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
 		}
-		return func(row bson.Raw) { l.put(len(l.docs), row) }, nil
+		return func(row bson.Raw) { l.put(l.n, row) }, nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return

@@ -6,41 +6,53 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/mapped"
+	"vitrine/rules/parallel"
 )
 
-// loader collects all rows of a view. While it does, it strips them and moves them into mapped files, so that few of
-// them are in memory at once.
+// loader collects all rows of a view. While it does, a goroutine strips them and moves them into mapped files, so that
+// few of them are in memory at once. The owner of a loader calls wait in the end.
 type loader struct {
 	view     *view
-	asIs     bool // the rows are stripped already
-	docs     []bson.Raw
-	ready    int   // docs[:ready] are stripped and moved
-	bytes    int   // bytes of the others
-	total    int64 // bytes of all rows, as they were put
-	stripped bool  // a row has lost fields
+	asIs     bool             // the rows are stripped already
+	batches  [][]bson.Raw     // stripped and moved, or about to be
+	batch    []bson.Raw       // the newest rows
+	bytes    int              // bytes of the newest rows
+	n        int              // number of rows
+	again    map[int]bson.Raw // newer versions of rows
+	total    int64            // bytes of all versions, as they were put
+	moving   parallel.Group   // moves the last of the batches
+	stripped bool             // a row has lost fields; valid after wait
 }
 
 // put sets the i-th row, which may be the next one. A nil row is left out.
 func (l *loader) put(i int, doc bson.Raw) {
-	if i == len(l.docs) {
-		l.docs = append(l.docs, nil)
+	l.total += int64(len(doc))
+	if i < l.n {
+		if l.again == nil {
+			l.again = make(map[int]bson.Raw)
+		}
+		l.again[i] = doc
+		return
 	}
-	l.total += int64(len(doc) - len(l.docs[i]))
-	if l.docs[i] = doc; i < l.ready {
-		l.strip(l.docs[i : i+1])
-	}
-	if l.bytes += len(doc); l.bytes >= mapped.FileBytes {
+	l.batch, l.n, l.bytes = append(l.batch, doc), l.n+1, l.bytes+len(doc)
+	if l.bytes >= mapped.FileBytes {
 		l.settle()
 	}
 }
 
-// settle strips and moves the rows that are not ready.
+// settle begins to strip and to move the newest rows.
 func (l *loader) settle() {
-	rest := l.docs[l.ready:]
-	l.strip(rest)
-	mapped.Move(l.view.builder.Files, rest)
-	l.ready, l.bytes = len(l.docs), 0
+	l.wait()
+	batch := l.batch
+	l.batches, l.batch, l.bytes = append(l.batches, batch), nil, 0
+	l.moving.Go(func() {
+		l.strip(batch)
+		mapped.Move(l.view.builder.Files, batch)
+	})
 }
+
+// wait waits until no row is being moved.
+func (l *loader) wait() { l.moving.Wait() }
 
 func (l *loader) strip(docs []bson.Raw) {
 	if !l.asIs && l.view.strip(len(docs), func(i int) *bson.Raw { return &docs[i] }) {
@@ -51,5 +63,11 @@ func (l *loader) strip(docs []bson.Raw) {
 // rows returns the rows when all are put.
 func (l *loader) rows() []bson.Raw {
 	l.settle()
-	return slices.DeleteFunc(l.docs, func(doc bson.Raw) bool { return doc == nil })
+	l.wait()
+	docs := slices.Concat(l.batches...)
+	for i, doc := range l.again {
+		docs[i] = doc
+		l.strip(docs[i : i+1])
+	}
+	return slices.DeleteFunc(docs, func(doc bson.Raw) bool { return doc == nil })
 }

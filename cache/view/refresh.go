@@ -118,7 +118,8 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return v.showStored(ctx, meta)
 	}
 	began := time.Now()
-	l := loader{view: v}
+	l := &loader{view: v}
+	defer l.wait()
 	meta, err := v.read(ctx, 0, func(i int, row origin.Row) error {
 		l.put(i, row.Doc)
 		if !v.set.room.take(v.def.Name, l.total) {
