@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
@@ -21,9 +23,9 @@ import (
 
 // export returns the body of an export: head, the entries with between in between, and tail. writer returns a function
 // that appends an entry; each goroutine calls it for a function of its own.
-func (a *answer) export(head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
+func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
-	body := response.JoinCostly(around, a.rows.Entries, writer)
+	body := response.JoinCostly(around, entries, writer)
 	body.Held = a.rows.Held()
 	if a.query.Number(params.Limit) == 0 {
 		body.Guess = a.count * 400 // about 400 bytes for each item
@@ -33,7 +35,7 @@ func (a *answer) export(head, between, tail string, writer func() func(dst []byt
 
 // exportItems is export for formats that write the bibliographic item and the position of an entry.
 func (a *answer) exportItems(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
-	return a.export(head, between, tail, func() func([]byte, selection.Entry) []byte {
+	return a.export(a.rows.Entries, head, between, tail, func() func([]byte, selection.Entry) []byte {
 		it := &cite.Item{}
 		return func(dst []byte, e selection.Entry) []byte {
 			a.mapping.Read(e.Doc(), it)
@@ -62,16 +64,38 @@ func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte
 	}
 }
 
+// After each preparedEntries entries of an answer preparedRows rows of its view are prepared, so that the first entries
+// need not wait for all.
+const preparedEntries, preparedRows = 256, 1024
+
+// preparing yields entries, and meanwhile prepares a fragment of the table's rows.
+func preparing(table *index.Table, fragment string, entries response.Rows[selection.Entry]) response.Rows[selection.Entry] {
+	return func(ctx context.Context) iter.Seq2[selection.Entry, error] {
+		return func(yield func(selection.Entry, error) bool) {
+			n := 0
+			for e, err := range entries(ctx) {
+				if n++; n%preparedEntries == 0 && err == nil {
+					_, err = table.PrepareSome(ctx, fragment, preparedRows)
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
 // bibTeX sends prepared entries if the list has most rows of a view in memory, because preparing covers all rows of the
 // view.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
 	if resident && !latex && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		if fits, err := rows.Prepare(ctx, fragBibTeX); err != nil {
+		if fits, err := rows.PrepareSome(ctx, fragBibTeX, 0); err != nil {
 			return nil, err
 		} else if fits {
-			return a.export("", "\n", "", func() func([]byte, selection.Entry) []byte {
+			entries := preparing(rows, fragBibTeX, a.rows.Entries)
+			return a.export(entries, "", "\n", "", func() func([]byte, selection.Entry) []byte {
 				return func(dst []byte, e selection.Entry) []byte { return append(dst, e.Fragment(fragBibTeX)...) }
 			})
 		}
@@ -117,7 +141,7 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 	})
-	return a.export(string(head), "", "", func() func([]byte, selection.Entry) []byte {
+	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
 			a.read(it, e)

@@ -143,3 +143,47 @@ func TestPrepareInTurn(t *testing.T) {
 		t.Errorf("%d rows of %d", len(bytes.Fields(got)), n)
 	}
 }
+
+// TestPrepareSome: the first fragments do not wait for all, and in the end each is encoded for all callers.
+func TestPrepareSome(t *testing.T) {
+	const n = 5000
+	var encoded atomic.Int64
+	def := index.Definition{Name: "things", Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
+		encoded.Add(1)
+		return strconv.AppendInt(dst, int64(row.Lookup("_id").Int32()), 10)
+	}}}}
+	rows := make([]bson.Raw, n)
+	for i := range rows {
+		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
+	}
+	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20), nil).Load(rows)
+	read := func() (made int64) {
+		before := encoded.Load()
+		for _, slot := range []index.Slot{0, n / 2, n - 1} {
+			if got := string(table.Fragment(slot, "text")); got != strconv.Itoa(int(slot)) {
+				t.Errorf("row %d has %s", slot, got)
+			}
+		}
+		return encoded.Load() - before
+	}
+	prepare := func(some int) (made int64) {
+		before := encoded.Load()
+		if fits, err := table.PrepareSome(t.Context(), "text", some); !fits || err != nil {
+			t.Fatalf("they fit: %v, error %v", fits, err)
+		}
+		return encoded.Load() - before
+	}
+	prepare(0)
+	if made := read(); made != 3 {
+		t.Errorf("%d fragments encoded to read 3", made)
+	}
+	all := int64(0)
+	for made := int64(1); made > 0; all += made {
+		if made = prepare(500); made > 500 {
+			t.Errorf("%d fragments encoded at a time", made)
+		}
+	}
+	if made := read(); made != 0 || all != n {
+		t.Errorf("%d fragments of %d encoded, and %d to read them", all, n, made)
+	}
+}

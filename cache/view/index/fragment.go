@@ -68,6 +68,7 @@ type filling struct {
 	begun  atomic.Int64  // blocks that goroutines have begun to encode
 	left   atomic.Int64  // blocks that are not encoded yet
 	filled chan struct{} // closed when all blocks are encoded
+	blocks []atomic.Bool // whether a block is encoded
 }
 
 // begin allocates room for the parts of so many rows.

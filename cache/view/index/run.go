@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"iter"
+	"math"
 )
 
 // Runs yields the fragments with a name for the selected rows, in the view's order and in as few pieces as possible.
@@ -36,12 +37,18 @@ func (t *Table) whole(name string) int {
 // Prepare encodes the fragments with a name if they are bulky, in the context's turn. It returns false if there is no
 // room for them. The error is the context's cause.
 func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
+	return t.PrepareSome(ctx, fragment, math.MaxInt)
+}
+
+// PrepareSome is Prepare for about so many further rows of each segment, so that the first caller need not wait for all.
+// Table.Fragment encodes the fragments of other rows for its caller.
+func (t *Table) PrepareSome(ctx context.Context, fragment string, rows int) (bool, error) {
 	number := t.whole(fragment)
 	for _, seg := range t.segments {
 		if !t.def.Fragments[number].Bulky {
 			return true, nil
 		}
-		if fits, err := seg.prepare(ctx, number); !fits || err != nil {
+		if fits, err := seg.prepare(ctx, number, rows/blockRows); !fits || err != nil {
 			return false, err
 		}
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -44,9 +45,10 @@ func (s *segment) prepared(number int) *fragments {
 	return f
 }
 
-// prepare encodes bulky fragments in the context's turn, unless they are encoded. It returns false if there is no room
-// for them. Concurrent callers share the blocks; each stops when its own context ends.
-func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
+// prepare encodes at most so many blocks of bulky fragments in the context's turn, and returns false if there is no room
+// for all. Concurrent callers share the blocks; each stops when its own context ends. If most covers all blocks, prepare
+// waits for those that other callers encode.
+func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	f, parts := &s.frags[number], s.def.Fragments[number].parts()
 	if f.ready.Load() || len(s.rows) == 0 {
 		return true, nil
@@ -54,7 +56,7 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 	f.once.Do(func() {
 		if s.budget.keepBulk(s, s.estimate(parts[0].Encode)) {
 			f.begin(len(s.rows), 1)
-			f.filling = &filling{filled: make(chan struct{})}
+			f.filling = &filling{filled: make(chan struct{}), blocks: make([]atomic.Bool, len(f.blocks))}
 			f.filling.left.Store(int64(len(f.blocks)))
 		}
 	})
@@ -62,12 +64,13 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 		return false, nil
 	}
 	defer fair.TurnOf(ctx).Share()()
-	err := fair.Each(ctx, len(f.blocks), func(int) error {
+	err := fair.Each(ctx, min(most, len(f.blocks)), func(int) error {
 		b := int(f.filling.begun.Add(1)) - 1
 		if b >= len(f.blocks) {
 			return nil
 		}
 		f.encode(b, s.rows, parts, nil)
+		f.filling.blocks[b].Store(true)
 		if f.filling.left.Add(-1) == 0 {
 			f.ready.Store(true)
 			close(f.filling.filled)
@@ -76,6 +79,9 @@ func (s *segment) prepare(ctx context.Context, number int) (bool, error) {
 	})
 	if err != nil {
 		return false, err
+	}
+	if most < len(f.blocks) {
+		return true, nil
 	}
 	select {
 	case <-f.filling.filled: // other callers are still encoding the last blocks
