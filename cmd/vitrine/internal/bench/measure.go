@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	maxRate    = 40_000               // more fresh questions per second than a server can answer
-	costlyRate = 10_000               // … of a costly case
-	readyPoll  = 2 * time.Millisecond // how often to check whether a starting process is ready
-	keptTime   = 20 * time.Second     // how long a large answer may take until it is kept
+	maxRate   = 20_000               // more fresh questions per second than a server can answer
+	readyPoll = 2 * time.Millisecond // how often to check whether a starting process is ready
+	keptTime  = 20 * time.Second     // how long a large answer may take until it is kept
 )
 
 // waitReady waits until /readyz returns 200. It fails if the process ends.
@@ -39,12 +38,8 @@ func (b *bench) everyCase(ctx context.Context) error {
 			continue
 		}
 		b.Progress(c.Name)
-		rate := maxRate
-		if c.Costly {
-			rate = costlyRate
-		}
 		// Each round of a fresh case has paths of its own; the first path of all is requested before.
-		paths := b.draw(c, 1+b.Rounds*int(max(1, float64(rate)*b.Duration.Seconds())))
+		paths := b.draw(c, 1+b.Rounds*int(max(1, maxRate*b.Duration.Seconds())))
 		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
 			b.Progress("left out: the records have no words for " + c.Name)
 			continue
