@@ -135,19 +135,23 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := found.Narrow(t.Context(), f)
+	narrow, err := found.Narrow(t.Context(), f, view.Uncounted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrowFirst, err := selected.Narrow(t.Context(), f)
+	narrowFirst, err := selected.Narrow(t.Context(), f, view.Uncounted)
 	if err == nil {
 		narrowFirst, err = narrowFirst.Search(t.Context(), terms)
 	}
 	if err != nil || narrowFirst.Count() != narrow.Count() {
 		t.Errorf("%q: %d rows narrowed after the search, %d before, %v", terms, narrow.Count(), narrowFirst.Count(), err)
 	}
+	known, err := found.Narrow(t.Context(), f, narrow.Count())
+	if err != nil {
+		t.Fatal(err)
+	}
 	ranked := found.ByRelevance()
-	for _, sel := range []view.Selection{found, again, again.ByRelevance(), narrow, narrow.ByRelevance(), narrowFirst.ByRelevance(), ranked.By(orderOf(t, "title", false)), selected.ByRelevance()} {
+	for _, sel := range []view.Selection{found, again, again.ByRelevance(), narrow, narrow.ByRelevance(), known, known.ByRelevance(), narrowFirst.ByRelevance(), ranked.By(orderOf(t, "title", false)), selected.ByRelevance()} {
 		rows, err := listed(sel, 0, 0)
 		if err != nil {
 			t.Fatal(err)

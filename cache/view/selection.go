@@ -23,8 +23,9 @@ type Selection interface {
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
 	// Search returns the rows that have all terms, as index.Subset.Search does.
 	Search(ctx context.Context, terms []string) (Selection, error)
-	// Narrow returns the rows that also match another filter.
-	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
+	// Narrow returns the rows that also match another filter. They are not counted again if the caller knows their
+	// number; Uncounted means that it does not.
+	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
 	// Facet counts the rows by the values at a path, as index.Subset.Facet does. The caller reads only the given fields
 	// of a Sample; each is a path through documents, not arrays. One of them is the beginning of the path. For a view in
 	// the store, only those are read.
@@ -41,6 +42,9 @@ type Selection interface {
 	// if the rows are in the store, or there is no room for the fragments.
 	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
 }
+
+// Uncounted stands for an unknown number of rows.
+const Uncounted = -1
 
 // memory has the rows of a snapshot in memory.
 type memory struct{ *index.Table }
@@ -86,7 +90,7 @@ func (r resident) Search(ctx context.Context, terms []string) (Selection, error)
 	return inMemory(r.Subset.Search(ctx, terms))
 }
 
-func (r resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
+func (r resident) Narrow(ctx context.Context, f *filter.Filter, _ int) (Selection, error) {
 	return inMemory(r.Subset.Narrow(ctx, f))
 }
 

@@ -57,7 +57,7 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 }
 
 // Narrow implements Selection.
-func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
+func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error) {
 	other, err := s.rows.selection(ctx, f)
 	if err != nil {
 		return nil, err
@@ -65,6 +65,10 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selecti
 	narrow := *s
 	narrow.backtracks = other.backtracks || s.backtracks
 	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, other.filter}})
+	if count != Uncounted {
+		narrow.size, narrow.levels = count, nil
+		return &narrow, nil
+	}
 	return narrow.counted(ctx)
 }
 

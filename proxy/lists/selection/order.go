@@ -30,15 +30,16 @@ type part struct {
 	where func() *filter.Filter // returns the filter that selects the rows
 }
 
-// parts divides a selection, in the order of the labels. The rows without a value come last.
+// parts divides a selection, in the order of the labels. The rows without a value come last; they are counted only if
+// they are one of two parts.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{Choice{Label: m.missingLabel(by.name)}, func() *filter.Filter { return without(by.name) }}
-	rest, err := selected.Narrow(ctx, missing.where())
-	if err != nil {
-		return nil, err
-	}
-	missing.Count = rest.Count()
+	missing := part{Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, func() *filter.Filter { return without(by.name) }}
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
+		rest, err := selected.Narrow(ctx, missing.where(), view.Uncounted)
+		if err != nil {
+			return nil, err
+		}
+		missing.Count = rest.Count()
 		there := part{Choice: Choice{Count: selected.Count() - missing.Count}, where: func() *filter.Filter { return filter.Not(missing.where()) }}
 		return []part{there, missing}, nil
 	}
@@ -182,16 +183,20 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 		return false, err
 	}
 	for _, p := range parts {
-		if w.skip >= p.Count {
+		if 0 <= p.Count && p.Count <= w.skip {
 			w.skip -= p.Count
+			continue
+		}
+		part, err := selected.Narrow(ctx, p.where(), p.Count)
+		if err != nil {
+			return false, err
+		}
+		if n := part.Count(); n <= w.skip {
+			w.skip -= n
 			continue
 		}
 		if levels[0].titled {
 			group = p.Label
-		}
-		part, err := selected.Narrow(ctx, p.where())
-		if err != nil {
-			return false, err
 		}
 		if more, err := w.below(ctx, part, levels[1:], group); !more || err != nil {
 			return false, err
@@ -235,8 +240,13 @@ func (m *Matches) Size(ctx context.Context) (records, pages int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		entries = 0
-		for _, p := range parts {
+		last := len(parts) - 1
+		rest, err := selected.Narrow(ctx, parts[last].where(), view.Uncounted)
+		if err != nil {
+			return 0, 0, err
+		}
+		entries = rest.Count()
+		for _, p := range parts[:last] {
 			entries += p.Count
 		}
 	}
