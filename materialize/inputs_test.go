@@ -29,8 +29,8 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 		"a dependency changed":            {exact: true, change: func(h *reading) { h.bump("marks") }, read: 1},
 		"a related collection changed":    {exact: true, change: func(h *reading) { h.bump("related") }, read: 1},
 		"another collection changed":      {exact: true, change: func(h *reading) { h.bump("others") }, read: 0},
-		"something outside changed":       {exact: true, change: func(h *reading) { h.outside = "another day" }, read: 1},
-		"unknown outside":                 {exact: true, change: func(h *reading) { h.err = errors.New("no such file") }, read: 3},
+		"something outside changed":       {exact: true, change: func(h *reading) { h.setOutside("another day", nil) }, read: 1},
+		"unknown outside":                 {exact: true, change: func(h *reading) { h.setOutside("", errors.New("no such file")) }, read: 3},
 		"an unknown version":              {exact: true, change: func(h *reading) { h.set("marks", "unknown") }, read: 3},
 		"a record to try again":           {exact: true, change: (*reading).spoilRecord, read: 3},
 		"a held view":                     {exact: true, change: (*reading).emptySource, read: 3},
@@ -53,7 +53,11 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 				h.replace("records", rec(1, "one"), rec(2, "two"))
 				job := (&shouting{deps: []string{"marks"}}).job()
 				job.Related = []string{"related"}
-				job.Outside = func(context.Context) (string, error) { return h.outside, h.err }
+				job.Outside = func(context.Context) (string, error) {
+					h.mu.Lock()
+					defer h.mu.Unlock()
+					return h.outside, h.err
+				}
 				o := tt.options
 				if o.Versioner = h; !tt.exact && o.ReadAllEvery == 0 {
 					o.Versioner = nil
@@ -104,6 +108,12 @@ func (h *reading) set(collection, version string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.version[collection] = version
+}
+
+func (h *reading) setOutside(text string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.outside, h.err = text, err
 }
 
 func (h *reading) bump(collection string) { h.set(collection, h.version[collection]+"+") }
