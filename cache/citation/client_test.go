@@ -118,7 +118,7 @@ func TestFailuresAreOfTheHouse(t *testing.T) {
 		}
 	}
 	if errors.Is(ErrBlocked, ErrUnavailable) || errors.Is(ErrUnavailable, ErrBlocked) {
-		t.Error("the two kinds are one")
+		t.Error("errors.Is does not tell ErrBlocked and ErrUnavailable apart")
 	}
 }
 
@@ -136,7 +136,7 @@ func TestRedirectWithinTheIndex(t *testing.T) {
 	}
 }
 
-// Redirects are requests like any other: one follows the other at a distance.
+// The client keeps its distance between a request and its redirect, too.
 func TestRedirectsKeepTheirDistance(t *testing.T) {
 	index := newIndex(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/citations?again", http.StatusFound)
@@ -150,7 +150,7 @@ func TestRedirectsKeepTheirDistance(t *testing.T) {
 	}
 }
 
-// A failure that lasts for a known time reports that time.
+// A failure that lasts for a known time reports how long.
 func TestRetryAfter(t *testing.T) {
 	index := newIndex(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "600")
@@ -161,14 +161,14 @@ func TestRetryAfter(t *testing.T) {
 		_, err := client.Profile(t.Context(), fmt.Sprint("user", i))
 		var known interface{ RetryAfter() time.Duration }
 		if !errors.As(err, &known) || known.RetryAfter() != want {
-			t.Errorf("question %d: %v, want it to be asked again in %v", i, err, want)
+			t.Errorf("query %d: %v, want a retry in %v", i, err, want)
 		}
 	}
 }
 
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	if transport := New(Options{}).http.Transport.(*http.Transport); transport.Proxy != nil {
-		t.Error("the transport asks for a proxy")
+		t.Error("the transport uses a proxy")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestChangedMarkup(t *testing.T) {
 		}
 	}
 	if got := len(index.asked()); got != 2 {
-		t.Errorf("%d requests, want 2: such a page is not asked for again at once", got)
+		t.Errorf("%d requests, want 2: the client repeats no request for such a page at once", got)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestRefusalStopsAllQuestions(t *testing.T) {
 	}
 	index.answers(page(testPage(t, "profile.html")))
 	if _, err := client.Profile(t.Context(), "user3"); err != nil {
-		t.Errorf("after ten minutes: %v; what was not asked must not count as failed", err)
+		t.Errorf("after ten minutes: %v; a query that was not sent must not count as failed", err)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A caller that waits for a turn while another request is refused sends none.
+// If the index refuses a request, a caller that waits for its turn sends none.
 func TestRefusalWhileWaiting(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute})
@@ -385,12 +385,12 @@ func TestEntriesAreBounded(t *testing.T) {
 	ask("a")
 	ask("b")
 	ask("a")
-	ask("c") // b goes
+	ask("c") // the client drops b
 	if got := ask("a"); got != 3 {
-		t.Errorf("a was let go: %d requests, want 3", got)
+		t.Errorf("a was dropped: %d requests, want 3", got)
 	}
-	if got := ask("b"); got != 4 { // c goes
-		t.Errorf("b was kept: %d requests, want 4", got)
+	if got := ask("b"); got != 4 { // the client drops c
+		t.Errorf("b was not dropped: %d requests, want 4", got)
 	}
 	index.answers(status(http.StatusNotFound))
 	for i := range 5 {

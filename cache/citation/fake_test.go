@@ -95,8 +95,8 @@ func (c *clock) sleep(d time.Duration) {
 	c.waits = append(c.waits, d)
 }
 
-// newTestClient returns a client of an index with a driven clock. Options that are not given
-// are the defaults of the settings, but there is no time between requests.
+// newTestClient returns a client of an index with a driven clock. Unset options have the defaults
+// of the settings, but the client does not wait between requests.
 func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
 	t.Helper()
 	c := newClock()

@@ -189,8 +189,8 @@ func TestHugePagesAreReadInPart(t *testing.T) {
 	}
 }
 
-// TestHostilePages: a page that browsers' repairs would make large costs a node for a
-// token, or is refused.
+// TestHostilePages: some pages grow large if a parser repairs them as browsers do. Ours makes at
+// most one node per token, or refuses the page.
 func TestHostilePages(t *testing.T) {
 	many := func(n int, format string) string {
 		var b strings.Builder
@@ -229,8 +229,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestHostileRows: rows in each other, each with all of a long page, are read only as long as
-// there is time.
+// TestHostileRows: the parser reads a page of nested rows, each of which has all the rest in it,
+// only until the context ends.
 func TestHostileRows(t *testing.T) {
 	body := strings.Repeat(`<div class="gsc_a_tr">`, maxElements) + `<p class="` + strings.Repeat("a ", 1<<16) + `">`
 	page, err := parsePage([]byte(body), "")
@@ -264,7 +264,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Whatever the page, both parsers end with valid JSON or an error.
+// Both parsers return valid JSON or an error for any page.
 func FuzzParse(f *testing.F) {
 	pages, err := filepath.Glob("testdata/*.html")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// slow responds when a test releases it, or never if its client has gone.
+// slow responds when a test releases it, or never if its client has hung up.
 type slow struct {
-	began chan struct{} // a value for each request
+	began chan struct{} // receives a value for each request
 	let   chan struct{}
 	page  http.HandlerFunc
 }
@@ -49,7 +49,7 @@ func TestOneFlightForAQuestion(t *testing.T) {
 	}
 }
 
-// A caller that hangs up does not cancel the query it began.
+// A caller that hangs up does not cancel the query that it started.
 func TestCallerHangsUp(t *testing.T) {
 	s := newSlow(t)
 	index := newIndex(t, s.answer)

@@ -30,7 +30,7 @@ func begin(t *testing.T, q *fair.Queue, ctx context.Context) (context.Context, *
 	return ctx, turn
 }
 
-// TestLeastFirst: the client that has used least goes first, however many came before it.
+// TestLeastFirst: the client that has used least goes first, even if others came before it.
 func TestLeastFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
@@ -54,13 +54,12 @@ func TestLeastFirst(t *testing.T) {
 		running.End()
 		work.Wait()
 		if order[0] != "192.0.2.2/32" {
-			t.Errorf("order %v, want the client first that has used nothing", order)
+			t.Errorf("order %v, want the client that has used nothing first", order)
 		}
 	})
 }
 
-// TestCostly: work that takes long returns its ordinary turn and alternates with
-// other work that does.
+// TestCostly: work that takes long returns its ordinary turn and alternates with other long work.
 func TestCostly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
@@ -77,7 +76,7 @@ func TestCostly(t *testing.T) {
 	})
 }
 
-// TestQuantum: a costly turn goes to the work that has used less.
+// TestQuantum: the queue gives a costly turn to the work that has used less.
 func TestQuantum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(100, 100)
@@ -109,7 +108,7 @@ func TestQuantum(t *testing.T) {
 		work(10)
 		works.Wait()
 		if ended[0] != 10 {
-			t.Errorf("works ended in the order %v, want the short one first", ended)
+			t.Errorf("work ended in the order %v, want the short one first", ended)
 		}
 	})
 }
@@ -161,7 +160,8 @@ func TestShared(t *testing.T) {
 	})
 }
 
-// TestLeaving: work that no caller waits for ends, even while it waits, and frees its turn.
+// TestLeaving: work without waiting callers ends, even while it waits for a turn, and frees its
+// turn.
 func TestLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 1)
@@ -190,22 +190,22 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
-// TestSlowPieces: work that becomes costly continues on one processor at once, even if
-// each piece takes long, and every piece is done once. Work of a client that has
-// used much begins so.
+// TestSlowPieces: work that becomes costly continues on one processor at once, even if each piece
+// takes long, and every piece runs once. Work of a client that has used much starts on one
+// processor.
 func TestSlowPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 1100
 		q := fair.New(1, 100)
 		ctx, turn := begin(t, q, t.Context())
-		var running, beside atomic.Int32 // pieces, and those begun beside another when the work was costly
+		var running, beside atomic.Int32 // pieces, and those that started beside another after the work became costly
 		var done [n]atomic.Int32
 		err := fair.Share(ctx, n, func(i int) error {
 			if running.Add(1) > 1 && fair.Workers(ctx) == 1 {
 				beside.Add(1)
 			}
 			defer running.Add(-1)
-			q.Arrive() // other requests are answered meanwhile
+			q.Arrive() // other requests arrive meanwhile
 			time.Sleep(30 * time.Millisecond)
 			done[i].Add(1)
 			return nil
@@ -215,7 +215,7 @@ func TestSlowPieces(t *testing.T) {
 		}
 		for i := range done {
 			if done[i].Load() != 1 {
-				t.Fatalf("piece %d was done %d times", i, done[i].Load())
+				t.Fatalf("piece %d ran %d times", i, done[i].Load())
 			}
 		}
 		turn.End()
@@ -230,7 +230,7 @@ func TestSlowPieces(t *testing.T) {
 	})
 }
 
-// TestShare: every piece of work is done once; an error or a panic ends it.
+// TestShare: every piece of work runs once; an error or a panic ends the work.
 func TestShare(t *testing.T) {
 	for _, n := range []int{0, 1, 17, 5000} {
 		done := make([]int, n)
@@ -239,7 +239,7 @@ func TestShare(t *testing.T) {
 		}
 		for i, times := range done {
 			if times != 1 {
-				t.Fatalf("of %d, %d was done %d times", n, i, times)
+				t.Fatalf("of %d pieces, piece %d ran %d times", n, i, times)
 			}
 		}
 	}
@@ -249,8 +249,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestMany: the queue forgets clients that it has not heard of lately, and no more than
-// what it has to.
+// TestMany: the queue forgets clients that used nothing lately, and of too many clients the one that
+// sent no request for longest.
 func TestMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
@@ -270,7 +270,7 @@ func TestMany(t *testing.T) {
 			use(client, time.Nanosecond)
 		}
 		if got := use(heavy, 0); got != runtime.GOMAXPROCS(0) {
-			t.Errorf("%d workers for a client that is forgotten", got)
+			t.Errorf("%d workers for a client that the queue forgot", got)
 		}
 		time.Sleep(time.Hour)
 		if got := use(client, 0); got != runtime.GOMAXPROCS(0) {
@@ -279,10 +279,10 @@ func TestMany(t *testing.T) {
 	})
 }
 
-// TestCallers: a context says whom work is charged to.
+// TestCallers: a context says which client pays for the work.
 func TestCallers(t *testing.T) {
 	if got := fair.AccountOf(t.Context()); got.Client.IsValid() || got.Backtracking != nil {
-		t.Errorf("a caller without any: %+v", got)
+		t.Errorf("account of a context without one: %+v", got)
 	}
 	if got := fair.AccountOf(from(t.Context(), "192.0.2.1/32")).Client.String(); got != "192.0.2.1/32" {
 		t.Errorf("caller %s", got)
@@ -301,8 +301,8 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// TestPause: work that waits for its client leaves its turn to others, and needs a costly
-// one once it has used up its ordinary time, all stretches together.
+// TestPause: work that waits for its client gives its turn to others. It needs a costly turn once
+// all its stretches together have used up the ordinary time.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 0)
@@ -313,7 +313,7 @@ func TestPause(t *testing.T) {
 			if stream.Held() {
 				t.Fatal("the turn is held after Pause")
 			}
-			_, other := begin(t, q, t.Context()) // nothing may wait
+			_, other := begin(t, q, t.Context()) // fails if another request would wait
 			other.End()
 			if err := stream.Resume(ctx); err != nil || !stream.Held() {
 				t.Fatalf("Resume = %v", err)
@@ -349,8 +349,8 @@ func TestEnded(t *testing.T) {
 	})
 }
 
-// TestWaitingTurn: while a goroutine of the work waits for a turn, others wait with it or leave, and
-// the work may end.
+// TestWaitingTurn: while one goroutine of the work waits for a turn, the others wait with it or
+// leave, and the work may end.
 func TestWaitingTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(100, 100)
@@ -377,7 +377,7 @@ func TestWaitingTurn(t *testing.T) {
 		leave()
 		synctest.Wait()
 		if turn.Held() {
-			t.Error("the turn is held while the work waits for it")
+			t.Error("Held is true while the work waits for its turn")
 		}
 		turn.End()
 		for _, holder := range holders {
@@ -385,7 +385,7 @@ func TestWaitingTurn(t *testing.T) {
 		}
 		works.Wait()
 		if turn.Held() {
-			t.Error("the turn is held after its end")
+			t.Error("Held is true after End")
 		}
 		_, next := begin(t, q, t.Context())
 		if err := next.Costly(t.Context()); err != nil {
@@ -395,7 +395,7 @@ func TestWaitingTurn(t *testing.T) {
 	})
 }
 
-// TestWait: concurrent work waits for what another makes without its turn.
+// TestWait: work gives up its turn while it waits for a result that other work computes.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, made := fair.New(1, 0), make(chan struct{})
@@ -420,11 +420,11 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestAllProcessors: costly work uses all processors while no request arrives, one while
-// requests do, and all of them again some time after.
+// TestAllProcessors: costly work uses all processors while no request arrives, one processor while
+// requests arrive, and all of them again some time later.
 func TestAllProcessors(t *testing.T) {
 	if runtime.GOMAXPROCS(0) == 1 {
-		t.Skip("there is one processor")
+		t.Skip("the machine has only one processor")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
@@ -451,13 +451,13 @@ func TestAllProcessors(t *testing.T) {
 			return int(most.Load())
 		}
 		if got := most(false); got != runtime.GOMAXPROCS(0) {
-			t.Errorf("%d at a time while no request arrives", got)
+			t.Errorf("%d pieces at a time while no request arrives", got)
 		}
 		if got := most(true); got != 1 {
-			t.Errorf("%d at a time while requests arrive", got)
+			t.Errorf("%d pieces at a time while requests arrive", got)
 		}
 		if got := most(false); got != runtime.GOMAXPROCS(0) {
-			t.Errorf("%d at a time after requests have arrived", got)
+			t.Errorf("%d pieces at a time some time after the last request", got)
 		}
 		turn.End()
 	})

@@ -49,7 +49,7 @@ func TestCheckView(t *testing.T) {
 	}
 }
 
-// wantError checks that an error contains a text; "" means that there is none.
+// wantError checks that an error contains a text; "" means that there must be no error.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -75,7 +75,7 @@ func TestRowCheck(t *testing.T) {
 	}
 }
 
-// TestGenerations: Is and Reaches decide what a reader may do with what it has.
+// TestGenerations: Is and Reaches tell a reader whether it may use the rows that it has.
 func TestGenerations(t *testing.T) {
 	at := origin.Meta{Epoch: "e", Generation: 7, Pruned: 3}
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestSkipText(t *testing.T) {
 	}
 }
 
-// TestCount follows what a run is compared with over two days.
+// TestCount checks over two days which count a run is compared with.
 func TestCount(t *testing.T) {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	var c origin.Count
@@ -165,7 +165,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestFollows: what lies behind a view is told by its epoch, generation and past.
+// TestFollows: epoch, generation and past tell which publications a view follows.
 func TestFollows(t *testing.T) {
 	at := func(second int64) time.Time { return time.Unix(second, 0) }
 	now := origin.Meta{Epoch: "a", Generation: 9, Published: at(90), Past: []time.Time{at(70), at(80), at(90)}}
@@ -187,6 +187,6 @@ func TestFollows(t *testing.T) {
 	}
 	now.Past = nil // an earlier version published it
 	if follows, sure := now.Follows(origin.Meta{Epoch: "a", Generation: 8, Published: at(81)}); !follows || !sure {
-		t.Errorf("without a past: %t, sure %t", follows, sure)
+		t.Errorf("follows a meta without past: %t, sure %t", follows, sure)
 	}
 }

@@ -25,10 +25,10 @@ import (
 	"vitrine/cache/origin/open"
 )
 
-// envChild makes the test binary the child of a crash test, at work on the store at this URI.
+// envChild makes the test binary the child of a crash test, which works on the store at this URI.
 const envChild = "VITRINE_TEST_STORE_CHILD"
 
-// childOptions keep so few deltas that pruning goes on all the time.
+// childOptions keep so few deltas that the child prunes all the time.
 var (
 	childBolt  = bolt.Options{KeepDeltas: 2}
 	childMongo = mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5}
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestKilledAnywhere kills a process at work on a store, again and again.
+// TestKilledAnywhere kills a process that works on a store, again and again.
 func TestKilledAnywhere(t *testing.T) {
 	t.Run("bolt", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "vitrine.db")
@@ -84,13 +84,13 @@ const (
 // crashCollection is the source collection that a child imports into.
 const crashCollection = "stored"
 
-// labour publishes numbered generations and imports documents, and reports each
-// as soon as the store has acknowledged it, until something fails: it is what the
-// child process of a crash test does until it is killed.
+// labour is what the child process of a crash test runs until the test kills it: it publishes
+// numbered generations and imports documents until an operation fails, and reports each as soon as
+// the store has acknowledged it.
 func labour(ctx context.Context, s origin.Store, reports io.Writer) error {
 	holder := fmt.Sprint("process ", os.Getpid())
 	for {
-		// A lease that runs out at once: the next child has it with its second try.
+		// The lease expires at once: the next child gets it at its second try.
 		l, err := s.Acquire(ctx, "materialize", holder, time.Nanosecond)
 		if errors.Is(err, origin.ErrLeaseHeld) {
 			continue
@@ -141,11 +141,11 @@ func publishNext(ctx context.Context, s origin.Store, l origin.Lease) (uint64, e
 	return meta.Generation, err
 }
 
-// crashTest kills a process at work on a store, again and again.
+// crashTest kills a process that works on a store, again and again.
 type crashTest struct {
 	uri      string
 	rounds   int
-	shared   bool          // several processes can open the store: then readers check it all the while
+	shared   bool          // several processes can open the store: then readers check it all the time
 	patience time.Duration // the longest time that a child works on after a report
 }
 
@@ -155,8 +155,8 @@ func (c crashTest) open(t *testing.T) origin.Store {
 	return must(open.Store(t.Context(), c.uri, bolt.Options{}, mongo.Options{BatchSize: mongotest.BatchSize}))(t)
 }
 
-// run runs the test: after each kill the view is whole, no generation and no
-// document that was acknowledged is lost, and generations never go back.
+// run runs the test. After each kill the view is whole, generations never go back, and the store
+// has every generation and document that it acknowledged.
 func (c crashTest) run(t *testing.T) {
 	if c.shared {
 		ctx, stop := context.WithCancel(t.Context())
@@ -184,7 +184,7 @@ func (c crashTest) run(t *testing.T) {
 	}
 }
 
-// acknowledged is what children have reported.
+// acknowledged records what children have reported.
 type acknowledged struct {
 	published uint64
 	stored    []uint64
@@ -207,16 +207,16 @@ func (c crashTest) kill(t *testing.T, known *acknowledged) {
 		}
 		known.hear(t, reports.Text())
 	}
-	// Not to wait for anything, but to hit the child at any point of its work.
+	// The pause hits the child at any point of its work; the test does not wait for anything.
 	<-time.After(time.Duration(rand.Int64N(int64(c.patience))))
 	ok(t, child.Process.Kill())
 	for reports.Scan() {
 		known.hear(t, reports.Text())
 	}
-	_ = child.Wait() // killed, so an error it is
+	_ = child.Wait() // always an error, as the child was killed
 }
 
-// hear notes a report.
+// hear records a report.
 func (a *acknowledged) hear(t *testing.T, report string) {
 	t.Helper()
 	var word string
@@ -253,7 +253,7 @@ func (c crashTest) check(t *testing.T, known *acknowledged) {
 	known.published = m.meta.Generation
 	for _, g := range known.stored {
 		if found := byID(t, s, crashCollection, name(int(g))); len(found) != 1 {
-			t.Errorf("document %d was acknowledged, but is not there", g)
+			t.Errorf("the store lacks document %d, which it acknowledged", g)
 		}
 	}
 }

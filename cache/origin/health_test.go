@@ -27,7 +27,7 @@ func testHealth(t *testing.T, h harness) {
 	}
 	published := publish(t, s, l, 1, row(t, 1, 1))
 	if published.Generation != 1 || !reflect.DeepEqual(published.Health, failed) {
-		t.Errorf("meta after a publication = %+v, want generation 1 and health kept", published)
+		t.Errorf("meta after a publication = %+v, want generation 1 and the same health", published)
 	}
 	c.advance(time.Minute)
 	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1,
@@ -51,8 +51,8 @@ func testHealth(t *testing.T, h harness) {
 	}
 }
 
-// testSkips holds a store to its bounds: whatever a job found wrong with records, the
-// meta stays small and can be stored.
+// testSkips checks the bounds on what a meta records: however many faults a job finds in records,
+// the meta stays small and can be stored.
 func testSkips(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	l := acquire(t, s, "a")

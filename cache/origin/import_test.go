@@ -80,8 +80,8 @@ func testReserved(t *testing.T, h harness) {
 	}
 }
 
-// testVersion: an exact version changes with every write, another at least with the count, the greatest _id and the
-// greatest value of the field; none changes with writes elsewhere.
+// testVersion: an exact version changes with every write, any other at least with the count, the
+// greatest _id and the greatest value of the field. Writes elsewhere change neither.
 func testVersion(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, 30)
 	dated := func(id string, at int) []bson.Raw {

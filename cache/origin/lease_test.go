@@ -47,7 +47,7 @@ func isHeld(t *testing.T, s origin.Store, holder string) {
 	}
 }
 
-// takeOver takes the lease of another holder that gives no sign for its whole term.
+// takeOver takes the lease of another holder that has not renewed it for a whole term.
 func takeOver(t *testing.T, s origin.Store, c *clock, holder string) origin.Lease {
 	t.Helper()
 	isHeld(t, s, holder)
@@ -96,7 +96,7 @@ func testLeaseTakeover(t *testing.T, h harness) {
 	c.advance(40 * time.Second)
 	lost = must(s.Renew(t.Context(), lost, time.Minute))(t)
 	c.advance(40 * time.Second)
-	taken := takeOver(t, s, c, "b") // a minute after it has seen the renewal
+	taken := takeOver(t, s, c, "b") // a minute after it saw the renewal
 	if taken.Token <= lost.Token {
 		t.Errorf("token %d after %d, want it to grow", taken.Token, lost.Token)
 	}
@@ -104,7 +104,7 @@ func testLeaseTakeover(t *testing.T, h harness) {
 		t.Errorf("Renew of a lost lease: %v, want ErrFenced", err)
 	}
 	ok(t, s.Release(t.Context(), lost))
-	isHeld(t, s, "c") // a lost lease that is released frees nothing
+	isHeld(t, s, "c") // a holder that lost its lease cannot release it
 }
 
 func testLeaseExpired(t *testing.T, h harness) {

@@ -79,7 +79,7 @@ func testPublish(t *testing.T, h harness) {
 	if follows, sure := second.Follows(first); !follows || !sure {
 		t.Errorf("the second commit follows the first: %t, sure %t; %v", follows, sure, second.Past)
 	}
-	defer func() { // in the same second, or with a clock that is behind
+	defer func() { // in the same second, or with a clock that is slow
 		c.advance(-time.Hour)
 		before := must(s.Meta(t.Context(), view))(t)
 		last := publish(t, s, l, before.Rows)
@@ -113,7 +113,7 @@ func testPublish(t *testing.T, h harness) {
 	same(t, "a row that comes back", rows, numberIDs([]string{at("3:31", g+2)}))
 }
 
-// at appends a generation as read does.
+// at appends a generation to ids, in the form that read returns.
 func at(text string, generation uint64) string { return fmt.Sprintf("%s@%d", text, generation) }
 
 func testPublishNothing(t *testing.T, h harness) {
@@ -176,7 +176,7 @@ func testRowDocument(t *testing.T, h harness) {
 	ok(t, err)
 	stop := errors.New("enough")
 	if _, err := s.Rows(t.Context(), view, 0, func(origin.Row) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("error of fn: %v, want it back", err)
+		t.Errorf("Rows returned %v, want the error of fn", err)
 	}
 }
 
@@ -247,7 +247,7 @@ func testAbort(t *testing.T, h harness) {
 	same(t, "rows", rows, numberIDs([]string{before1, at("3:3", next.Generation)}))
 }
 
-// before1 is the row of a first generation, as read returns it, ids numbered.
+// before1 returns the row of a first generation in the form that read returns, with numbered ids.
 const before1 = "1:1@1"
 
 func testAbandoned(t *testing.T, h harness) {

@@ -26,8 +26,8 @@ var queryTests = map[string]func(*testing.T, harness){
 	"a view may be indexed":                       testIndex,
 }
 
-// selected collects what a query on the view yields, as "id:n" in its order; an n
-// that is not there is "-".
+// selected collects the rows that a query on the view yields, in order, as "id:n"; n is "-" if a
+// row lacks it.
 func selected(docs iter.Seq2[bson.Raw, error]) ([]string, error) {
 	list := []string{}
 	for doc, err := range docs {
@@ -113,7 +113,7 @@ func testDistinct(t *testing.T, h harness) {
 				return func(doc bson.Raw, rows int) error {
 					key := ""
 					for _, field := range fields {
-						var value any // so that equal numbers are written alike
+						var value any // writes equal numbers alike
 						if v, err := doc.LookupErr(strings.Split(field, ".")...); err == nil {
 							ok(t, v.Unmarshal(&value))
 						}
@@ -205,7 +205,7 @@ func testSelectStale(t *testing.T, h harness) {
 	}
 	now := must(s.Meta(t.Context(), view))(t)
 	if settled := must(s.Settled(t.Context(), now))(t); !settled {
-		t.Error("what is published undisturbed is not settled")
+		t.Error("a generation published without a fault is not settled")
 	}
 	now.Epoch = "another"
 	if _, err := s.Count(t.Context(), now, nil); !errors.Is(err, origin.ErrStale) {
@@ -213,8 +213,8 @@ func testSelectStale(t *testing.T, h harness) {
 	}
 }
 
-// testSelectWhole publishes generation after generation, each with its own number
-// in every row, and reads meanwhile.
+// testSelectWhole publishes one generation after another, each with its own number in every row,
+// and reads meanwhile.
 func testSelectWhole(t *testing.T, h harness) {
 	const rows = 40
 	s := h.open(t, settings{})
@@ -255,7 +255,8 @@ func testSelectWhole(t *testing.T, h harness) {
 	readers.Wait()
 }
 
-// readWhole queries the view at its current generation; false if it went on meanwhile.
+// readWhole queries the view at its current generation; false if a new generation replaced it
+// meanwhile.
 func readWhole(t *testing.T, s origin.Store, rows int) (bool, error) {
 	meta, err := s.Meta(t.Context(), view)
 	if err != nil {
@@ -296,14 +297,14 @@ func testIndex(t *testing.T, h harness) {
 		t.Skip("the store has no indexes")
 	}
 	keys := []sorting.Sort{order(t, "-n", "_id"), order(t, "n")}
-	for range 2 { // the second time they are there
+	for range 2 { // the second time the indexes exist
 		ok(t, indexer.Index(t.Context(), view, keys))
 	}
 	meta := publish(t, s, acquire(t, s, "a"), 1, row(t, "a", 1))
 	same(t, "rows", must(selected(s.Select(t.Context(), meta, origin.Query{Sort: keys[0]})))(t), []string{"a:1"})
 }
 
-// order is an order by fields, descending by those that begin with a minus.
+// order returns an order by fields, descending for those that begin with a minus.
 func order(t *testing.T, fields ...string) (by sorting.Sort) {
 	t.Helper()
 	for _, field := range fields {

@@ -56,7 +56,7 @@ func testPruned(t *testing.T, h harness) {
 	for since := range meta.Generation + 1 {
 		_, err := s.Rows(t.Context(), view, since, func(origin.Row) error { return nil })
 		if stale := since > 0 && since < meta.Pruned; errors.Is(err, origin.ErrStale) != stale || (err != nil && !stale) {
-			t.Errorf("Rows since %d: %v; stale should be %t", since, err, stale)
+			t.Errorf("Rows since %d: %v; want stale %t", since, err, stale)
 		}
 	}
 	rows, _ := read(t, s, 0)
@@ -79,7 +79,7 @@ func testNoResurrection(t *testing.T, h harness) {
 	}
 }
 
-// testReaderPublishes publishes from a reader's own loop.
+// testReaderPublishes publishes inside a reader's loop.
 func testReaderPublishes(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
@@ -127,7 +127,7 @@ func testDeltaSpans(t *testing.T, h harness) {
 	}
 }
 
-// testWholeGenerations lets readers of both kinds loose on a publisher.
+// testWholeGenerations runs readers of both kinds beside a publisher.
 func testWholeGenerations(t *testing.T, h harness) {
 	s := h.open(t, settings{keepDeltas: 4})
 	l := acquire(t, s, "a")
@@ -152,8 +152,8 @@ func testWholeGenerations(t *testing.T, h harness) {
 	ok(t, m.check())
 }
 
-// follow reads until ctx ends, from scratch each time or by deltas, and checks
-// everything it reads. It stops between two reads, as it checks ctx itself.
+// follow reads until ctx ends, from scratch each time or by deltas, and checks each read. It checks
+// ctx itself between two reads.
 func follow(ctx context.Context, s origin.Store, fresh bool) error {
 	var m mirror
 	for last := uint64(0); ctx.Err() == nil; last = m.meta.Generation {
@@ -184,8 +184,8 @@ const slots = 60
 // alive reports whether generation g has the row of a slot.
 func alive(slot int, g uint64) bool { return (uint64(slot)+g)%5 != 0 }
 
-// numberedRows are the rows of a numbered generation: every live one carries the
-// generation's number, the others are taken away.
+// numberedRows returns the rows of a numbered generation: live ones carry the generation's number,
+// the others are tombstones.
 func numberedRows(g uint64) (rows []origin.Row, live int, err error) {
 	for slot := range slots {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: fmt.Sprint("slot", slot)}, {Key: "n", Value: int64(g)}})
@@ -214,8 +214,8 @@ func publishNumber(t *testing.T, s origin.Store, l origin.Lease) {
 	must(p.Commit(t.Context(), live, "numbers"))(t)
 }
 
-// check reports whether the mirror holds exactly its numbered generation; in
-// generation 0 there is nothing.
+// check reports whether the mirror holds exactly its numbered generation; in generation 0 it must
+// be empty.
 func (m *mirror) check() error {
 	g, live := m.meta.Generation, 0
 	if g == 0 && len(m.rows) == 0 {

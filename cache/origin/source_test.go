@@ -75,7 +75,7 @@ func testScanCancelled(t *testing.T, h harness) {
 	}
 }
 
-// testSift wants few of many, and the last of all.
+// testSift selects few documents of many, and the last of all.
 func testSift(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, h.many)
 	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
@@ -104,14 +104,14 @@ func testSift(t *testing.T, h harness) {
 	slices.Sort(got)
 	same(t, "Sift", got, stringsOf(wanted))
 	if shown != len(docs) {
-		t.Errorf("%d documents were shown of %d", shown, len(docs))
+		t.Errorf("Sift examined %d documents of %d", shown, len(docs))
 	}
 	for doc, err := range s.Sift(t.Context(), "docs", func(bson.Raw) bool { return false }) {
-		t.Errorf("Sift yields %s, %v, which want refuses", doc, err)
+		t.Errorf("Sift yields %s, %v, which want rejects", doc, err)
 	}
 }
 
-// testScanWriting writes so much from the loop that an embedded store must enlarge its file.
+// testScanWriting writes so much inside the loop that an embedded store must enlarge its file.
 func testScanWriting(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, h.many)
 	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
@@ -127,7 +127,7 @@ func testScanWriting(t *testing.T, h harness) {
 	}
 	for n := range int64(len(docs)) {
 		if seen[n] != 1 {
-			t.Errorf("document %d came %d times", n, seen[n])
+			t.Errorf("Scan yielded document %d %d times", n, seen[n])
 		}
 	}
 }
@@ -146,11 +146,11 @@ func testOwnership(t *testing.T, h harness) {
 	}
 	same(t, "documents kept after they were deleted", stringsOf(kept), before)
 	for i := range kept[0] {
-		kept[0][i] = 0 // the receiver may write on it
+		kept[0][i] = 0 // the receiver may change the bytes
 	}
 }
 
-// ids are one id of every type, plain ones first.
+// ids has one id of each type, plain ones first.
 func ids(h harness) []any {
 	plain := []any{
 		bson.ObjectID{1, 2, 3}, "", "a", "ä/€ \"q\" $x.y", int32(-7), int64(1) << 60, 2.5, true, false,
@@ -182,7 +182,7 @@ func testIDs(t *testing.T, h harness) {
 	if !h.plain {
 		same(t, "found by another type of number", byID(t, s, "docs", -7.0), byID(t, s, "docs", int32(-7)))
 		if found := byID(t, s, "docs", -7.0); len(found) != 1 {
-			t.Errorf("int32 -7 found by double: %q", found)
+			t.Errorf("a double found int32 -7: %q", found)
 		}
 	}
 	n, err := s.Retain(t.Context(), "docs", func(id bson.RawValue) bool { return id.Type == bson.TypeString })
@@ -296,14 +296,14 @@ func testUnsupported(t *testing.T, h harness) {
 	}
 }
 
-// byID returns the document with an _id as Extended JSON, in a list of one.
+// byID returns a list of the one document with an _id, as Extended JSON.
 func byID(t *testing.T, s origin.Store, collection string, id any) []string {
 	t.Helper()
 	filter := raw(t, bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}})
 	return ordered(t, s.Find(t.Context(), collection, origin.Query{Filter: filter}))
 }
 
-// findError returns the error of a find.
+// findError returns the error of a failed find.
 func findError(ctx context.Context, s origin.Store, filter bson.Raw) error {
 	for _, err := range s.Find(ctx, "docs", origin.Query{Filter: filter}) {
 		if err != nil {

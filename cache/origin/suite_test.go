@@ -35,8 +35,7 @@ type harness struct {
 	rounds int
 }
 
-// settings are what a test needs set in a store's options. Zero values mean the
-// store's defaults.
+// settings are the store's options that a test needs. Zero values mean the store's defaults.
 type settings struct {
 	now        func() time.Time
 	elapsed    func() time.Duration
@@ -86,7 +85,7 @@ func closed(t *testing.T, s origin.Store) origin.Store {
 	return s
 }
 
-// run runs the suite as subtests of t, beside those of other implementations.
+// run runs the suite as subtests of t, in parallel with those of other implementations.
 func (h harness) run(t *testing.T) {
 	t.Parallel()
 	for _, group := range []struct {
@@ -107,10 +106,10 @@ func (h harness) run(t *testing.T) {
 // view is the name of the view that the tests publish.
 const view = "things"
 
-// clock is a time that stands still until a test moves it.
+// clock stands still until a test moves it.
 type clock struct {
-	at   time.Time     // what the clock on the wall shows
-	gone time.Duration // by the monotonic clock
+	at   time.Time     // the wall clock
+	gone time.Duration // the time elapsed on the monotonic clock
 }
 
 // newClock returns a clock at a fixed time.
@@ -119,7 +118,7 @@ func newClock() *clock { return &clock{at: time.Date(2024, 2, 29, 12, 0, 0, 0, t
 func (c *clock) now() time.Time         { return c.at }
 func (c *clock) elapsed() time.Duration { return c.gone }
 
-// advance lets time go by; step sets the clock on the wall.
+// advance moves both clocks; step sets the wall clock only.
 func (c *clock) advance(d time.Duration) { c.at, c.gone = c.at.Add(d), c.gone+d }
 func (c *clock) step(d time.Duration)    { c.at = c.at.Add(d) }
 
@@ -157,7 +156,7 @@ func value(t *testing.T, v any) bson.RawValue {
 	return raw(t, bson.D{{Key: "v", Value: v}}).Lookup("v")
 }
 
-// name is the _id of the i-th of many: text, as FerretDB finds no other kind quickly.
+// name returns the _id of the i-th of many: a string, as FerretDB finds other ids only slowly.
 func name(i int) string { return fmt.Sprintf("id%04d", i) }
 
 // numbered returns n documents {_id: name(i), n: i}.
@@ -247,13 +246,13 @@ func publish(t *testing.T, s origin.Store, l origin.Lease, live int, rows ...ori
 	return must(p.Commit(t.Context(), live, "rules"))(t)
 }
 
-// mirror is a reader's copy of a view, kept as the contract asks a reader to.
+// mirror is a reader's copy of a view, kept as the contract requires.
 type mirror struct {
 	meta origin.Meta
 	rows map[string]origin.Row
 }
 
-// load brings the mirror up to date from its own generation on.
+// load updates the mirror with the generations after its own.
 func (m *mirror) load(ctx context.Context, s origin.Store) error {
 	if m.rows == nil {
 		m.rows = map[string]origin.Row{}
@@ -291,7 +290,7 @@ func read(t *testing.T, s origin.Store, since uint64) ([]string, origin.Meta) {
 	return list, meta
 }
 
-// rowText is a row as read returns it.
+// rowText formats a row as read returns it.
 func rowText(r origin.Row) string {
 	if r.Doc == nil {
 		return fmt.Sprintf("%s:gone@%d", r.ID, r.Generation)

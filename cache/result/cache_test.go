@@ -35,7 +35,7 @@ func open(t testing.TB, o result.Options) *result.Cache {
 	return c
 }
 
-// counted is a loader of body that counts its runs.
+// counted returns a loader of body that counts its runs.
 func counted(body string, runs *atomic.Int32) result.Loader {
 	return func(context.Context) (*result.Answer, error) {
 		runs.Add(1)
@@ -43,7 +43,7 @@ func counted(body string, runs *atomic.Int32) result.Loader {
 	}
 }
 
-// kept checks that the first get loads and later ones hit.
+// kept checks that the first get loads and the next two hit.
 func kept(t *testing.T, get func() result.Outcome) {
 	t.Helper()
 	for _, want := range []result.Outcome{result.Loaded, result.Hit, result.Hit} {
@@ -74,7 +74,7 @@ func TestGetKeepsWhatItLoaded(t *testing.T) {
 	}
 }
 
-// asker returns what asks a cache for answers of a size as a request does, of a generation.
+// asker returns a function that requests an answer of a size and generation from a cache.
 func asker(t *testing.T, c *result.Cache) func(query string, size int, generation uint64) result.Outcome {
 	return func(query string, size int, generation uint64) result.Outcome {
 		key := result.Key{View: "v", Generation: generation, Query: query}
@@ -94,8 +94,8 @@ func asker(t *testing.T, c *result.Cache) func(query string, size int, generatio
 	}
 }
 
-// TestLargeAnswerIsKept: large answers are kept from the first request on, however many small ones
-// there are, and even where garbage is collected each time that one is made.
+// TestLargeAnswerIsKept: the cache keeps large answers from the first request on, however many
+// small ones there are, even if a garbage collection follows each load.
 func TestLargeAnswerIsKept(t *testing.T) {
 	c := open(t, result.Options{Budget: 8 << 20, LargeBudget: 8 << 20})
 	ask := asker(t, c)
@@ -109,20 +109,20 @@ func TestLargeAnswerIsKept(t *testing.T) {
 		}
 		ask("popular", 2<<20, 0)
 		if i > 0 && (ask("large", 3<<20, 0) != result.Hit || ask("popular", 2<<20, 0) != result.Hit) {
-			t.Errorf("large answers are made again: %+v", c.Stats())
+			t.Errorf("the cache loads large answers again: %+v", c.Stats())
 		}
 		ask("rare "+strconv.Itoa(i), 2<<20, 0)
 		ask(strconv.Itoa(i), 8<<10, 0)
 	}
 	if s := c.Stats(); s.Loads > 5000+2+6+6 {
-		t.Errorf("%d answers were made", s.Loads)
+		t.Errorf("%d loads", s.Loads)
 	}
 }
 
-// TestLargeBudget: large answers stay within their budget and make room for each other, the
-// one not used for longest first; an older generation takes no room.
+// TestLargeBudget: large answers stay within their budget and replace each other, the least
+// recently used first. A newer generation of an answer replaces the older one.
 func TestLargeBudget(t *testing.T) {
-	const large, budget = 600 << 10, 2 << 20 // three of them
+	const large, budget = 600 << 10, 2 << 20 // three of them exceed the budget
 	c := open(t, result.Options{Budget: 1 << 20, LargeBudget: budget})
 	ask := asker(t, c)
 	for _, step := range []struct {
@@ -141,7 +141,7 @@ func TestLargeBudget(t *testing.T) {
 		{"b", large, 1, result.Loaded, 2},
 		{"too large", budget, 1, result.Loaded, 2},
 		{"too large", budget, 1, result.Loaded, 2},
-		{"a", large, 2, result.Loaded, 2}, // in the place of its first generation
+		{"a", large, 2, result.Loaded, 2}, // replaces its first generation
 		{"b", large, 1, result.Hit, 2},
 		{"a", large, 1, result.Loaded, 2}, // not kept: the second generation stays
 		{"a", large, 2, result.Hit, 2},
@@ -190,8 +190,8 @@ func TestEveryPartOfTheKeyCounts(t *testing.T) {
 	}
 }
 
-// TestNewerTakesThePlace: only the newest generation of an answer is kept, even if
-// a request for an older one comes later.
+// TestNewerTakesThePlace: the cache keeps only the newest generation of an answer, even if a
+// request for an older one comes later.
 func TestNewerTakesThePlace(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20})
 	get := func(generation uint64) result.Outcome {
@@ -210,17 +210,17 @@ func TestNewerTakesThePlace(t *testing.T) {
 		kept(t, func() result.Outcome { return get(generation) })
 	}
 	if got := get(3); got != result.Loaded {
-		t.Errorf("a past generation: %s", got)
+		t.Errorf("outcome for an older generation: %s", got)
 	}
 	if got := get(9); got != result.Hit {
-		t.Errorf("the newest generation after a late request: %s", got)
+		t.Errorf("outcome for the newest generation after a late request: %s", got)
 	}
 	if got := c.Stats().Bytes; got != held {
-		t.Errorf("%d bytes are held, %d with one generation", got, held)
+		t.Errorf("%d bytes in the cache, %d with one generation", got, held)
 	}
 }
 
-// TestPrepare: a prepared answer is kept on publication, not before.
+// TestPrepare: a prepared answer enters the cache on publication, not before.
 func TestPrepare(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20})
 	var runs atomic.Int32
@@ -246,7 +246,7 @@ func TestPrepare(t *testing.T) {
 		keep()
 		a := c.Lookup(next)
 		if a == nil || decode(t, a.Coding, a.Body) != "the next "+body || a.Coding != coding {
-			t.Errorf("%q: prepared, but not there: %v", coding, a)
+			t.Errorf("%q: the cache lacks the prepared answer: %v", coding, a)
 		}
 	}
 	broken := errors.New("broken")
@@ -256,8 +256,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestCompressedLater: a compressed answer replaces the record that the plain one is too large, however
-// large it is itself, and the other way round.
+// TestCompressedLater: a compressed answer, of any size, replaces the entry which says that the
+// plain one is too large, and the other way round.
 func TestCompressedLater(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20, LargeBudget: 8 << 20})
 	key := result.Key{Query: "q", Coding: result.Gzip}
@@ -318,7 +318,7 @@ func TestOneFlightPerKey(t *testing.T) {
 	for o := range outcomes {
 		seen[o]++
 	}
-	// A caller may come after the flight has ended and then starts its own.
+	// A caller that comes after the flight has ended starts its own.
 	if seen[result.Loaded] != int(runs.Load()) || seen[result.Loaded]+seen[result.Shared] != callers {
 		t.Errorf("outcomes = %v, runs = %d", seen, runs.Load())
 	}
@@ -547,8 +547,8 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// TestWaiting: a load that would have to wait beyond the limit fails at once, and waiting
-// ones follow each other.
+// TestWaiting: a load fails at once if too many wait already. Waiting loads run one after the
+// other.
 func TestWaiting(t *testing.T) {
 	c := open(t, result.Options{Timeout: time.Hour})
 	const waiting = 1000
@@ -582,7 +582,7 @@ func TestWaiting(t *testing.T) {
 	}
 	_, turn, err := c.Begin(t.Context())
 	if err != nil {
-		t.Fatalf("no turn is free in the end: %v", err)
+		t.Fatalf("no free turn at the end: %v", err)
 	}
 	turn.End()
 }

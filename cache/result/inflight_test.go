@@ -11,8 +11,8 @@ import (
 	"vitrine/rules"
 )
 
-// TestInFlight: what is claimed stays within the budget, answers count once however many
-// send them, and everything is given back.
+// TestInFlight: claims stay within the budget, an answer counts once however many responses send
+// it, and every claim is released.
 func TestInFlight(t *testing.T) {
 	const third = 1 << 20
 	f := open(t, result.Options{InFlight: 3 * third}).InFlight()
@@ -21,31 +21,31 @@ func TestInFlight(t *testing.T) {
 	small := result.NewAnswer([]byte("x"), "text/plain")
 	again := func() bool { return f.Hold(large) }
 	if !f.Hold(large) || !again() || f.Hold(other) || !f.Hold(small) {
-		t.Errorf("of two answers that fill a third one is held, however often; %d bytes", f.Bytes())
+		t.Errorf("want Hold to accept the first large answer, any number of times, but not a second one; %d bytes", f.Bytes())
 	}
 	if f.TryAcquire(third) || !f.TryAcquirePiece(third) || f.TryAcquirePiece(third) {
-		t.Errorf("the second third is for little claims; %d bytes", f.Bytes())
+		t.Errorf("want only one claim of a piece to get the second third; %d bytes", f.Bytes())
 	}
 	if _, err := f.AcquireToMake(third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
-		t.Errorf("an answer that could not be sent is made: %v", err)
+		t.Errorf("AcquireToMake for an answer that could not be sent: %v", err)
 	}
 	f.Release(third)
 	large.Drop()
 	large.Drop()
 	small.Drop()
 	if f.Bytes() != 0 {
-		t.Errorf("%d bytes are left", f.Bytes())
+		t.Errorf("%d bytes are still claimed", f.Bytes())
 	}
 	done, err := f.AcquireToMake(10 * third)
 	if err == nil {
-		t.Error("more is made than could be sent")
+		t.Error("AcquireToMake accepts more than the budget")
 		done()
 	}
 	if done, err = f.AcquireToMake(2 * third); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.AcquireToMake(third / 2); !errors.Is(err, result.ErrInFlight) {
-		t.Errorf("made beside one that takes all: %v", err)
+		t.Errorf("AcquireToMake beside a claim of the whole rest: %v", err)
 	}
 	done()
 	if done, err = f.AcquireToMake(third / 2); err != nil {
@@ -54,14 +54,14 @@ func TestInFlight(t *testing.T) {
 	done()
 }
 
-// TestCodedWaitsWithinBudget: a plain answer that waits to be compressed is counted.
+// TestCodedWaitsWithinBudget: the budget counts a plain answer that waits for compression.
 func TestCodedWaitsWithinBudget(t *testing.T) {
 	c := open(t, result.Options{InFlight: 3 << 20})
 	load := func(context.Context) (*result.Answer, error) {
 		return result.NewAnswer([]byte(strings.Repeat("x", 600<<10)), "text/plain"), nil
 	}
 	if !c.InFlight().TryAcquire(1 << 19) {
-		t.Fatal("nothing can be claimed")
+		t.Fatal("a claim failed")
 	}
 	if _, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); !errors.Is(err, result.ErrInFlight) {
 		t.Errorf("error %v, want %v", err, result.ErrInFlight)
@@ -71,6 +71,6 @@ func TestCodedWaitsWithinBudget(t *testing.T) {
 		t.Errorf("%v, %v", a, err)
 	}
 	if c.InFlight().Bytes() != 0 {
-		t.Errorf("%d bytes are left", c.InFlight().Bytes())
+		t.Errorf("%d bytes are still claimed", c.InFlight().Bytes())
 	}
 }

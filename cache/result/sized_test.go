@@ -6,8 +6,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// TestSized: kept answers take no more than the budget, whichever share of it is for large
-// ones, and the longest that is kept has room there.
+// TestSized: answers in the cache take no more than the budget, whatever the share for large ones,
+// and the longest answer that the cache may keep fits there.
 func TestSized(t *testing.T) {
 	const mib = 1 << 20
 	for name, tt := range map[string]struct{ budget, inFlight, kept, large int64 }{

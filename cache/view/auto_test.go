@@ -8,8 +8,8 @@ import (
 	"vitrine/cache/view/index"
 )
 
-// TestAutoCountsLiveRows: rows that were replaced do not drive a view out of memory
-// that fits without them.
+// TestAutoCountsLiveRows: replaced rows do not count, so a view stays in memory if its live rows
+// fit.
 func TestAutoCountsLiveRows(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 100, numberedDocs(t, 100, 1)...)
@@ -33,8 +33,7 @@ func TestAutoCountsLiveRows(t *testing.T) {
 	}
 }
 
-// TestOutgrownHasNoFile: the file of a view that has moved to the store is not used
-// worry any more.
+// TestOutgrownHasNoFile: a set ignores the file of a view that has moved to the store.
 func TestOutgrownHasNoFile(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 10, numberedDocs(t, 10, 1)...)
@@ -54,6 +53,6 @@ func TestOutgrownHasNoFile(t *testing.T) {
 	}
 	checkModes(t, s, view.Store)
 	if st := s.Status()[0]; !st.Filed.IsZero() || st.FileErr != nil {
-		t.Errorf("a file is reported: %v, %v", st.Filed, st.FileErr)
+		t.Errorf("the status reports a file: %v, %v", st.Filed, st.FileErr)
 	}
 }

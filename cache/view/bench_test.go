@@ -14,11 +14,11 @@ import (
 	"vitrine/rules/filter"
 )
 
-// benchRows is how many rows the benchmarks have.
+// benchRows is the number of rows in the benchmarks.
 const benchRows = 100_000
 
-// benchStore publishes activities-like rows: few types, some years, many titles. If -short
-// is given, it publishes a tenth of them, enough to see that each benchmark runs.
+// benchStore publishes activities-like rows: few types, some years, many titles. With -short it
+// publishes a tenth of them, enough to check that each benchmark runs.
 func benchStore() *store {
 	words := []string{"neural", "language", "model", "syntax", "corpus", "transfer", "parsing", "speech", "graph", "Learning"}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,7 @@ func BenchmarkSelect(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := snap.Select(context.Background(), f); err != nil { // builds them
+		if _, err := snap.Select(context.Background(), f); err != nil { // builds the indexes
 			b.Fatal(err)
 		}
 		b.Run(bm.name, func(b *testing.B) {
@@ -89,7 +89,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex measures the first question about a path.
+// BenchmarkIndex measures the first query on a path.
 func BenchmarkIndex(b *testing.B) {
 	snap := benchSnapshot(b)
 	for _, path := range []string{"type", "year", "title", "authors.user"} {
@@ -109,8 +109,7 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// BenchmarkPage takes pages of what was selected: of every row, and of those that no
-// order groups together.
+// BenchmarkPage takes pages of a selection: of every row, and of rows scattered over the order.
 func BenchmarkPage(b *testing.B) {
 	snap := benchSnapshot(b)
 	some, err := filter.Parse([]byte(`{"authors.user":{"$in":["u1","u2","u3"]}}`), filter.Options{})

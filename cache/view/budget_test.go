@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestIndexesStayWithinBudget asks for far more paths than fit: answers stay
-// right, and what is held stays within the limit, but for the one index in use.
+// TestIndexesStayWithinBudget queries far more paths than fit: answers stay right, and the indexes
+// stay within the limit, apart from the one in use.
 func TestIndexesStayWithinBudget(t *testing.T) {
 	const limit = 64 << 10
 	s := newStore()
@@ -46,8 +46,8 @@ func TestIndexesStayWithinBudget(t *testing.T) {
 	}
 }
 
-// TestMadeUpPathsTakeNoRoom: paths that no row has are answered like any other, and hold
-// nothing however many there are.
+// TestMadeUpPathsTakeNoRoom: queries on paths that no row has get answers like any others, and take
+// no memory however many there are.
 func TestMadeUpPathsTakeNoRoom(t *testing.T) {
 	s := newStore()
 	var docs []bson.D
@@ -89,8 +89,8 @@ func TestMadeUpPathsTakeNoRoom(t *testing.T) {
 	}
 }
 
-// TestReplacedSegmentsLeaveTheAccount checks that indexes of folded segments are
-// not counted for ever.
+// TestReplacedSegmentsLeaveTheAccount: after a fold the budget no longer counts the indexes of the
+// old segments.
 func TestReplacedSegmentsLeaveTheAccount(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 1, "A")})

@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestConfirmedRows evaluates what only the matcher decides, of many rows, narrowed in
-// different ways and across refreshes: the answer is always the matcher's.
+// TestConfirmedRows evaluates conditions that only the matcher can decide, on many rows, narrowed
+// in different ways and across refreshes: the answer is always the matcher's.
 func TestConfirmedRows(t *testing.T) {
 	const rows = 5000
 	doc := func(i, shift int) bson.D {

@@ -15,15 +15,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The backtracking engine's clock is shared by all expressions and stops by
-// itself when none has run for a while.
+// All expressions share the clock of the backtracking engine, which stops by itself some time after
+// the last one has run.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
-// store is the reading half of origin.Views, with versions kept by hand.
+// store implements the reading half of origin.Views; the test makes its versions.
 type store struct {
-	origin.Views // the writing half is not called
+	origin.Views // the set does not call the writing half
 
 	mu     sync.Mutex
 	meta   origin.Meta
@@ -89,7 +89,7 @@ func mustRaw(doc any) bson.Raw {
 	return raw
 }
 
-// running is a Set over one view, kept fresh until the test ends.
+// running is a Set over one view that refreshes until the test ends.
 type running struct {
 	*view.Set
 	t     testing.TB
@@ -150,7 +150,7 @@ func memory(t testing.TB, snap *view.Snapshot) *index.Table {
 	return rows
 }
 
-// ids lists the rows that answer a filter, in order.
+// ids lists the rows that match a filter, in order.
 func ids(t testing.TB, snap *view.Snapshot, json string) []string {
 	t.Helper()
 	f, err := filter.Parse([]byte(json), filter.Options{})
@@ -160,7 +160,7 @@ func ids(t testing.TB, snap *view.Snapshot, json string) []string {
 	return selected(t, snap, f)
 }
 
-// selected lists the rows of a filter, in order.
+// selected lists the rows that a filter selects, in order.
 func selected(t testing.TB, snap *view.Snapshot, f *filter.Filter) []string {
 	t.Helper()
 	sel, err := snap.Select(context.Background(), f)

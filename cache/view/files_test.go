@@ -19,26 +19,26 @@ import (
 	"vitrine/rules"
 )
 
-// filing are options that keep files in a folder.
+// filing returns options that keep files in a folder.
 func filing(dir string) view.Options {
 	return view.Options{Poll: time.Hour, Files: view.Files{Dir: dir, Store: "fake://store", Every: time.Hour}}
 }
 
-// set changes what the store is.
+// set replaces the content of the store.
 func (s *store) set(change func(*store)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(s)
 }
 
-// calls returns how often the store was read whole, and how often from a generation.
+// calls returns how often a set read the whole store, and how often only from a generation on.
 func (s *store) calls() (loads, deltas int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.loads, s.deltas
 }
 
-// leaveFile lets a set write what the store has, and end.
+// leaveFile has a set write a file of the store's view, and ends the set.
 func leaveFile(t *testing.T, s *store, dir string) {
 	t.Helper()
 	t.Run("write", func(t *testing.T) { <-run(t, s, filing(dir)).swaps })
@@ -57,8 +57,8 @@ func threeThings() *store {
 
 var errAway = errors.New("store away")
 
-// TestFileServesWhileTheStoreIsAway: a set that starts without the store shows what
-// the one before had, as old as it is, and goes on from there when the store is back.
+// TestFileServesWhileTheStoreIsAway: a set that starts without the store shows the rows of its
+// predecessor, with their age, and continues from there when the store is back.
 func TestFileServesWhileTheStoreIsAway(t *testing.T) {
 	s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
 	began := time.Now()
@@ -69,21 +69,21 @@ func TestFileServesWhileTheStoreIsAway(t *testing.T) {
 
 	r := run(t, s, filing(dir))
 	if got, want := ids(t, <-r.swaps, `{}`), []string{"d", "b", "a"}; !slices.Equal(got, want) {
-		t.Errorf("from the file: %v, want %v", got, want)
+		t.Errorf("rows from the file: %v, want %v", got, want)
 	}
 	r.until(func(st view.Status) bool { return st.Err != nil })
 	st := r.Status()[0]
 	if !st.Stale || st.Meta.Generation != 2 || st.Checked.Before(began.Truncate(time.Millisecond)) || st.Checked.After(ended) {
-		t.Errorf("status while away: %+v, confirmed between %v and %v", st, began, ended)
+		t.Errorf("status without the store: %+v, want confirmed between %v and %v", st, began, ended)
 	}
 	s.set(func(s *store) { s.err = nil })
 	s.publish([]bson.D{thing("e", 2019, "E")}, "d")
 	if got, want := ids(t, r.next(), `{}`), []string{"b", "a", "e"}; !slices.Equal(got, want) {
-		t.Errorf("when the store is back: %v, want %v", got, want)
+		t.Errorf("rows when the store is back: %v, want %v", got, want)
 	}
 	r.until(func(st view.Status) bool { return !st.Stale })
 	if again, deltas := s.calls(); again != loads || deltas != 1 {
-		t.Errorf("read whole %d times more, by deltas %d times; want 0, 1", again-loads, deltas)
+		t.Errorf("%d more reads of the whole view and %d of deltas; want 0, 1", again-loads, deltas)
 	}
 }
 
@@ -95,12 +95,12 @@ func (r *running) until(is func(view.Status) bool) {
 	}
 }
 
-// TestFileSparesTheStore: where the store is there, a set begins with the file and
-// reads only what has changed, and nothing older than the store's word is ever shown.
+// TestFileSparesTheStore: if the store answers, a set starts with the file and reads only changes,
+// and never shows anything older than the store reports.
 func TestFileSparesTheStore(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change        func(*store) // while no set runs
-		loads, deltas int          // afterwards
+		loads, deltas int          // counts afterwards
 		want          []string
 	}{
 		"unchanged": {func(*store) {}, 0, 0, []string{"d", "b", "a"}},
@@ -124,18 +124,18 @@ func TestFileSparesTheStore(t *testing.T) {
 			loads, deltas := s.calls()
 			s.set(tt.change)
 			if got := ids(t, <-run(t, s, filing(dir)).swaps, `{}`); !slices.Equal(got, tt.want) {
-				t.Errorf("first shown: %v, want %v", got, tt.want)
+				t.Errorf("first rows shown: %v, want %v", got, tt.want)
 			}
 			l, d := s.calls()
 			if l-loads != tt.loads || d-deltas != tt.deltas {
-				t.Errorf("read whole %d times, by deltas %d times; want %d, %d", l-loads, d-deltas, tt.loads, tt.deltas)
+				t.Errorf("%d reads of the whole view and %d of deltas; want %d, %d", l-loads, d-deltas, tt.loads, tt.deltas)
 			}
 		})
 	}
 }
 
-// TestFileRefused: a file that is not sound, or not this view's, is not used; the view
-// is not there until the store is, and then the file is replaced.
+// TestFileRefused: a set ignores a file that is damaged or of another view. The view has no rows
+// until the store answers; then the set replaces the file.
 func TestFileRefused(t *testing.T) {
 	for name, spoil := range map[string]func(content []byte) []byte{
 		"cut":             func(b []byte) []byte { return b[:len(b)-9] },
@@ -181,7 +181,7 @@ func TestFileRefused(t *testing.T) {
 	})
 }
 
-// notUsed starts a set whose store is away: nothing is shown.
+// notUsed starts a set whose store is away, and checks that it shows no rows.
 func notUsed(t *testing.T, s *store, o view.Options) {
 	t.Helper()
 	s.set(func(s *store) { s.err = errAway })
@@ -195,7 +195,7 @@ func notUsed(t *testing.T, s *store, o view.Options) {
 	s.set(func(s *store) { s.err = nil })
 }
 
-// TestFileCannotBeWritten: views go on, and the failure is reported.
+// TestFileCannotBeWritten: the set goes on showing its views, and reports the failure.
 func TestFileCannotBeWritten(t *testing.T) {
 	s, dir := threeThings(), t.TempDir()+"/gone"
 	o := filing(dir)
@@ -223,8 +223,8 @@ func TestFileCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestFileSaysWhenItWasConfirmed: a view that is shown, but not yet recorded as
-// confirmed, is not written: its file would be as old as the calendar.
+// TestFileSaysWhenItWasConfirmed: the set writes no file of a view that it shows but has not
+// recorded as confirmed: the file would have a zero time.
 func TestFileSaysWhenItWasConfirmed(t *testing.T) {
 	p, dir := newPublisher(t), filepath.Join(t.TempDir(), "files")
 	p.publish("slow", 5, numberedDocs(t, 5, 1)...)

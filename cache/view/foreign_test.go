@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestForeignFilters lets a database, here a list of ids, answer what memory does
-// not evaluate; the rest of the filter is still evaluated in memory.
+// TestForeignFilters: a database, here a list of ids, evaluates what memory cannot; memory still
+// evaluates the rest of the filter.
 func TestForeignFilters(t *testing.T) {
 	const text = `{"$text": {"$search": "moth"}}`
 	s := newStore()
@@ -51,7 +51,7 @@ func TestForeignFilters(t *testing.T) {
 		t.Errorf("joined with a filter: got %v, want %v", got, want)
 	}
 	if len(asked) != 2 || asked[0] != `things {"$text": {"$search": "moth"}}` {
-		t.Errorf("the database was asked %q", asked)
+		t.Errorf("queries to the database: %q", asked)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// exchanged is a store behind which another can be put, as an operator's mistake or a
-// restore does. It counts what is read whole.
+// exchanged is a store that a test can replace by another, as an operator's mistake or a restore
+// does. It counts the reads of a whole view.
 type exchanged struct {
 	atomic.Pointer[publisher]
 	whole atomic.Int64
@@ -27,7 +27,7 @@ type exchanged struct {
 
 func (e *exchanged) views() origin.Views { return e.Load() }
 
-// exchange returns a set over a store that can be exchanged.
+// exchange returns a set over a store that the test can replace.
 func exchange(t *testing.T, first *publisher, o view.Options) (*running, *exchanged) {
 	t.Helper()
 	e := &exchanged{}
@@ -46,7 +46,7 @@ func exchange(t *testing.T, first *publisher, o view.Options) (*running, *exchan
 	return r, e
 }
 
-// behind asks the store that is there at the moment.
+// behind returns the current store.
 type behind struct {
 	e *exchanged
 	*bolt.Store
@@ -71,8 +71,8 @@ func (b behind) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return b.e.views().Rows(ctx, view, since, fn)
 }
 
-// polled lets the set poll until a status is there. It fails the test if the view is held
-// meanwhile for a new reason, which may stay.
+// polled polls until the view has a status. It fails the test if the view is held meanwhile for a
+// new reason: one that was there before may stay.
 func (r *running) polled(is func(view.Status) bool) view.Status {
 	r.t.Helper()
 	for before := heldBy(r.Status()[0]); ; {
@@ -88,7 +88,7 @@ func (r *running) polled(is func(view.Status) bool) view.Status {
 	}
 }
 
-// heldBy is the reason why a view is held, if it is.
+// heldBy returns the reason why a view is held, or "".
 func heldBy(st view.Status) string {
 	if st.Held == nil {
 		return ""
@@ -96,19 +96,19 @@ func heldBy(st view.Status) string {
 	return st.Held.Error()
 }
 
-// heldFor waits for a status that says so.
+// heldFor matches a status whose reason for holding contains the words.
 func heldFor(words string) func(view.Status) bool {
 	return func(st view.Status) bool { return strings.Contains(heldBy(st), words) }
 }
 
-// shows waits for the snapshot of a number of rows that nothing holds.
+// shows matches the status of a view that is not held and shows that many rows.
 func shows(rows int) func(view.Status) bool {
 	return func(st view.Status) bool {
 		return st.Held == nil && st.Err == nil && st.Rows == rows && !st.Loaded.IsZero()
 	}
 }
 
-// forced records a run of the view that was forced.
+// forced records that a run of the view was forced.
 func (p *publisher) forced() {
 	p.t.Helper()
 	if err := p.SetHealth(p.t.Context(), "things", p.lease, origin.Health{Status: origin.HealthOK, Forced: true}); err != nil {
@@ -116,7 +116,7 @@ func (p *publisher) forced() {
 	}
 }
 
-// reopened calls a function, and opens an hour later the file as it was before that.
+// reopened calls a function and then, an hour later, opens the file as it was before the call.
 func (p *publisher) reopened(call func()) *publisher {
 	p.t.Helper()
 	path := strings.TrimPrefix(p.Name(), "bolt://")
@@ -141,7 +141,7 @@ func (p *publisher) reopened(call func()) *publisher {
 	return &publisher{db, p.t, lease}
 }
 
-// numbers lists the numbers of a snapshot's rows.
+// numbers lists the field n of a snapshot's rows.
 func (r *running) numbers() (all []int32) {
 	r.t.Helper()
 	snap, err := r.Snapshot("things")
@@ -161,9 +161,9 @@ func (r *running) numbers() (all []int32) {
 	return all
 }
 
-// TestLostDatabaseIsHeld: a view that is gone, or was made anew with too few rows, is not
-// shown; the last good one stays, also over a restart, until there are enough rows, a run
-// was forced, or this set is told to.
+// TestLostDatabaseIsHeld: the set does not show a view that is gone, or was made anew with too few
+// rows. It keeps the last good one, also over a restart, until there are enough rows, a run was
+// forced, or the test releases it.
 func TestLostDatabaseIsHeld(t *testing.T) {
 	for _, release := range []string{"enough rows", "a forced run", "force", "the database is back"} {
 		t.Run(release, func(t *testing.T) {
@@ -176,12 +176,12 @@ func TestLostDatabaseIsHeld(t *testing.T) {
 				e.Store(empty)
 				r.polled(heldFor("no longer has it"))
 				if r.Force("things") {
-					t.Error("forced to show what is not there")
+					t.Error("Force is true for a view that the store does not have")
 				}
 				empty.publish("things", 0)
 				st := r.polled(heldFor("the store has 0 rows of it where 10 are shown, a loss of more than the permitted 20 %"))
 				if st.Rows != 10 || !st.Stale || len(r.numbers()) != 10 || st.Meta.Generation != 1 {
-					t.Errorf("while it is held: %+v", st)
+					t.Errorf("status while the view is held: %+v", st)
 				}
 			})
 			r, e := exchange(t, empty, o)
@@ -211,7 +211,7 @@ func TestLostDatabaseIsHeld(t *testing.T) {
 	}
 }
 
-// TestFirstBuildIsShown: where nothing is shown there is nothing to protect.
+// TestFirstBuildIsShown: a set that shows no rows yet has none to protect.
 func TestFirstBuildIsShown(t *testing.T) {
 	p := newPublisher(t)
 	r, _ := exchange(t, p, view.Options{})
@@ -227,14 +227,14 @@ func TestFirstBuildIsShown(t *testing.T) {
 	if err := pub.Put(t.Context(), []origin.Row{{ID: docs[0].Lookup("_id")}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pub.Commit(t.Context(), 0, ""); err != nil { // publications that follow one another are their publisher's matter
+	if _, err := pub.Commit(t.Context(), 0, ""); err != nil { // the publisher's own checks decide about publications that follow one another
 		t.Fatal(err)
 	}
 	r.polled(shows(0))
 }
 
-// TestMissingRowsAreNotShown: a view whose store does not have the rows that it counts is
-// not shown, the one before stays, and it is not read over and over.
+// TestMissingRowsAreNotShown: if the store has fewer rows of a view than it counts, the set keeps
+// showing the previous snapshot, and does not read the view over and over.
 func TestMissingRowsAreNotShown(t *testing.T) {
 	for _, mode := range []view.Mode{view.Memory, view.Store} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -243,14 +243,14 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 			r, e := exchange(t, p, view.Options{Mode: mode})
 			st := r.polled(heldFor("the store has 7 of the 10 rows of generation 1"))
 			if r.Ready() || st.Missing != 3 || !st.Loaded.IsZero() {
-				t.Errorf("not whole, and ready: %t, %+v", r.Ready(), st)
+				t.Errorf("without all rows: ready %t, %+v", r.Ready(), st)
 			}
 			if !r.Force("things") {
 				t.Error("not forced")
 			}
 			r.polled(func(st view.Status) bool { return st.Held == nil && st.Rows > 0 })
 			if got := len(r.numbers()); got != 7 {
-				t.Errorf("%d rows are shown by force", got)
+				t.Errorf("after forcing the view shows %d rows", got)
 			}
 			p.publish("things", 10, numberedDocs(t, 10, 2)...)
 			r.polled(shows(10))
@@ -259,21 +259,21 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 			}
 			p.publish("things", 12, numberedDocs(t, 10, 3)...)
 			if st := r.polled(heldFor("the store has 10 of the 12 rows of generation 3")); st.Rows != 10 || r.numbers()[0] != 2 {
-				t.Errorf("not whole: %+v", st)
+				t.Errorf("status without all rows: %+v", st)
 			}
 			p.publish("things", 12, numberedDocs(t, 12, 4)...)
 			r.polled(shows(12))
 			if whole := e.whole.Load(); whole > 40 {
-				t.Errorf("read whole %d times", whole)
+				t.Errorf("%d reads of the whole view", whole)
 			}
 		})
 	}
 }
 
-// TestRestoredBackup: a store that goes back to a backup is believed when a run has
-// confirmed it; rows of the time that is gone are not mixed with those of the new one.
+// TestRestoredBackup: if a store goes back to a backup, the set shows it once a run has confirmed
+// it, and does not mix rows from before with those after.
 func TestRestoredBackup(t *testing.T) {
-	for _, seen := range []bool{true, false} { // whether the set polls before the backup has gone on
+	for _, seen := range []bool{true, false} { // whether the set polls before the backup gets new generations
 		t.Run(fmt.Sprint("seen ", seen), func(t *testing.T) {
 			p := newPublisher(t)
 			p.publish("things", 10, numberedDocs(t, 10, 1)...)

@@ -13,10 +13,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// indexed is a store that wants indexes.
+// indexed is a store that has indexes.
 type indexed struct {
 	*publisher
-	fails int // so many times
+	fails int // the first calls fail, this many
 	asked chan string
 }
 
@@ -35,8 +35,8 @@ func (i *indexed) Index(_ context.Context, name string, orders []raw.Sort) error
 	return nil
 }
 
-// TestIndexesOfStoredViews: a process that may write has views in the store indexed, once,
-// and again where it failed; who may not never asks for it.
+// TestIndexesOfStoredViews: a process with write permission has the store index its views once, and
+// again if that failed; a process without it never does.
 func TestIndexesOfStoredViews(t *testing.T) {
 	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
 	want := "things n true _id false text false"
@@ -49,7 +49,7 @@ func TestIndexesOfStoredViews(t *testing.T) {
 		store := open(t, 1)
 		s := kept(t, view.Options{Store: store, Mode: view.Store, Index: true, Poll: time.Hour, Views: defs})
 		next := 1
-		for range 2 { // the first fails
+		for range 2 { // the first call fails
 			for len(store.asked) == 0 {
 				next = goOn(t, s, store.publisher, next)
 			}
@@ -59,7 +59,7 @@ func TestIndexesOfStoredViews(t *testing.T) {
 		}
 		goOn(t, s, store.publisher, next)
 		if len(store.asked) > 0 {
-			t.Errorf("asked again: %s", <-store.asked)
+			t.Errorf("created again: %s", <-store.asked)
 		}
 	})
 	t.Run("may only read", func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestFoldsInheritWhatIsInUse: what questions had built is there before a snapshot of
-// folded segments is shown, and so it is for a few changed rows.
+// TestFoldsInheritWhatIsInUse: a snapshot of folded segments, and one after a few changed rows, has
+// the indexes that queries had built before it is shown.
 func TestFoldsInheritWhatIsInUse(t *testing.T) {
 	s := newStore()
 	publish := func(n, year int) {
@@ -50,18 +50,18 @@ func TestFoldsInheritWhatIsInUse(t *testing.T) {
 		snap := r.next()
 		st := r.Status()[0]
 		if st.Segments != step.segments || st.IndexPaths != used*step.segments {
-			t.Errorf("%d rows changed: %d paths in %d segments before anyone asks, want %d in %d",
+			t.Errorf("%d rows changed: %d paths in %d segments before any query, want %d in %d",
 				step.rows, st.IndexPaths, st.Segments, used*step.segments, step.segments)
 		}
 		ask(snap, 2001+i)
 		if after := r.Status()[0].IndexPaths; after != st.IndexPaths {
-			t.Errorf("%d rows changed: questions built %d more", step.rows, after-st.IndexPaths)
+			t.Errorf("%d rows changed: queries built %d more", step.rows, after-st.IndexPaths)
 		}
 	}
 }
 
-// TestHeirsAreTheLastUsed: where the budget does not hold what is in use twice, the last
-// used of it is inherited, and what is held stays within the budget.
+// TestHeirsAreTheLastUsed: if the budget cannot hold everything in use twice, the new snapshot
+// inherits the most recently used parts and stays within the budget.
 func TestHeirsAreTheLastUsed(t *testing.T) {
 	const paths, limit = 8, 128 << 10
 	s := newStore()
@@ -83,23 +83,23 @@ func TestHeirsAreTheLastUsed(t *testing.T) {
 		ids(t, snap, fmt.Sprintf(`{"f%d": 3}`, f))
 	}
 	before := r.Status()[0]
-	publish(1) // every row anew: the segments are folded
+	publish(1) // replaces every row: the set folds the segments
 	snap = r.next()
 	after := r.Status()[0]
 	if after.IndexPaths == 0 || after.IndexPaths > before.IndexPaths || after.IndexBytes > limit {
-		t.Errorf("%d paths of %d bytes were in use, %d of %d are inherited; limit %d",
+		t.Errorf("%d paths of %d bytes were in use, the snapshot inherited %d of %d; limit %d",
 			before.IndexPaths, before.IndexBytes, after.IndexPaths, after.IndexBytes, limit)
 	}
 	for f := paths - after.IndexPaths; f < paths; f++ {
 		ids(t, snap, fmt.Sprintf(`{"f%d": 3}`, f))
 	}
 	if got := r.Status()[0].IndexPaths; got != after.IndexPaths {
-		t.Errorf("%d paths after asking for the last %d: others were inherited", got, after.IndexPaths)
+		t.Errorf("%d paths after queries on the last %d: the snapshot inherited others", got, after.IndexPaths)
 	}
 }
 
-// TestSearchedPathsAreReady: the index and the texts of a searched path are there with
-// the first snapshot, and with those that follow.
+// TestSearchedPathsAreReady: the first snapshot and all later ones have the index and the texts of
+// a searched path.
 func TestSearchedPathsAreReady(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2000, "Ärger"), thing("b", 2000, "Bär")})
@@ -108,7 +108,7 @@ func TestSearchedPathsAreReady(t *testing.T) {
 	for segments := 1; segments <= 2; segments++ {
 		ready := r.Status()[0].IndexPaths
 		if ready != 2*segments {
-			t.Errorf("%d paths are indexed in %d segments before anyone asks, want two each", ready, segments)
+			t.Errorf("%d indexed paths in %d segments before any query, want two each", ready, segments)
 		}
 		if got := ids(t, snap, `{"title": {"$regex": "BÄR", "$options": "i"}}`); len(got) != 1 {
 			t.Errorf("found %v", got)

@@ -20,7 +20,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// longThings are n things from number from on, of about a kilobyte each.
+// longThings returns n things, numbered upwards from a number, of about a kilobyte each.
 func longThings(from, n int, title string) (docs []bson.D) {
 	for i := from; i < from+n; i++ {
 		id := fmt.Sprintf("%06d", i)
@@ -46,8 +46,8 @@ func content(t *testing.T, snap *view.Snapshot) []byte {
 	return all
 }
 
-// TestRowsAreMapped: rows and fragments are in mapped files, from the store and from a snapshot file, and after a fold.
-// Readers of replaced snapshots read what they showed.
+// TestRowsAreMapped: rows and fragments are in mapped files, whether they come from the store, from
+// a snapshot file or from a fold. Readers of replaced snapshots still read the old rows.
 func TestRowsAreMapped(t *testing.T) {
 	dir, s := t.TempDir(), newStore()
 	probe := mapped.Files{Create: mapped.In(dir), Failed: func(err error) { t.Skip(err) }}
@@ -92,11 +92,12 @@ func TestRowsAreMapped(t *testing.T) {
 	})
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || !slices.Equal(left, []string{o.Files.Dir}) {
-		t.Errorf("files are left: %v %v", left, err)
+		t.Errorf("files left behind: %v %v", left, err)
 	}
 }
 
-// TestRowsStayInMemory: if no file can be written, all rows are in memory, and the reason is logged once.
+// TestRowsStayInMemory: if the set cannot write a file, all rows stay in memory, and it logs the
+// reason once.
 func TestRowsStayInMemory(t *testing.T) {
 	for name, files := range map[string]func() (*os.File, error){
 		"no folder": mapped.In(filepath.Join(t.TempDir(), "none")),

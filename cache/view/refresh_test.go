@@ -57,10 +57,10 @@ func TestRefreshByDelta(t *testing.T) {
 		t.Errorf("the replaced version of a is still found: %v", got)
 	}
 	if got, want := ids(t, second, `{"year": {"$ne": 2022}}`), []string{"a"}; !slices.Equal(got, want) {
-		t.Errorf("negation finds %v, want %v: dead rows must stay out", got, want)
+		t.Errorf("negation finds %v, want %v without dead rows", got, want)
 	}
 	if got, want := ids(t, first, `{}`), []string{"b", "c", "a"}; !slices.Equal(got, want) {
-		t.Errorf("the snapshot before changed under its reader: %v", got)
+		t.Errorf("the previous snapshot changed under its reader: %v", got)
 	}
 	if s.loads != 1 || s.deltas != 1 {
 		t.Errorf("loads %d, deltas %d; want 1 and 1", s.loads, s.deltas)
@@ -107,12 +107,12 @@ func TestRefreshKeepsTheLastGoodSnapshot(t *testing.T) {
 	}
 	snap, err := r.Snapshot("things")
 	if err != nil || snap.Len() != 1 {
-		t.Errorf("with the store away: %v, %v", snap, err)
+		t.Errorf("without the store: %v, %v", snap, err)
 	}
 	s.mu.Lock()
 	s.err, s.meta.Generation = nil, 0
 	s.mu.Unlock()
-	s.publish(nil) // generation 1 again: nothing newer
+	s.publish(nil) // generation 1 again: no news
 	if st := r.Status()[0]; st.Meta.Generation != 1 || st.Rows != 1 {
 		t.Errorf("status %+v", st)
 	}
@@ -205,8 +205,8 @@ func checkRuns(t *testing.T, snap *index.Table, every *index.Subset) {
 	}
 }
 
-// TestBulkyFragmentsAreBounded: what is kept stays within the budget, and what went
-// with replaced rows makes room for those in their place.
+// TestBulkyFragmentsAreBounded: cached fragments stay within the budget, and those of replaced rows
+// make room for the new ones.
 func TestBulkyFragmentsAreBounded(t *testing.T) {
 	fit := func(snap *view.Snapshot) bool {
 		fits, err := memory(t, snap).Prepare(t.Context(), "record")
@@ -225,7 +225,7 @@ func TestBulkyFragmentsAreBounded(t *testing.T) {
 			s := newStore()
 			publish := func() {
 				var docs []bson.D
-				for i := range 1000 { // 61 KB
+				for i := range 1000 { // 61 KB each
 					docs = append(docs, thing(fmt.Sprintf("id%04d", i), 2000, "title"))
 				}
 				s.publish(docs)
@@ -235,10 +235,10 @@ func TestBulkyFragmentsAreBounded(t *testing.T) {
 			if got := fit(<-r.swaps); got != tt.want {
 				t.Errorf("kept: %v, want %v", got, tt.want)
 			}
-			publish() // every row anew: the segment is replaced
+			publish() // replaces every row and so the segment
 			publish()
 			if got := fit(r.next()); got != tt.want {
-				t.Errorf("after all rows changed kept: %v, want %v", got, tt.want)
+				t.Errorf("kept after all rows changed: %v, want %v", got, tt.want)
 			}
 		})
 	}
@@ -278,8 +278,8 @@ func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
 	}
 }
 
-// TestPrepare: who prepares sees the next snapshot while the one before is shown, and
-// is called back once it is.
+// TestPrepare: Prepare gets the next snapshot while the set shows the previous one, and its
+// callback runs once the next one is shown.
 func TestPrepare(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2020, "A")})
@@ -292,10 +292,10 @@ func TestPrepare(t *testing.T) {
 		}
 		return snap
 	}
-	var prepared, shown *view.Snapshot // the goroutine that refreshes is waited for below
+	var prepared, shown *view.Snapshot // the test waits for the refreshing goroutine below
 	r.Prepare(func(_ context.Context, next *view.Snapshot) func() {
 		if current() != first {
-			t.Error("prepared after it was shown")
+			t.Error("Prepare ran after the snapshot was shown")
 		}
 		prepared = next
 		return func() { shown = current() }

@@ -15,11 +15,11 @@ import (
 	"vitrine/rules/fold"
 )
 
-// TestSearchWhereverRowsAre asks a view in memory and the same in the store for words and
-// facets, and once more where the store has the words.
+// TestSearchWhereverRowsAre compares searches and facets of a view in memory with those of the same
+// view in the store, with and without the store's words.
 func TestSearchWhereverRowsAre(t *testing.T) {
 	if testing.Short() {
-		t.Skip("asks one thing after the other")
+		t.Skip("runs no goroutines in parallel")
 	}
 	p := newPublisher(t)
 	dice := rand.New(rand.NewPCG(5, 5))
@@ -74,8 +74,8 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 	}
 }
 
-// TestWordsOfTheStore: searches read the words of the store, if they were made by the view's own rules and
-// from rows without the fields that are hidden.
+// TestWordsOfTheStore: searches read the store's words if the publisher made them by the view's own
+// rules, and from rows without hidden fields.
 func TestWordsOfTheStore(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 1, mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: "here"}, {Key: "_view", Value: bson.D{{Key: "words", Value: bson.A{"stored"}}}}}))

@@ -55,7 +55,7 @@ func newPublisher(t *testing.T) *publisher {
 	return &publisher{db, t, lease}
 }
 
-// publish publishes documents as a view's next generation, which then has live rows.
+// publish publishes documents as a view's next generation; live is its number of live rows.
 func (p *publisher) publish(name string, live int, docs ...bson.Raw) {
 	p.t.Helper()
 	ctx := context.Background()
@@ -75,7 +75,7 @@ func (p *publisher) publish(name string, live int, docs ...bson.Raw) {
 	}
 }
 
-// numberedDocs are n documents with a number of their generation.
+// numberedDocs returns n documents that carry the number of their generation.
 func numberedDocs(t *testing.T, n, generation int) []bson.Raw {
 	t.Helper()
 	docs := make([]bson.Raw, n)
@@ -103,8 +103,8 @@ func listed(selected view.Selection, offset, limit int) ([]string, error) {
 	return all, nil
 }
 
-// TestWhereRowsAreMakesNoDifference asks a view in memory and the same in the store
-// by random filters, orders and pages.
+// TestWhereRowsAreMakesNoDifference evaluates random filters, orders and pages on a view in memory
+// and on the same view in the store.
 func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 	rounds := 400
 	if testing.Short() {
@@ -186,7 +186,8 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 	}
 }
 
-// TestForeignFiltersInTheStore narrows rows in the store to those that the database names.
+// TestForeignFiltersInTheStore: a database evaluates part of a filter and so narrows rows in the
+// store.
 func TestForeignFiltersInTheStore(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 5, numberedDocs(t, 5, 1)...)
@@ -222,7 +223,7 @@ func TestForeignFiltersInTheStore(t *testing.T) {
 	}
 }
 
-// orderOf is an order by one path.
+// orderOf returns an order by one path.
 func orderOf(t testing.TB, path string, descending bool) raw.Sort {
 	t.Helper()
 	p, err := raw.ParsePath(path)
@@ -254,8 +255,8 @@ func kept(t *testing.T, o view.Options) *view.Set {
 	return s
 }
 
-// TestStoredViewGoesOn reads a view in the store while it is published: every answer
-// is of one generation.
+// TestStoredViewGoesOn reads a view in the store while a publisher replaces it: every answer is of
+// one generation.
 func TestStoredViewGoesOn(t *testing.T) {
 	const rows, generations = 200, 15
 	p := newPublisher(t)
@@ -289,7 +290,7 @@ func TestStoredViewGoesOn(t *testing.T) {
 	}
 }
 
-// readGeneration reads a view to its end, as often as it goes on meanwhile.
+// readGeneration reads a view to its end, and starts again whenever a new generation replaces it.
 func readGeneration(s *view.Set, rows int) error {
 	for {
 		snap, err := s.Snapshot("things")
@@ -327,8 +328,7 @@ func checkGeneration(snap *view.Snapshot, rows int) error {
 	return nil
 }
 
-// TestAuto has the views that fit in memory, and changes one over that outgrows the
-// budget.
+// TestAuto runs a set with views that fit in memory, and makes one of them outgrow the budget.
 func TestAuto(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("small", 10, numberedDocs(t, 10, 1)...)
@@ -354,7 +354,7 @@ func TestAuto(t *testing.T) {
 	}
 	checkModes(t, s, view.Store, view.Store, view.Memory)
 	if n := len(rowsOf(t, before)); n != 20 {
-		t.Errorf("the snapshot before has %d rows, want 20", n)
+		t.Errorf("the previous snapshot has %d rows, want 20", n)
 	}
 	p.publish("growing", 400, numberedDocs(t, 1, 3)...)
 	after, err := s.Snapshot("growing")
@@ -383,7 +383,7 @@ func rowsOf(t *testing.T, snap *view.Snapshot) []string {
 	return rows
 }
 
-// logged is a log that may be read while it is written.
+// logged is a log that tests may read during writes.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -415,13 +415,13 @@ func checkModes(t *testing.T, s *view.Set, want ...view.Mode) {
 func TestModeRefused(t *testing.T) {
 	for _, o := range []view.Options{{Mode: "elsewhere"}, {Mode: view.Store, Store: struct{ origin.Views }{}}} {
 		if _, err := view.New(o); err == nil {
-			t.Errorf("%q is taken", o.Mode)
+			t.Errorf("New accepts mode %q", o.Mode)
 		}
 	}
 }
 
-// TestSlowExpressionInStore: rows may be read after the work that selected them has ended, as
-// streams are. A slow expression belongs to the work that reads.
+// TestSlowExpressionInStore: a caller may read rows after the work that selected them has ended, as
+// streams do. A slow expression then counts as work of the reader.
 func TestSlowExpressionInStore(t *testing.T) {
 	p := newPublisher(t)
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: strings.Repeat("a", 20) + "b"}})
@@ -455,7 +455,7 @@ func TestSlowExpressionInStore(t *testing.T) {
 	defer end()
 	for _, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
-			t.Errorf("read after the selecting work has ended: %v", err)
+			t.Errorf("rows after the selecting work has ended: %v", err)
 		}
 	}
 }

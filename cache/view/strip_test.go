@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/access"
 )
 
-// stripping are options that keep files of rows without some fields.
+// stripping returns options that leave some fields out of files of rows.
 func stripping(t testing.TB, dir string, hidden ...string) view.Options {
 	t.Helper()
 	fields, err := access.NewFields(hidden)
@@ -26,19 +26,19 @@ func stripping(t testing.TB, dir string, hidden ...string) view.Options {
 	return o
 }
 
-// titled reports whether rows of a snapshot have a title.
+// titled reports whether a snapshot's rows have a title.
 func titled(t testing.TB, snap *view.Snapshot) bool {
 	t.Helper()
 	return len(ids(t, snap, `{"title":{"$exists":true}}`)) > 0
 }
 
-// TestStrippedFile: a file has no field that is hidden, and is used where it lacks none
-// that is not.
+// TestStrippedFile: a file lacks all hidden fields, and a set uses it only if every field that it
+// lacks is still hidden.
 func TestStrippedFile(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		before, after []string // what is hidden
-		used, titles  bool     // the file is used, and titles are shown
+		before, after []string // hidden fields
+		used, titles  bool     // whether the set uses the file and shows titles
 	}{
 		{"the same", []string{"title"}, []string{"title"}, true, false},
 		{"hidden since", nil, []string{"title"}, true, false},
@@ -74,8 +74,8 @@ func TestStrippedFile(t *testing.T) {
 	}
 }
 
-// TestStripRefreshes: rows that come with a refresh are stripped, too, and filters meet
-// what is left. The store here answers no queries, so that nothing more is seen.
+// TestStripRefreshes: the set also strips rows that come with a refresh, and filters see only the
+// rest. The store of this test answers no queries, so that filters cannot see more.
 func TestStripRefreshes(t *testing.T) {
 	s := threeThings()
 	r := run(t, s, stripping(t, "", "title"))

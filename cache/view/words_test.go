@@ -13,9 +13,9 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestWordsOfTheFirstSnapshot: the first snapshot is shown before its words are read.
-// Searches that come before wait for them, and each row is read once. Later snapshots are
-// shown with the words of their new rows.
+// TestWordsOfTheFirstSnapshot: the set shows the first snapshot before it reads its words. Searches
+// that come earlier wait for them, and the set reads each row once. Later snapshots have the words
+// of their new rows when they are shown.
 func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	shown, read := make(chan struct{}), atomic.Int64{}
 	def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: func(row bson.Raw, add func(string, bool)) {
@@ -40,7 +40,7 @@ func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	}
 	snap := <-r.swaps
 	if r.Status()[0].Loaded.IsZero() || read.Load() != 0 {
-		t.Error("words are read before the snapshot is shown")
+		t.Error("the set read words before it showed the snapshot")
 	}
 	var searches sync.WaitGroup
 	for range 8 {
@@ -49,12 +49,12 @@ func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	close(shown)
 	searches.Wait()
 	if n := <-loaded; n != 3 {
-		t.Errorf("the view counts as loaded with the words of %d rows", n)
+		t.Errorf("the view is reported as loaded with the words of %d rows", n)
 	}
 	s.publish([]bson.D{thing("b", 2021, "Candle")})
 	snap = r.next()
 	if read.Load() != 4 {
-		t.Errorf("%d rows are read before anyone asks, want 4", read.Load())
+		t.Errorf("the set read %d rows before any search, want 4", read.Load())
 	}
 	search(snap)
 	if read.Load() != 4 {

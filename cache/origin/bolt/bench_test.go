@@ -14,7 +14,7 @@ import (
 // benchRows is the size of the benchmarks' view.
 const benchRows = 10_000
 
-// benchDocs returns documents of about a kilobyte.
+// benchDocs returns documents of about a kilobyte each.
 func benchDocs(b *testing.B, n int) []bson.Raw {
 	b.Helper()
 	abstract := string(make([]byte, 900))
@@ -55,7 +55,7 @@ func benchPublish(b *testing.B, s *bolt.Store, docs []bson.Raw) {
 	}
 }
 
-// count counts what Rows hands on.
+// count counts the rows that Rows yields.
 func count(b *testing.B, s *bolt.Store, since uint64) (n int, meta origin.Meta) {
 	b.Helper()
 	meta, err := s.Rows(b.Context(), "things", since, func(origin.Row) error { n++; return nil })

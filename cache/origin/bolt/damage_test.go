@@ -23,15 +23,15 @@ import (
 	"vitrine/rules"
 )
 
-// envDamage is how many rounds of random damage there are.
+// envDamage names the environment variable that sets the number of rounds of random damage.
 const envDamage = "VITRINE_TEST_DAMAGE"
 
 const damagePage = 4096
 
-// sources and views of the store that is damaged.
+// The sources and views of the store that the test damages.
 var damageSources, damageViews = []string{"activities", "persons"}, []string{"activities", "persons"}
 
-// damages are the kinds of damage to a file that is not open.
+// damages are the kinds of damage to a closed file.
 var damages = map[string]func(r *rand.Rand, file []byte) []byte{
 	"flipped bits": func(r *rand.Rand, file []byte) []byte {
 		for range 1 + r.IntN(200) {
@@ -76,7 +76,7 @@ var damages = map[string]func(r *rand.Rand, file []byte) []byte{
 	"a cut end": func(r *rand.Rand, file []byte) []byte { return file[:r.IntN(len(file))] },
 }
 
-// accidents are what happens to a file while it is open. other is a store, too.
+// accidents damage a file while a store has it open. other is the content of another store.
 var accidents = map[string]func(t *testing.T, r *rand.Rand, path string, other []byte){
 	"cut": func(t *testing.T, r *rand.Rand, path string, _ []byte) {
 		info, err := os.Stat(path)
@@ -121,15 +121,15 @@ var accidents = map[string]func(t *testing.T, r *rand.Rand, path string, other [
 	},
 }
 
-// damaged is a store as it should be: the records and rows, by collection and id.
+// damaged holds what the store should have: records and rows, by collection and id.
 type damaged struct {
 	t    *testing.T
 	path string
 	docs map[string]map[string]bson.Raw
 }
 
-// TestRandomDamage: whatever happens to the file, nothing is handed on that was not
-// written, no operation panics or hangs, and every error names the file.
+// TestRandomDamage: whatever happens to the file, the store returns only what was written, no
+// operation panics or hangs, and every error names the file.
 func TestRandomDamage(t *testing.T) {
 	rounds := 26
 	if testing.Short() {
@@ -170,12 +170,12 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
-// sortedNames are in order, so that a seed gives the same rounds again.
+// sortedNames sorts the names, so that the same seed gives the same rounds.
 func sortedNames[T any](m map[string]T) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// damageStore makes a store and returns its file and what it holds.
+// damageStore makes a store and returns its file and its content.
 func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.Raw) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -207,7 +207,7 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 		}
 	}
 	for _, name := range damageViews {
-		for range 2 { // the second time over rows that become free pages
+		for range 2 { // the second time over rows whose pages become free
 			if err := damagePublish(t.Context(), s, name, fill("views/"+name), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 	return file, docs
 }
 
-// damagePublish publishes rows of a view, of which then so many are live; 0: they are all.
+// damagePublish publishes rows of a view. live is the number of live rows afterwards; 0 means all.
 func damagePublish(ctx context.Context, s *bolt.Store, view string, docs []bson.Raw, live int) error {
 	lease, err := s.Acquire(ctx, "damage", "test", time.Hour)
 	if err != nil {
@@ -269,14 +269,14 @@ func (d *damaged) open() (outcome string) {
 	return outcome
 }
 
-// struck opens the store and has an accident happen while it is in use.
+// struck opens the store and has an accident happen while goroutines use it.
 func (d *damaged) struck(accident func()) string {
 	s, err := bolt.Open(d.path, bolt.Options{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	var busy sync.WaitGroup
-	busy.Go(func() { // while others write,
+	busy.Go(func() { // while other goroutines write,
 		var docs []bson.Raw
 		for _, doc := range d.docs["source/persons"] {
 			docs = append(docs, doc)
@@ -289,7 +289,7 @@ func (d *damaged) struck(accident func()) string {
 	n := 0
 	for doc, err := range s.Sift(d.t.Context(), damageSources[0], func(bson.Raw) bool {
 		if n++; n == 10 {
-			accident() // and in the middle of a read transaction
+			accident() // and while this one reads in a transaction
 		}
 		return true
 	}) {
@@ -363,7 +363,7 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 	return n
 }
 
-// same checks that a document is what was written under its id.
+// same checks that a document equals the one written under its id.
 func (d *damaged) same(place string, doc bson.Raw) {
 	id, _ := doc.Lookup("_id").StringValueOK()
 	if !bytes.Equal(d.docs[place][id], doc) {

@@ -62,7 +62,7 @@ func TestFindByID(t *testing.T) {
 		name   string
 		filter bson.D
 		want   []int32
-		reads  int // transactions at most
+		reads  int // at most so many transactions
 	}{
 		{"equal", bson.D{{Key: "_id", Value: 4000}}, []int32{4000}, 2},
 		{"$eq", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: 4000}}}}, []int32{4000}, 2},
@@ -103,10 +103,10 @@ func TestFindInOrder(t *testing.T) {
 		paged = append(paged, idsOf(t, s.Find(t.Context(), "things", origin.Query{Sort: order, Skip: skip, Limit: 7}))...)
 	}
 	if !slices.Equal(paged, all) {
-		t.Errorf("pages together: %v, want %v", paged, all)
+		t.Errorf("all pages: %v, want %v", paged, all)
 	}
 	found := s.Find(t.Context(), "things", origin.Query{Limit: 3})
-	for range 2 { // an iterator begins anew
+	for range 2 { // each iteration starts from the beginning
 		if got := idsOf(t, found); !slices.Equal(got, []int32{0, 1, 2}) {
 			t.Errorf("found %v", got)
 		}
@@ -132,8 +132,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// TestDamagedRecord: of a record that is not what was written a scan reports that it is
-// damaged, and a find leaves it out.
+// TestDamagedRecord: a scan reports a record that differs from what was written as damaged, and a
+// find leaves it out.
 func TestDamagedRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	s, err := bolt.Open(path, bolt.Options{})
@@ -176,7 +176,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// alter replaces a text of the records, without a new checksum.
+// alter replaces a text in the records and keeps the old checksums.
 func alter(t *testing.T, path, from, to string) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)
@@ -198,7 +198,7 @@ func alter(t *testing.T, path, from, to string) {
 	}
 }
 
-// by is an order by one field.
+// by returns an order by one field.
 func by(t testing.TB, field string, desc bool) raw.Sort {
 	t.Helper()
 	path, err := raw.ParsePath(field)

@@ -54,7 +54,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestTornHead: a file whose first pages are not a store's is reported as a damaged store.
+// TestTornHead: Open reports a file whose first pages are not a store's as a damaged store.
 func TestTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {
@@ -68,7 +68,7 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestOneHead: a store opens with one of its two meta pages, and reports the other.
+// TestOneHead: a store opens with one of its two meta pages, and reports that the other is damaged.
 func TestOneHead(t *testing.T) {
 	file, docs := damageStore(t, 1)
 	for page := range 2 {
@@ -94,7 +94,7 @@ func TestOneHead(t *testing.T) {
 	}
 }
 
-// TestAbilities: the embedded store reports no changes, and takes orders without an index.
+// TestAbilities: the embedded store cannot report changes, and sorts without an index.
 func TestAbilities(t *testing.T) {
 	s := open(t, bolt.Options{})
 	if err := s.Watch(t.Context(), []string{"things"}, func() {}, func(string) {}); !errors.Is(err, origin.ErrUnsupported) {

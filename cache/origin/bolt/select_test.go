@@ -12,8 +12,7 @@ import (
 	"vitrine/cache/origin/bolt"
 )
 
-// TestSelectReadsInBatches: a view of many bytes is read in as few transactions as its
-// batches are.
+// TestSelectReadsInBatches: the store reads a large view in as few transactions as it has batches.
 func TestSelectReadsInBatches(t *testing.T) {
 	s, err := bolt.Open(filepath.Join(t.TempDir(), "v.db"), bolt.Options{})
 	if err != nil {
@@ -48,8 +47,8 @@ func TestSelectReadsInBatches(t *testing.T) {
 	if err != nil || n != len(rows) {
 		t.Fatalf("counted %d of %d rows, %v", n, len(rows), err)
 	}
-	if transactions := looks.n - len(rows); transactions > 20 { // each row asks too
-		t.Errorf("12 MB were read in %d transactions", transactions)
+	if transactions := looks.n - len(rows); transactions > 20 { // each row calls Err too
+		t.Errorf("the store read 12 MB in %d transactions", transactions)
 	}
 }
 

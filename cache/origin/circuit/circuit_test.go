@@ -20,15 +20,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fickle is a store that is there, away, or silent.
+// fickle is a store that answers, is away, or hangs.
 type fickle struct {
-	origin.Store // nothing else is called
+	origin.Store // the test calls no other methods
 	gate         origin.Gate
 
 	mu     sync.Mutex
 	away   bool
 	hang   bool // while away, pings wait
-	silent bool // operations wait, but pings are answered
+	silent bool // operations hang, but the store answers pings
 	pings  atomic.Int64
 	calls  atomic.Int64
 }
@@ -80,7 +80,7 @@ func (f *fickle) meta(ctx context.Context) (origin.Meta, error) {
 	return origin.Meta{Generation: 7}, nil
 }
 
-// guarded is a circuit before a fickle store, with its changes.
+// guarded is a circuit before a fickle store, and records when the circuit opens and closes.
 type guarded struct {
 	*circuit.Store
 	t       *testing.T
@@ -94,7 +94,7 @@ func guard(t *testing.T) *guarded {
 	return g
 }
 
-// run looks after the store until the test ends.
+// run runs the circuit's checks of the store until the test ends.
 func (g *guarded) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -118,7 +118,7 @@ func testOpensAndCloses(t *testing.T) {
 	}
 	g.inner.set(true, false)
 	if <-g.changes {
-		t.Fatal("closed first")
+		t.Fatal("reported as closed before it opened")
 	}
 	before := g.inner.calls.Load()
 	for range 1000 {
@@ -138,14 +138,14 @@ func testOpensAndCloses(t *testing.T) {
 		t.Fatal("opened again")
 	}
 	if m, err := g.Meta(t.Context(), "things"); err != nil || m.Generation != 7 {
-		t.Errorf("after it came back: %+v, %v", m, err)
+		t.Errorf("after the store came back: %+v, %v", m, err)
 	}
 	if st := g.State(); st.Open || st.Err != nil || st.Opened != 1 {
 		t.Errorf("state after: %+v", st)
 	}
 }
 
-// TestGivesUpWhatWaits: operations that hang when the store goes away end then.
+// TestGivesUpWhatWaits: when the store goes away, the circuit ends the operations that hang.
 func TestGivesUpWhatWaits(t *testing.T) { synctest.Test(t, testGivesUpWhatWaits) }
 
 func testGivesUpWhatWaits(t *testing.T) {
@@ -165,13 +165,13 @@ func testGivesUpWhatWaits(t *testing.T) {
 	g.inner.set(true, true)
 	for range 10 {
 		if err := <-ended; !errors.Is(err, rules.ErrUnavailable) {
-			t.Errorf("given up with %v", err)
+			t.Errorf("the hanging operation ended with %v", err)
 		}
 	}
 }
 
-// TestSlowIsNotAway: an operation that hangs while pings are answered opens nothing, and
-// is left to its caller's patience.
+// TestSlowIsNotAway: an operation that hangs while the store answers pings does not open the
+// circuit. Its caller decides how long it waits.
 func TestSlowIsNotAway(t *testing.T) { synctest.Test(t, testSlowIsNotAway) }
 
 func testSlowIsNotAway(t *testing.T) {
@@ -196,7 +196,7 @@ func testSlowIsNotAway(t *testing.T) {
 	}
 }
 
-// TestAwayFromTheStart: a store that never answered needs no second look.
+// TestAwayFromTheStart: the circuit opens at the first failure of a store that has never answered.
 func TestAwayFromTheStart(t *testing.T) { synctest.Test(t, testAwayFromTheStart) }
 
 func testAwayFromTheStart(t *testing.T) {
@@ -215,9 +215,9 @@ func testAwayFromTheStart(t *testing.T) {
 	}
 }
 
-// TestHealsSoon: after a long outage an operation passes within three seconds, whether or
-// not requests ask meanwhile; a client that was refused after the store came back, and
-// tries again when the refusal says, is answered. The clock is the test's own.
+// TestHealsSoon: after a long outage an operation passes within three seconds, with or without
+// requests in between. A client that was refused after the store came back, and retries when the
+// refusal says, gets an answer. The test drives the clock.
 func TestHealsSoon(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		for range 50 { // pauses are random
@@ -230,17 +230,17 @@ func TestHealsSoon(t *testing.T) {
 				defer func() { stop(); <-done }()
 				time.Sleep(10 * time.Second)
 				inner.set(true, false)
-				time.Sleep(20*time.Second + rand.N(10*time.Second)) // no request at all
+				time.Sleep(20*time.Second + rand.N(10*time.Second)) // without any request
 				inner.set(false, false)
 				time.Sleep(3*time.Second + 10*time.Millisecond)
 				if s.State().Open {
-					t.Fatal("without requests it is open for more than 3 s")
+					t.Fatal("without requests the circuit is open for more than 3 s")
 				}
 
 				inner.set(true, false)
 				time.Sleep(20*time.Second + rand.N(10*time.Second))
 				pings := s.State().Pings
-				for range 1000 { // requests of 10 s
+				for range 1000 { // requests for 10 s
 					_, _ = s.Meta(t.Context(), "things")
 					time.Sleep(10 * time.Millisecond)
 				}

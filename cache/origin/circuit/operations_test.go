@@ -18,7 +18,7 @@ import (
 	"vitrine/rules"
 )
 
-// operations are all that the front end and the jobs ask of a store.
+// operations are all calls that the front end and the jobs make to a store.
 var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 	"Ping": func(ctx context.Context, s *circuit.Store) error { return s.Ping(ctx) },
 	"Scan": func(ctx context.Context, s *circuit.Store) error { return firstError(s.Scan(ctx, "things")) },
@@ -79,7 +79,7 @@ func firstError(docs iter.Seq2[bson.Raw, error]) error {
 	return nil
 }
 
-// away is a store that answers everything except pings.
+// away is a store that answers all operations but no pings.
 type away struct{ origin.Store }
 
 func (away) Ping(context.Context) error { return rules.ErrUnavailable }
@@ -102,7 +102,7 @@ func TestEveryOperationIsRefused(t *testing.T) {
 		s.Probe(t.Context())
 		for name, operation := range operations {
 			if store == "bolt" && (name == "Watch" || name == "Index") {
-				continue // it has none
+				continue // the store lacks this operation
 			}
 			t.Run(store+"/"+name, func(t *testing.T) {
 				refused := s.State().Refused
@@ -130,8 +130,8 @@ func (a *answering) Meta(ctx context.Context, _ string) (origin.Meta, error) {
 	return origin.Meta{}, a.gate(ctx, func(context.Context) error { return a.err })
 }
 
-// TestErrorsPass: errors come back as the store returns them, and those that only a store
-// that is there returns count as contact with it.
+// TestErrorsPass: the circuit returns the store's errors unchanged, and counts those that only a
+// reachable store returns as contact with it.
 func TestErrorsPass(t *testing.T) {
 	for _, c := range []struct {
 		err     error

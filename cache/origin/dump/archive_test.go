@@ -86,7 +86,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// An archive is known by its first bytes, not by its name.
+// The reader recognises an archive by its first bytes, not by its name.
 func TestArchiveByContent(t *testing.T) {
 	for _, name := range []string{"nightly.gz", "nightly", "nightly.bson"} {
 		d, err := dump.OpenFS(files{name: institute(t)}.fsys(), name, dump.Options{})
@@ -100,8 +100,8 @@ func TestArchiveByContent(t *testing.T) {
 	}
 }
 
-// An archive cut off anywhere is an error that says where: none of its parts
-// passes for a smaller dump.
+// If an archive is cut off, wherever that is, the error says where: the reader takes no part of it
+// for a smaller dump.
 func TestArchiveTruncated(t *testing.T) {
 	for name, whole := range map[string][]byte{"plain": institute(t), "gzip": zipped(t, institute(t))} {
 		for n := range len(whole) {

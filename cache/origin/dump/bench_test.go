@@ -35,7 +35,7 @@ func activities(b *testing.B, n int) (raw, lines []byte) {
 	return raw, lines
 }
 
-// nowhere is a store that keeps nothing.
+// nowhere is a store that discards everything.
 type nowhere struct{}
 
 // Upsert implements origin.Importer.
@@ -46,7 +46,7 @@ func (nowhere) Upsert(_ context.Context, _ string, docs []bson.Raw) (origin.Upse
 // Retain implements origin.Importer.
 func (nowhere) Retain(context.Context, string, func(bson.RawValue) bool) (int, error) { return 0, nil }
 
-// BenchmarkRead reads each format once; the bytes are those on disk.
+// BenchmarkRead reads each format once and counts the bytes on disk.
 func BenchmarkRead(b *testing.B) {
 	raw, lines := activities(b, 2000)
 	array := append(append([]byte("["), bytes.ReplaceAll(bytes.TrimSpace(lines), []byte("\n"), []byte(","))...), ']')
@@ -76,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is an import without a store behind it.
+// BenchmarkLoad measures an import without a store behind it.
 func BenchmarkLoad(b *testing.B) {
 	_, lines := activities(b, 2000)
 	d, err := dump.OpenFS(files{"a.jsonl": lines}.fsys(), "a.jsonl", dump.Options{})

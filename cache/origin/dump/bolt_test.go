@@ -18,8 +18,8 @@ import (
 	"vitrine/cache/origin/dump"
 )
 
-// TestMain checks for goroutines left behind, or, started anew by
-// TestLoadKilled, is the process that gets killed.
+// TestMain checks for leaked goroutines, or, in the process that TestLoadKilled starts, imports
+// until it is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("DUMP_TEST_STORE"); path != "" {
 		if err := importForever(path, os.Getenv("DUMP_TEST_DUMP")); err != nil {
@@ -64,7 +64,7 @@ func scan(t testing.TB, s origin.Source, collection string) map[string]bson.Raw 
 	return out
 }
 
-// The made-up institute arrives complete, and a second time changes nothing.
+// The made-up institute arrives complete, and a second import changes nothing.
 func TestLoadInstitute(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports 12,000 records several times")
@@ -94,7 +94,7 @@ func TestLoadInstitute(t *testing.T) {
 	}
 }
 
-// announcing says on standard output that a batch is stored.
+// announcing reports on standard output that a batch is stored.
 type announcing struct{ origin.Importer }
 
 // Upsert implements origin.Importer.
@@ -106,7 +106,7 @@ func (a announcing) Upsert(ctx context.Context, collection string, docs []bson.R
 	return done, err
 }
 
-// importForever imports over and over until it is killed.
+// importForever imports over and over until the test kills it.
 func importForever(store, path string) error {
 	s, err := bolt.Open(store, bolt.Options{})
 	if err != nil {
@@ -128,9 +128,8 @@ func manyLines(n int, version string) []byte {
 	return out
 }
 
-// An import is killed after some batches, wherever it happens to be. What was
-// acknowledged is there, what was there before is not lost, and the next import
-// brings exactly the dump.
+// The test kills an import after some batches, at any point of its work. The store has all batches
+// that it acknowledged and everything from before, and the next import brings exactly the dump.
 func TestLoadKilled(t *testing.T) {
 	const documents = 500
 	for _, batches := range []int{1, 7, 30} {
@@ -168,15 +167,15 @@ func TestLoadKilled(t *testing.T) {
 			}
 			for id, d := range got {
 				if d.Lookup("version").StringValue() != "new" {
-					t.Errorf("document %s is still old", id)
+					t.Errorf("document %s has its old content", id)
 				}
 			}
 		})
 	}
 }
 
-// killAfter runs importForever in a process of its own, kills it without warning
-// after so many batches, and returns how many documents it said were stored.
+// killAfter runs importForever in its own process, kills it without warning after n batches, and
+// returns how many documents it reported as stored.
 func killAfter(t *testing.T, batches int, store, path string) (acknowledged int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -200,6 +199,6 @@ func killAfter(t *testing.T, batches int, store, path string) (acknowledged int)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // says that it was killed
+	_ = cmd.Wait() // reports that the process was killed
 	return acknowledged
 }

@@ -46,7 +46,7 @@ func TestBSON(t *testing.T) {
 	}
 }
 
-// A BSON file that ends anywhere but between two documents is an error.
+// The reader refuses a BSON file that ends anywhere but between two documents.
 func TestBSONTruncated(t *testing.T) {
 	whole := numbered(t, 1, 2)
 	for n := range len(whole) {
@@ -82,8 +82,8 @@ func TestBSONEveryType(t *testing.T) {
 	checkRead(t, got, err, []string{"c" + string(want)}, "")
 }
 
-// Whatever single byte of a document is changed, the reader either refuses it or
-// returns something that can be decoded.
+// If any single byte of a document changes, the reader either refuses it or returns a document that
+// can be decoded.
 func TestBSONEveryByte(t *testing.T) {
 	whole := everyType(t)
 	for i := 4; i < len(whole)-1; i++ {
@@ -95,7 +95,7 @@ func TestBSONEveryByte(t *testing.T) {
 			} else if strings.HasPrefix(got[0], "c") {
 				var d bson.D
 				if err := bson.Unmarshal(damaged, &d); err != nil {
-					t.Errorf("byte %d: accepted, but %v", i, err)
+					t.Errorf("byte %d: accepted a document that cannot be decoded: %v", i, err)
 				}
 			}
 		}
@@ -111,7 +111,7 @@ func TestBSONMalformed(t *testing.T) {
 	tests := []struct {
 		name string
 		data []byte
-		want string // of the error
+		want string // the error
 	}{
 		{"name without end", withLength("\x08abc"), "field name without end"},
 		{"value beyond the end", withLength("\x01a\x00\x00"), `field "a": double is cut off or malformed`},
@@ -143,9 +143,9 @@ func TestBSONMalformed(t *testing.T) {
 	}
 }
 
-// The largest document there may be arrives whole; one byte more is damage.
+// The reader accepts the largest possible document; one byte more is damage.
 func TestBSONLargest(t *testing.T) {
-	const limit = 16<<20 + 16<<10 // of what is read; what is stored is limited by Load
+	const limit = 16<<20 + 16<<10 // the limit of reading; Load limits what it stores
 	room := strings.Repeat("x", limit-len(withLength("\x02a\x00\x00\x00\x00\x00\x00")))
 	text := string(binary.LittleEndian.AppendUint32(nil, uint32(len(room)+1))) + room + "\x00"
 	got, err := readAll(files{"c.bson": withLength("\x02a\x00" + text)}, dump.Options{})

@@ -17,8 +17,8 @@ import (
 	"vitrine/cache/origin/dump"
 )
 
-// TestNoRegularFile: what is no regular file is not opened, whether it is named or in a folder;
-// links to regular files are followed.
+// TestNoRegularFile: Load opens only regular files, whether they are named or in a folder, and
+// follows links to them.
 func TestNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe, device, link := filepath.Join(dir, "pipe", "c.jsonl"), filepath.Join(dir, "d.jsonl"), filepath.Join(dir, "e.jsonl")
@@ -41,8 +41,8 @@ func TestNoRegularFile(t *testing.T) {
 	}
 }
 
-// TestStdinLimit: standard input is read up to its limit, with progress, until the context
-// ends, and nothing of it stays.
+// TestStdinLimit: Load reads standard input up to its limit, with progress, until the context ends,
+// and leaves no temporary file.
 func TestStdinLimit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	const text = `{"_id":1}`
@@ -91,7 +91,7 @@ func (e endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// endlessFile is a file that does not end, and says that it is empty.
+// endlessFile is a file that does not end, and reports size zero.
 type endlessFile struct {
 	io.Reader
 	fs.FileInfo
@@ -110,8 +110,8 @@ func (e endlessFS) Open(name string) (fs.File, error) {
 	return endlessFile{io.MultiReader(strings.NewReader(e.head), endless(e.rest)), info}, err
 }
 
-// TestEndless: a file that brings no document is broken after some bytes, whatever it is full
-// of, and one that brings them goes on until the context ends.
+// TestEndless: Load gives up a file that yields no document in a certain number of bytes, whatever
+// it contains, and reads one that yields documents until the context ends.
 func TestEndless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a gigabyte")

@@ -10,7 +10,7 @@ import (
 	"vitrine/cache/origin/dump"
 )
 
-// FuzzArchive: no bytes make the reader panic or hang, and what it accepts can be decoded.
+// FuzzArchive: no bytes make the reader panic or hang, and it accepts only what can be decoded.
 func FuzzArchive(f *testing.F) {
 	whole := institute(f)
 	f.Add(whole)
@@ -35,8 +35,8 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { readAny(t, "c.json", data) })
 }
 
-// readAny loads the bytes as a file and checks what holds for every file: what
-// is loaded can be decoded, and an error says that the dump was at fault.
+// readAny loads the bytes as a file and checks what holds for every file: loaded documents can be
+// decoded, and an error says that the dump is at fault.
 func readAny(t *testing.T, name string, data []byte) {
 	d, err := dump.OpenFS(files{name: data}.fsys(), name, dump.Options{})
 	if err != nil {

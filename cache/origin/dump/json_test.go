@@ -16,7 +16,7 @@ func TestJSON(t *testing.T) {
 		file string // if empty, c.jsonl is used
 		text string
 		want []string
-		err  string // of the reading as a whole
+		err  string // why the reading ended
 	}{
 		{name: "empty"},
 		{name: "lines", text: "{\"_id\":1}\n{\"_id\":2}\n", want: []string{`c{"_id":1}`, `c{"_id":2}`}},
@@ -60,8 +60,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// checkRead compares what was read. A wanted bad document is the beginning of its
-// message; a wanted error is part of it.
+// checkRead compares documents and errors with those wanted. A wanted bad document is the beginning
+// of its message; a wanted error is part of it.
 func checkRead(t *testing.T, got []string, err error, want []string, wantErr string) {
 	t.Helper()
 	same := func(g, w string) bool { return g == w || strings.HasPrefix(w, "bad: ") && strings.HasPrefix(g, w) }
@@ -76,7 +76,7 @@ func checkRead(t *testing.T, got []string, err error, want []string, wantErr str
 	}
 }
 
-// A line too long for any document is bad, and does not hide the next one.
+// A line too long for any document is bad, and does not hide the next line.
 func TestJSONTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 260 MB")
@@ -94,11 +94,10 @@ func TestJSONTooLong(t *testing.T) {
 	}
 }
 
-// A gzip'd file that ends anywhere but at its end, or in which a bit was turned,
-// is an error that names the file.
+// If a gzip file is cut off anywhere, or one of its bits is turned, the error names the file.
 func TestGzipDamage(t *testing.T) {
 	whole := zipped(t, []byte("{\"_id\":1}\n{\"_id\":2}\n{\"_id\":3}\n"))
-	for n := 2; n < len(whole); n++ { // with one byte it is not gzip yet
+	for n := 2; n < len(whole); n++ { // a single byte is not recognised as gzip
 		if _, err := readAll(files{"c.jsonl.gz": whole[:n]}, dump.Options{}); err == nil || !strings.Contains(err.Error(), "c.jsonl.gz") {
 			t.Errorf("cut off at %d: error %v, want one that names the file", n, err)
 		}
@@ -109,7 +108,7 @@ func TestGzipDamage(t *testing.T) {
 		damaged[i] ^= 0x10
 		got, err := readAll(files{"c.jsonl.gz": damaged}, dump.Options{})
 		if err == nil && slices.Equal(got, want) {
-			continue // a bit that fills up the last byte of compressed data
+			continue // the bit pads the last byte of compressed data
 		}
 		if err == nil || !strings.Contains(err.Error(), "c.jsonl.gz") {
 			t.Errorf("bit turned in byte %d: error %v, want one that names the file", i, err)

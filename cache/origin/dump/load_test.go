@@ -15,11 +15,11 @@ import (
 	"vitrine/cache/origin/dump"
 )
 
-// memory is a store in memory that writes down how it was called.
+// memory is a store in memory that records its calls.
 type memory struct {
 	docs  map[string][]bson.Raw // by collection, in order of arrival
 	calls []string
-	fail  func(call string) error // if not nil, asked before a call does anything
+	fail  func(call string) error // if not nil, called before each call
 }
 
 func newMemory() *memory { return &memory{docs: map[string][]bson.Raw{}} }
@@ -92,7 +92,7 @@ func TestLoad(t *testing.T) {
 		name  string
 		files files
 		opts  dump.LoadOptions
-		want  []string // stored afterwards, beside kept unless opts.Drop
+		want  []string // in the store afterwards, beside kept unless opts.Drop
 		tally []dump.Tally
 	}{
 		{name: "replace and insert", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":2}")},
@@ -142,7 +142,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a dump, and wherever, nothing is written.
+// If a dump has any fault anywhere, Load writes nothing.
 func TestLoadRefuses(t *testing.T) {
 	large := `{"_id":1,"a":"` + strings.Repeat("x", 16<<20) + `"}`
 	almost := `{"a":"` + strings.Repeat("x", 16<<20-len("\x00\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00")) + `"}` // fits until it gets an _id
@@ -182,7 +182,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Damage to a file stops the import even if bad documents may be skipped.
+// A damaged file stops the import even if it may skip bad documents.
 func TestLoadSkipBadStopsAtDamage(t *testing.T) {
 	m := newMemory()
 	_, err := load(t, m, files{"a.bson": numbered(t, 1, 2)[:20]}, dump.LoadOptions{SkipBad: true})
@@ -199,7 +199,7 @@ func TestLoadListsBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(report.Bad) != 20 || report.BadTotal != 25 || report.Stored() != 1 {
-		t.Errorf("%d listed of %d, %d stored; want 20 of 25, 1", len(report.Bad), report.BadTotal, report.Stored())
+		t.Errorf("%d of %d bad documents listed, %d stored; want 20 of 25, 1", len(report.Bad), report.BadTotal, report.Stored())
 	}
 	if got, want := report.Bad[19].Place, (dump.Place{File: "a.jsonl", Line: 20, Offset: 57}); got != want {
 		t.Errorf("place %+v, want %+v", got, want)
@@ -229,7 +229,8 @@ func TestLoadWithoutID(t *testing.T) {
 	}
 }
 
-// Batches keep to the option and to the bytes that are held, and everything is stored before anything is deleted.
+// Batches respect the option and the limit on bytes in memory, and Load stores everything before it
+// deletes anything.
 func TestLoadBatches(t *testing.T) {
 	f := files{"a.bson": numbered(t, 1, 2, 3, 4, 5), "b.bson": numbered(t, 1, 2)}
 	m := newMemory()
@@ -240,7 +241,7 @@ func TestLoadBatches(t *testing.T) {
 	if !slices.Equal(m.calls, want) {
 		t.Errorf("by number: %q, want %q", m.calls, want)
 	}
-	var large []byte // documents of which three are more than is held
+	var large []byte // three of them exceed the limit on bytes in memory
 	for i := range 5 {
 		large = append(large, doc(t, bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("x", 3<<20)}})...)
 	}
@@ -255,7 +256,7 @@ func TestLoadBatches(t *testing.T) {
 	}
 }
 
-// A store that fails ends the import with its error; the report says what is stored.
+// A store that fails ends the import with its error; the report counts what is stored.
 func TestLoadStoreFails(t *testing.T) {
 	failure := errors.New("disk full")
 	for call, stored := range map[string]int{"upsert b 1": 1, "retain a": 2} {
@@ -294,7 +295,7 @@ func TestLoadCanceled(t *testing.T) {
 	}
 }
 
-// A dump that is written to while it is imported is reported, not half imported in silence.
+// If a dump changes during its import, Load reports that rather than import half of it silently.
 func TestLoadDumpChanges(t *testing.T) {
 	for name, changed := range map[string][]byte{
 		"shorter": numbered(t, 1), "longer": numbered(t, 1, 2, 3, 4), "other": numbered(t, 1, 7, 8),
@@ -314,7 +315,7 @@ func TestLoadDumpChanges(t *testing.T) {
 	}
 }
 
-// Progress hears of every byte on disk, twice.
+// Load reports progress for every byte on disk, twice.
 func TestLoadProgress(t *testing.T) {
 	f := files{"a.jsonl.gz": zipped(t, bytes.Repeat([]byte("{\"n\":1}\n"), 1000)), "b.bson": numbered(t, 1)}
 	d, err := dump.OpenFS(f.fsys(), ".", dump.Options{})
@@ -326,6 +327,6 @@ func TestLoadProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 2 * d.Size(); int64(total) != want || want == 0 {
-		t.Errorf("heard of %d bytes, want %d", total, want)
+		t.Errorf("progress of %d bytes, want %d", total, want)
 	}
 }

@@ -50,7 +50,7 @@ func numbered(t testing.TB, ids ...int) []byte {
 	return out
 }
 
-// zipped compresses with the standard library, another writer than the package's reader.
+// zipped compresses with the standard library rather than with the library of the package's reader.
 func zipped(t testing.TB, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,8 +73,8 @@ type archive struct {
 
 var ecma = crc64.MakeTable(crc64.ECMA)
 
-// newArchive writes the prelude for collections given as "database.collection",
-// with "=type" behind it for those that are none.
+// newArchive writes the prelude for collections given as "database.collection". "=type" behind a
+// name marks views and the like.
 func newArchive(t testing.TB, collections ...string) *archive {
 	a := &archive{t: t, out: []byte{0x6d, 0xe2, 0x99, 0x81}, sums: map[[2]string]uint64{}}
 	a.out = append(a.out, doc(t, bson.D{
@@ -103,7 +103,7 @@ func (a *archive) header(database, collection string, eof bool, crc uint64) {
 	})...)
 }
 
-// block writes a block of documents, already encoded.
+// block writes a block of encoded documents.
 func (a *archive) block(database, collection string, docs []byte) *archive {
 	ns := [2]string{database, collection}
 	a.sums[ns] = crc64.Update(a.sums[ns], ecma, docs)
@@ -182,7 +182,7 @@ func shared(t testing.TB, folder string) string {
 	return path
 }
 
-// withLength puts a document's length in front of its elements and a zero behind.
+// withLength puts a document's length before its elements and a zero byte after them.
 func withLength(elements string) []byte {
 	out := binary.LittleEndian.AppendUint32(nil, uint32(len(elements)+5))
 	return append(append(out, elements...), 0)

@@ -134,7 +134,7 @@ func TestOpenPaths(t *testing.T) {
 	}
 }
 
-// A file that is gone when it is to be read is reported by the name it was given.
+// If a file disappears before Load reads it, the error has the name that the caller gave.
 func TestFileGone(t *testing.T) {
 	dir := writeFiles(t, files{"a.jsonl": nil})
 	path := filepath.Join(dir, "a.jsonl")

@@ -13,16 +13,17 @@ import (
 	"vitrine/rules"
 )
 
-// kinds are all kinds of error that a caller can tell apart.
+// kinds are all kinds of error that a caller can distinguish.
 var kinds = []error{origin.ErrNotFound, origin.ErrUnsupported, rules.ErrUnavailable, rules.ErrWrongCall}
 
-// TestErrorKinds: what the driver returns has one kind, another for a query from outside.
+// TestErrorKinds: an error of the driver has one kind after the store's own requests, and may have
+// another after a client's query.
 func TestErrorKinds(t *testing.T) {
 	refused := func(code int32) error { return driver.CommandError{Code: code, Message: "no \x00 such\noperator"} }
 	for _, c := range []struct {
 		name         string
 		err          error
-		store, query error // nil: none of the kinds
+		store, query error // nil: no kind
 	}{
 		{"no document", driver.ErrNoDocuments, origin.ErrNotFound, origin.ErrNotFound},
 		{"the caller has gone", context.Canceled, nil, nil},
@@ -44,12 +45,12 @@ func TestErrorKinds(t *testing.T) {
 	}
 	for _, kind := range []func(error) error{storeError, queryError} {
 		if err := kind(nil); err != nil {
-			t.Errorf("no error became %v", err)
+			t.Errorf("nil became %v", err)
 		}
 	}
 }
 
-// wantKind checks that an error is of one kind and, unless that replaces it, still the cause.
+// wantKind checks that an error is of one kind and, unless that replaces it, still wraps the cause.
 func wantKind(t *testing.T, got, cause, want error) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -101,7 +102,7 @@ func TestOnlyDuplicates(t *testing.T) {
 	}
 }
 
-// TestPanicsBecomeErrors: what the driver cannot read makes the store unavailable.
+// TestPanicsBecomeErrors: a reply that the driver cannot read makes the store unavailable.
 func TestPanicsBecomeErrors(t *testing.T) {
 	read := func() (err error) {
 		defer recoverReply(&err, storeError)

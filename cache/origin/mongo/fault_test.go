@@ -12,15 +12,15 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// TestCutOffAfterEveryCommand lets a publisher's connection break after its first
-// command, after its second, and so on through a whole publication, both before
-// the server gets the next command and after it, with the answer lost. Each time
-// the view must be whole, and the next publisher must get on.
+// TestCutOffAfterEveryCommand breaks a publisher's connection after its first command, after its
+// second, and so on through a whole publication, both before the server gets the next command and
+// after it, when only the answer is lost. Each time the view must be whole, and the next publisher
+// must succeed.
 func TestCutOffAfterEveryCommand(t *testing.T) {
 	server := mongotest.Start(t)
 	for _, tc := range []struct {
 		name   string
-		answer bool // the last command reaches the server, only its answer is lost
+		answer bool // the server gets the last command, only its answer is lost
 	}{{"command lost", false}, {"answer lost", true}} {
 		t.Run(tc.name, func(t *testing.T) {
 			direct := open(t, server, mongo.Options{})
@@ -28,7 +28,7 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 			publishWhole(t, direct)
 			for commands := int64(1); ; commands++ {
 				wire := mongotest.NewProxy(t, server)
-				left := func() bool { // the last command is used up: that is all the client hears
+				left := func() bool { // the last command is used up: the client hears no more
 					if wire.Commands() < commands {
 						return true
 					}
@@ -54,10 +54,10 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 					t.Fatalf("cut after %d commands: generation %d after %d", commands, after, before)
 				}
 				if err == nil && after != before+1 {
-					t.Fatalf("cut after %d commands: acknowledged, but generation %d after %d", commands, after, before)
+					t.Fatalf("cut after %d commands: commit acknowledged, but generation %d after %d", commands, after, before)
 				}
 				if wire.Commands() < commands {
-					return // it got through without being cut
+					return // the publication ended before the cut
 				}
 				publishWhole(t, direct)
 			}
@@ -68,8 +68,8 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 // parts is how many rows a generation has.
 const parts = 4
 
-// publish publishes a generation whose rows all carry its number; in even
-// generations the last one is missing.
+// publish publishes a generation whose rows all carry its number; even generations lack the last
+// row.
 func publish(t *testing.T, s *mongo.Store, holder string, g uint64) error {
 	t.Helper()
 	l, err := s.Acquire(t.Context(), "materialize", holder, time.Nanosecond)
@@ -99,7 +99,7 @@ func publish(t *testing.T, s *mongo.Store, holder string, g uint64) error {
 	return err
 }
 
-// publishWhole publishes the next generation, which must succeed.
+// publishWhole publishes the next generation and fails the test on an error.
 func publishWhole(t *testing.T, s *mongo.Store) {
 	t.Helper()
 	before := wholeGeneration(t, s)

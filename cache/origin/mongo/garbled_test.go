@@ -19,9 +19,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestGarbledReplies lets one name in all of the server's replies arrive as another, as
-// when bytes are changed on their way, or a field as of another type. Whatever is asked
-// for then ends, with an error or without; it does not take the program with it.
+// TestGarbledReplies changes one name, or the type of one field, in all of the server's replies, as
+// if bytes were damaged on their way. Every request ends then, with an error or without; the
+// program does not crash.
 func TestGarbledReplies(t *testing.T) {
 	server := mongotest.Start(t)
 	wire := mongotest.NewProxy(t, server)
@@ -39,7 +39,7 @@ func TestGarbledReplies(t *testing.T) {
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			for s.Ping(t.Context()) != nil { // until the driver has looked again
+			for s.Ping(t.Context()) != nil { // until the driver has checked the server again
 			}
 			wire.Set(fault)
 			failed := callAll(t.Context(), s, document(t, name))
@@ -47,21 +47,21 @@ func TestGarbledReplies(t *testing.T) {
 			wire.Set(mongotest.Fault{})
 			t.Logf("failed: %s", strings.Join(failed, ", "))
 			if broken := slices.Contains([]string{"cursor", "firstBatch", "ok", "operationTime"}, name); broken && !errors.Is(err, rules.ErrUnavailable) {
-				t.Errorf("not as if the store were away: %v", err)
+				t.Errorf("the error does not report the store as unavailable: %v", err)
 			}
-			publishWhole(t, direct) // what is stored is whole, and can be gone on with
+			publishWhole(t, direct) // the stored view is whole, and publishers can go on
 		})
 	}
 }
 
-// garbled lets no answer have a word.
+// garbled changes a word in every reply.
 func garbled(word string) func([]byte) []byte {
 	return func(message []byte) []byte {
 		return bytes.ReplaceAll(message, []byte(word), []byte(strings.Repeat("?", len(word))))
 	}
 }
 
-// extended adds fields to the document that an answer consists of: header (16 bytes, the
+// extended adds fields to the document of a reply, which consists of a header (16 bytes, whose
 // fourth number is the kind), flags, the kind of section and the document.
 func extended(t *testing.T, extra bson.D) func([]byte) []byte {
 	t.Helper()
@@ -83,7 +83,7 @@ func extended(t *testing.T, extra bson.D) func([]byte) []byte {
 	}
 }
 
-// document is a document with an id, alone.
+// document is a document with only an id.
 func document(t *testing.T, id string) []bson.Raw {
 	t.Helper()
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
@@ -93,7 +93,7 @@ func document(t *testing.T, id string) []bson.Raw {
 	return []bson.Raw{doc}
 }
 
-// callAll does everything a store can do and returns what failed.
+// callAll calls every operation of a store and returns those that failed.
 func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []string) {
 	note := func(what string, err error) {
 		if err != nil {
@@ -150,7 +150,7 @@ func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []str
 	return failed
 }
 
-// withPublication begins a publication of nothing and ends it.
+// withPublication begins an empty publication and ends it.
 func withPublication(ctx context.Context, s *mongo.Store, l origin.Lease, end func(origin.Publication, context.Context) error) error {
 	p, err := s.Begin(ctx, "nothing", l)
 	if err != nil {

@@ -25,8 +25,8 @@ func client(t *testing.T, server string) *driver.Client {
 	return c
 }
 
-// TestMetaLost takes a view's meta away, as a careless restore would: the next
-// publication starts a new life, in which rows of the old one have no part.
+// TestMetaLost removes a view's meta, as a careless restore would: the next publication starts a
+// new epoch, which leaves out rows of the old one.
 func TestMetaLost(t *testing.T) {
 	server := mongotest.Start(t)
 	s := openAt(t, server+"lost", mongo.Options{})
@@ -55,16 +55,16 @@ func TestMetaLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after.Epoch == before.Epoch {
-		t.Error("the epoch is that of the former life")
+		t.Error("the new epoch equals the old one")
 	}
 	_, err = s.Rows(t.Context(), "parts", before.Generation, func(origin.Row) error { return nil })
 	if !errors.Is(err, origin.ErrStale) {
-		t.Errorf("Rows since a generation of the former life = %v, want ErrStale", err)
+		t.Errorf("Rows since a generation of the old epoch = %v, want ErrStale", err)
 	}
 }
 
-// TestRowsAboveMeta: a backup whose collections are not of one moment has rows of
-// generations that are yet to come. The next publication must not lose its own to them.
+// TestRowsAboveMeta: a backup whose collections were copied at different moments has rows of
+// generations above its meta. The next publication must not mix its own rows with them.
 func TestRowsAboveMeta(t *testing.T) {
 	server := mongotest.Start(t)
 	s := openAt(t, server+"torn", mongo.Options{})
@@ -84,7 +84,7 @@ func TestRowsAboveMeta(t *testing.T) {
 	}
 }
 
-// TestViewsElsewhere keeps the side collections in a database of their own.
+// TestViewsElsewhere keeps the side collections in a separate database.
 func TestViewsElsewhere(t *testing.T) {
 	server := mongotest.Start(t)
 	s := openAt(t, server+"institute", mongo.Options{ViewsDatabase: "vitrine"})

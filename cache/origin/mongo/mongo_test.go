@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// databases counts the databases that tests have used, so that each gets a fresh one.
+// databases counts the tests' databases, so that each test gets a new one.
 var databases atomic.Int64
 
 // open opens a store on a fresh database and closes it when the test ends.
@@ -89,7 +89,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestUnreachable asks a server that is not there.
+// TestUnreachable opens a store on a server that does not exist.
 func TestUnreachable(t *testing.T) {
 	s := openAt(t, "mongodb://127.0.0.1:1/db?serverSelectionTimeoutMS=1&connectTimeoutMS=1", mongo.Options{})
 	if err := s.Ping(t.Context()); !errors.Is(err, rules.ErrUnavailable) {
@@ -100,8 +100,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestUpsertNamesWhatIsRefused: a record that servers refuse is named, and the server
-// is not called away for it.
+// TestUpsertNamesWhatIsRefused: the error names a record that servers refuse, and does not report
+// the server as away.
 func TestUpsertNamesWhatIsRefused(t *testing.T) {
 	s := open(t, mongotest.Start(t), mongo.Options{})
 	doc, err := bson.Marshal(bson.D{{Key: "$x", Value: 1}, {Key: "_id", Value: "b"}})

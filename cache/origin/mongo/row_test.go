@@ -65,7 +65,8 @@ func sameRow(t *testing.T, stored bson.Raw, want origin.Row) {
 	}
 }
 
-// TestOwnFieldGivesWay: a record's field with the name of the store's own is not stored.
+// TestOwnFieldGivesWay: the store does not store a record's field that has the name of its own
+// field.
 func TestOwnFieldGivesWay(t *testing.T) {
 	doc := marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: viewField, Value: "mine"}, {Key: "n", Value: 1}})
 	side, err := sideDoc(origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: doc})
@@ -88,8 +89,8 @@ func TestMalformedRows(t *testing.T) {
 	}
 }
 
-// TestStagedRanges: the rows of an attempt lie in its range alone, and the ids of equal
-// numbers are the same.
+// TestStagedRanges: the rows of an attempt lie in its range, which holds no others, and equal
+// numbers have the same ids.
 func TestStagedRanges(t *testing.T) {
 	id := func(view string, attempt uint64, of any) string {
 		t.Helper()
@@ -106,7 +107,7 @@ func TestStagedRanges(t *testing.T) {
 		for _, of := range []any{"x", 1, bson.ObjectID{1}} {
 			staged := id("things", attempt, of)
 			if !in(staged, "things", attempt, attempt+1) || in(staged, "things", attempt+1, attempt+2) || !in(staged, "things", 0, attempt+1) {
-				t.Errorf("%q is not in the range of attempt %d alone", staged, attempt)
+				t.Errorf("%q is not in exactly the range of attempt %d", staged, attempt)
 			}
 			if in(staged, "thing", 0, 1<<63) || in(staged, "things_2", 0, 1<<63) {
 				t.Errorf("%q is in the range of another view", staged)
@@ -114,6 +115,6 @@ func TestStagedRanges(t *testing.T) {
 		}
 	}
 	if id("things", 1, int32(7)) != id("things", 1, 7.0) || id("things", 1, "7") == id("things", 1, 7.0) {
-		t.Error("staged ids do not compare as the server compares ids")
+		t.Error("the order of staged ids differs from the server's")
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestSelectWaitsForSettling asks for a generation that is published but not folded
-// in yet, as a killed publisher leaves it: half a publication is never seen.
+// TestSelectWaitsForSettling reads a generation that is published but not folded in yet, as a
+// killed publisher leaves it: a reader never sees half a publication.
 func TestSelectWaitsForSettling(t *testing.T) {
 	server := mongotest.Start(t)
 	s := openAt(t, server+"settling", mongo.Options{})
@@ -44,7 +44,7 @@ func TestSelectWaitsForSettling(t *testing.T) {
 	hurried, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := s.Count(hurried, meta, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Count while it is settled: %v, want that time ran out", err)
+		t.Errorf("Count while the generation settles: %v, want a timeout", err)
 	}
 	counted := make(chan error)
 	go func() {
@@ -60,8 +60,8 @@ func TestSelectWaitsForSettling(t *testing.T) {
 	}
 }
 
-// TestIndexIsThere asks for indexes twice: the second time nothing is created, as a
-// user who may only read could not.
+// TestIndexIsThere asks for indexes twice: the second time the store creates none, as a user with
+// only read permission could not.
 func TestIndexIsThere(t *testing.T) {
 	server := mongotest.Start(t)
 	publishWhole(t, openAt(t, server+"indexed", mongo.Options{}))
@@ -89,8 +89,8 @@ func TestIndexIsThere(t *testing.T) {
 	}
 }
 
-// TestExpressionsOverTheWire: what the server refuses in a filter is a wrong call with a
-// reason; of the expressions that it knows, it finds what memory finds.
+// TestExpressionsOverTheWire: if the server refuses a filter, the error says that the query is
+// wrong, and why. The expressions that it knows select the same rows as in memory.
 func TestExpressionsOverTheWire(t *testing.T) {
 	s := open(t, mongotest.Start(t), mongo.Options{})
 	gen := filtertest.New(1)

@@ -14,8 +14,9 @@ import (
 	"vitrine/cache/origin/mongo"
 )
 
-// TestWatchIdle: a stream without changes stays open, however short the time for one request is. It is reported as open
-// only if it reports all changes of what is read, which it does not for MongoDB's views and for reads from a secondary.
+// TestWatchIdle: a stream without changes stays open, however short the timeout of one request is.
+// The store reports it as open only if it delivers all changes of the sources, which it does not
+// for MongoDB's views and for reads from a secondary.
 func TestWatchIdle(t *testing.T) {
 	for name, tt := range map[string]struct {
 		options string
@@ -49,11 +50,12 @@ func TestWatchIdle(t *testing.T) {
 	}
 }
 
-// replica is a server with nothing but a change stream: after some empty batches it has one change of "things".
+// replica is a server that only serves a change stream: after some empty batches it sends one
+// change of "things".
 type replica struct {
 	quiet   int64  // empty batches
 	views   []any  // answer to listCollections
-	field   string // of the change that names the collection
+	field   string // which names the collection in the change
 	batches atomic.Int64
 	streams atomic.Int64
 }
@@ -135,7 +137,7 @@ func (r *replica) reply(command string) bson.D {
 		closed[0].Value.(bson.D)[0].Value = int64(0)
 		return closed
 	case "getMore":
-		time.Sleep(20 * time.Millisecond) // as a server waits for changes
+		time.Sleep(20 * time.Millisecond) // a server waits for changes, too
 		if r.batches.Add(1) == r.quiet {
 			return cursor("nextBatch", bson.D{{Key: "_id", Value: d("_data", "83")}, {Key: r.field, Value: d("coll", "things")}})
 		}

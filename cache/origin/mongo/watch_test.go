@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestBurst: the clock is the test's own.
+// TestBurst: the test drives the clock.
 func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -15,7 +15,7 @@ func TestBurst(t *testing.T) {
 		reported := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
-			b.mu.Lock() // as report has when it appends
+			b.mu.Lock() // report holds the lock when it appends, too
 			defer b.mu.Unlock()
 			if !slices.Equal(got, want) {
 				t.Errorf("reported %q, want %q", got, want)
@@ -23,7 +23,7 @@ func TestBurst(t *testing.T) {
 			got = nil
 		}
 
-		// A burst is reported once per collection, after it has been silent.
+		// burst reports a collection once, after its changes pause.
 		for _, name := range []string{"a", "b", "a"} {
 			b.add(name)
 			time.Sleep(pause - 1)
@@ -32,7 +32,7 @@ func TestBurst(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		reported("a", "b")
 
-		// Changes of a stream that never pauses are reported all the same.
+		// If a stream never pauses, burst reports its changes after a while.
 		for range 19 {
 			b.add("c")
 			time.Sleep(pause / 2)
@@ -46,7 +46,7 @@ func TestBurst(t *testing.T) {
 		time.Sleep(pause)
 		reported("c")
 
-		// What comes at once is reported in its order, and nothing after the end.
+		// burst reports simultaneous changes in their order, and none after the end.
 		b.add("d", "e", "d")
 		time.Sleep(pause)
 		reported("d", "e")

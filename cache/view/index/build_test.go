@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The backtracking engine's clock is shared by all expressions and stops by
-// itself when none has run for a while.
+// All expressions share the clock of the backtracking engine, which stops by itself some time after
+// the last one has run.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
@@ -41,7 +41,7 @@ func load(t testing.TB, docs []bson.D, order raw.Sort) *index.Table {
 	return builder(t, order).Load(rows)
 }
 
-// changes are new versions of rows, and tombstones.
+// changes returns new versions of rows, and tombstones.
 func changes(docs []bson.D, gone ...any) (all []index.Change) {
 	for _, doc := range docs {
 		row := mustRaw(doc)
@@ -61,7 +61,7 @@ func mustRaw(doc any) bson.Raw {
 	return row
 }
 
-// orderOf is an order by one path.
+// orderOf returns an order by one path.
 func orderOf(t testing.TB, path string, descending bool) raw.Sort {
 	t.Helper()
 	p, err := raw.ParsePath(path)
@@ -88,8 +88,8 @@ func ids(t testing.TB, snap *index.Table, json string) (got []string) {
 	return got
 }
 
-// TestPrepareInTurn: concurrent callers divide the blocks of bulky fragments among them, and one
-// who leaves takes none from the others.
+// TestPrepareInTurn: concurrent callers divide the blocks of bulky fragments among them, and a
+// caller that leaves takes none from the others.
 func TestPrepareInTurn(t *testing.T) {
 	const n = 5000
 	var left atomic.Bool

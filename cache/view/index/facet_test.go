@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestFacetOfFewValues: values that many rows have are counted right in many rows and in few,
-// in one segment and in several. The sample is the first row of its value.
+// TestFacetOfFewValues counts values that many rows have, in many rows and in few, in one segment
+// and in several. The sample is the first row with the value.
 func TestFacetOfFewValues(t *testing.T) {
 	const rows = 6000
 	kinds := map[int]string{}

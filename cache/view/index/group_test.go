@@ -60,7 +60,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// spell writes a value for comparison in tests: the number alone, without its type.
+// spell writes a value for comparison in tests: a number without its type.
 func spell(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeNull:

@@ -12,10 +12,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestOrder: rows of any values stand in the view's order, which is of one field or of two,
-// ties by _id, however they came. Every pair is compared as MongoDB compares documents.
+// TestOrder: rows with any values stand in the view's order, which is of one field or of two, with
+// ties broken by _id, in whatever order they arrive. The test compares every pair as MongoDB
+// compares documents.
 func TestOrder(t *testing.T) {
-	const big = 1 << 60 // beside it, whole numbers are no longer told apart as float64
+	const big = 1 << 60 // float64 cannot distinguish neighbouring whole numbers of this size
 	half, err := bson.ParseDecimal128("0.5")
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	}
 }
 
-// TestPagesOfAnOrder: any page of sorted rows is what stands there among all of them.
+// TestPagesOfAnOrder: any page of sorted rows equals that part of all sorted rows.
 func TestPagesOfAnOrder(t *testing.T) {
 	docs := make([]bson.D, 300)
 	for i, id := range rand.Perm(len(docs)) {

@@ -16,8 +16,8 @@ import (
 	"vitrine/rules/filter/filtertest"
 )
 
-// TestSnapshotAgreesWithMatcher holds set algebra to the row matcher's answers:
-// random documents and filters, over snapshots of several segments with dead rows.
+// TestSnapshotAgreesWithMatcher compares set algebra with the row matcher: random documents and
+// filters, over snapshots of several segments with dead rows.
 func TestSnapshotAgreesWithMatcher(t *testing.T) {
 	const batches, filters = 30, 60 // times 33 rows: more than 10,000 pairs
 	pairs := 0
@@ -34,8 +34,8 @@ func TestSnapshotAgreesWithMatcher(t *testing.T) {
 	}
 }
 
-// TestSnapshotAgreesOnExpressions: a document may make an expression fail. Alone and
-// beside other conditions it fails in a snapshot exactly if it does row by row.
+// TestSnapshotAgreesOnExpressions: an expression may fail on some document. Alone and beside other
+// conditions it fails in a snapshot exactly if it fails row by row.
 func TestSnapshotAgreesOnExpressions(t *testing.T) {
 	decided, all := 0, 0
 	for batch := range 10 {
@@ -64,8 +64,8 @@ func TestSnapshotAgreesOnExpressions(t *testing.T) {
 	}
 }
 
-// TestSnapshotAgreesOnTheTables compares on the hand-checked tables of the filter
-// language: every filter there on every document there.
+// TestSnapshotAgreesOnTheTables evaluates every filter of the filter language's hand-checked tables
+// on every document there.
 func TestSnapshotAgreesOnTheTables(t *testing.T) {
 	files, err := filepath.Glob("../../../rules/filter/testdata/cases/*.txt")
 	if err != nil || len(files) == 0 {
@@ -127,7 +127,7 @@ func snapshotOf(t *testing.T, doc func() bson.Raw) *index.Table {
 	return b.Apply(changes(docs(28, 34), int32(5), int32(21)))
 }
 
-// numbered gives a document a number as its _id.
+// numbered sets a document's _id to a number.
 func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
 	t.Helper()
 	var d bson.D
@@ -138,13 +138,13 @@ func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
 	return append(bson.D{{Key: "_id", Value: int32(n)}}, d...)
 }
 
-// compareWithMatcher returns how many rows it compared. A filter that cannot be
-// evaluated on some row must fail both ways.
+// compareWithMatcher returns how many rows it compared. If a filter fails on some row, both ways
+// must return an error.
 func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows int) {
 	t.Helper()
 	f, err := filter.FromBSON(spelled, filter.Options{})
 	if err != nil {
-		return 0 // refused: there is nothing to agree about
+		return 0 // refused: there is no answer to compare
 	}
 	want, failed := map[index.Slot]bool{}, error(nil)
 	every, err := snap.Select(context.Background(), filter.All())
@@ -175,9 +175,8 @@ func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows
 	return len(want)
 }
 
-// TestTextComparisons: a comparison with a text holds for the same rows as row by row,
-// whatever else stands under its path: nothing, other types, symbols, which sort among texts,
-// and arrays.
+// TestTextComparisons: a comparison with a text selects the same rows as row by row, whatever else
+// its path holds: nothing, other types, symbols, which sort among texts, and arrays.
 func TestTextComparisons(t *testing.T) {
 	texts := []any{"", "a", "ab", "b", "é", "a\x00", "ab"}
 	others := map[string][]any{

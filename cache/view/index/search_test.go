@@ -19,7 +19,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// texts adds the title of a row, and the texts and numbers elsewhere.
+// texts adds the title of a row and its other texts.
 func texts(row bson.Raw, add func(text string, title bool)) {
 	elements, _ := row.Elements()
 	for _, e := range elements {
@@ -29,7 +29,7 @@ func texts(row bson.Raw, add func(text string, title bool)) {
 	}
 }
 
-// model is what a view should have, row by row.
+// model holds the rows that a view should have.
 type model struct {
 	t    *testing.T
 	dice *rand.Rand
@@ -38,7 +38,7 @@ type model struct {
 
 func (m *model) one(of ...any) any { return of[m.dice.IntN(len(of))] }
 
-// words makes a text of some words that are often alike.
+// words returns a text of some words, many of them alike.
 func (m *model) words() string {
 	var text []string
 	for range m.dice.IntN(5) {
@@ -47,7 +47,7 @@ func (m *model) words() string {
 	return strings.Join(text, " ")
 }
 
-// value makes a value that facets may meet.
+// value returns a value as facets may meet it.
 func (m *model) value() any {
 	one := func() any {
 		return m.one(int32(1), int64(1), 1.0, "1", int32(2), 2.5, nil, "x", "<script>", bson.A{}, bson.A{int32(1)}, bson.D{{Key: "b", Value: int32(1)}}, true)
@@ -62,7 +62,7 @@ func (m *model) value() any {
 	return array
 }
 
-// change makes new versions of some rows and takes others away.
+// change makes new versions of some rows and removes others.
 func (m *model) change(ids, changes, gone int) []index.Change {
 	var docs []bson.D
 	var away []any
@@ -99,10 +99,10 @@ func newest(docs []bson.D, away []any) []index.Change {
 	return all
 }
 
-// TestSearchAndFacetAgreeWithRows: what indexes say is what reading each row says, through
+// TestSearchAndFacetAgreeWithRows: indexes give the same answers as reading each row, through
 // loads, refreshes, folds and deletions.
 func TestSearchAndFacetAgreeWithRows(t *testing.T) {
-	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {2500, 2}, {30, 14}} { // those of several goroutines, too
+	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {2500, 2}, {30, 14}} { // the large one is indexed by several goroutines
 		if seed == 2 && testing.Short() {
 			break
 		}
@@ -159,8 +159,7 @@ func (m *model) check(snap *index.Table, def index.Definition) {
 	}
 }
 
-// relevance is what the row's words say of terms: whether all are there, and how many in
-// the title.
+// relevance reports whether a row's words include all terms, and how many terms are in the title.
 func relevance(row bson.Raw, terms []string) (ok bool, titles int) {
 	for i, term := range terms {
 		anywhere, inTitle := false, false
@@ -280,8 +279,8 @@ func (m *model) checkFacet(sel *index.Subset, path string) {
 	}, parsed))
 }
 
-// TestSearchRefused: a view that declares no words is not searched, and what no
-// caller waits for stops.
+// TestSearchRefused: a search of a view that declares no words fails, and a search stops when no
+// caller waits for it.
 func TestSearchRefused(t *testing.T) {
 	docs := []bson.D{{{Key: "_id", Value: "a"}, {Key: "title", Value: "moth"}}}
 	sel, err := load(t, docs, nil).Select(context.Background(), filter.All())
@@ -289,10 +288,10 @@ func TestSearchRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := sel.Search(context.Background(), []string{"moth"}); err == nil {
-		t.Error("a view without words was searched")
+		t.Error("a search of a view without words succeeded")
 	}
 	if _, err := sel.Facet(context.Background(), "$"); err == nil {
-		t.Error("a facet of $ was counted")
+		t.Error("a facet of $ succeeded")
 	}
 	gone := errors.New("gone")
 	ctx, leave := context.WithCancelCause(context.Background())

@@ -17,7 +17,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// scattered is a snapshot of n rows in several segments, of which some are replaced or gone.
+// scattered is a snapshot of n rows in several segments; some rows are replaced or deleted.
 func scattered(t *testing.T, n int) *index.Table {
 	t.Helper()
 	doc := func(id int) bson.D {
@@ -41,8 +41,8 @@ func scattered(t *testing.T, n int) *index.Table {
 	return snap
 }
 
-// TestOrdersOfSegments: any page in an order is what stands there among all rows, be they sorted
-// for one selection or by the orders of the segments.
+// TestOrdersOfSegments: any page in an order equals that part of all sorted rows, whether the
+// snapshot sorts for one selection or by the orders of the segments.
 func TestOrdersOfSegments(t *testing.T) {
 	snap := scattered(t, 2*index.SortAlone)
 	if snap.Segments() < 2 {
@@ -83,8 +83,8 @@ func TestOrdersOfSegments(t *testing.T) {
 	}
 }
 
-// TestSortOnce: concurrent callers share the order of a segment, and one who leaves while it sorts does not
-// take it from the others.
+// TestSortOnce: concurrent callers share the order of a segment, and a caller that leaves during
+// the sort does not take it from the others.
 func TestSortOnce(t *testing.T) {
 	snap := scattered(t, 2*index.SortAlone)
 	selected, err := snap.Select(t.Context(), filter.All())

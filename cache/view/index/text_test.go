@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestSearchManyTexts: in so much text that every processor searches a stretch of it,
-// what holds a literal is found, at the edges of stretches too.
+// TestSearchManyTexts: in a text so long that every processor searches a part of it, the search
+// finds a literal everywhere, also across the edges of the parts.
 func TestSearchManyTexts(t *testing.T) {
 	const rows = 60_000
 	filler := strings.Repeat("Of moths and lamps. ", 3)

@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestRowsAreConfirmedOnce: after a refresh a condition on elements is matched against the rows
-// that changed alone. The test sees it by changing the bytes of rows that it must not read.
+// TestRowsAreConfirmedOnce: after a refresh the matcher reads only the changed rows for a condition
+// on elements. The test changes the bytes of the other rows, so that reading them would show.
 func TestRowsAreConfirmedOnce(t *testing.T) {
 	const rows = 2000
 	doc := func(id int) bson.D {

@@ -15,7 +15,7 @@ import (
 	"vitrine/cache/view/mapped"
 )
 
-// pieces are slices of a size, some of them empty, that together have some bytes.
+// pieces returns slices of a size, some of them empty, with a given number of bytes in all.
 func pieces(size, total int) (all [][]byte) {
 	source := rand.NewChaCha8([32]byte{})
 	for ; total > 0; total -= size {
@@ -29,13 +29,13 @@ func pieces(size, total int) (all [][]byte) {
 	return all
 }
 
-// failing fails the test if slices stay in memory, and skips it where files cannot be mapped.
+// failing fails the test if slices stay in memory, and skips it if the system cannot map files.
 func failing(t *testing.T) func(error) {
 	return func(err error) {
 		if errors.Is(err, errors.ErrUnsupported) {
 			t.Skip(err)
 		}
-		t.Errorf("not moved: %v", err)
+		t.Errorf("the slices stayed in memory: %v", err)
 	}
 }
 
@@ -51,7 +51,7 @@ func moved(before, after [][]byte) bool {
 	return unsafe.SliceData(before[0]) != unsafe.SliceData(after[0])
 }
 
-// TestMove: slices are equal in their files, nil ones stay nil, and a folder shows no file.
+// TestMove: slices in files have the same content, nil ones stay nil, and the folder stays empty.
 func TestMove(t *testing.T) {
 	for _, size := range []int{97, 5_000, 20 << 20} {
 		dir := t.TempDir()
@@ -66,13 +66,13 @@ func TestMove(t *testing.T) {
 			t.Errorf("%d bytes are mapped", got)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("the folder has %d files: %v", len(left), err)
+			t.Errorf("the folder holds %d files: %v", len(left), err)
 		}
 		runtime.KeepAlive(after)
 	}
 }
 
-// TestFewBytesStay: slices that are not worth a file stay where they are, as all do without Files.
+// TestFewBytesStay: slices too small for a file stay in memory, and without Files all slices do.
 func TestFewBytesStay(t *testing.T) {
 	before := pieces(1000, 100_000)
 	after := slices.Clone(before)
@@ -83,8 +83,8 @@ func TestFewBytesStay(t *testing.T) {
 	}
 }
 
-// TestLastSliceKeepsItsFile: a file stays mapped for as long as anything refers to a byte of it, and then becomes memory
-// that can be used again.
+// TestLastSliceKeepsItsFile: a file stays mapped as long as any slice refers to one of its bytes;
+// then its memory can be used again.
 func TestLastSliceKeepsItsFile(t *testing.T) {
 	f := &mapped.Files{Create: mapped.In(t.TempDir()), Failed: failing(t)}
 	for range 3 {
@@ -113,18 +113,18 @@ func TestLastSliceKeepsItsFile(t *testing.T) {
 // TestFailuresKeepSlices: slices stay in memory, unchanged, if no file can be made, written or read.
 func TestFailuresKeepSlices(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the files are those of Linux")
+		t.Skip("needs Linux")
 	}
 	dir := t.TempDir()
 	for name, test := range map[string]struct {
 		create func() (*os.File, error)
-		want   error // nil for any
+		want   error // nil means any error
 	}{
 		"no folder":        {mapped.In(filepath.Join(dir, "none")), os.ErrNotExist},
 		"full disk":        {func() (*os.File, error) { return os.OpenFile("/dev/full", os.O_RDWR, 0) }, syscall.ENOSPC},
 		"cannot be mapped": {func() (*os.File, error) { return os.OpenFile("/dev/null", os.O_RDWR, 0) }, nil},
 		"in memory":        {mapped.In("/dev/shm"), nil},
-		"damaged": {func() (*os.File, error) { // it does not begin with what is written
+		"damaged": {func() (*os.File, error) { // the file does not begin with the bytes written
 			file, err := os.OpenFile(filepath.Join(dir, "damaged"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 			if err == nil {
 				_, err = file.WriteString("damage")

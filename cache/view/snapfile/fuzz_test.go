@@ -14,9 +14,9 @@ import (
 	"vitrine/cache/origin"
 )
 
-// FuzzRead: any bytes are read or refused, and what is read can be written and read
-// again. The bytes are also packed, and then given their end, so that the reader
-// behind the packing is reached, too.
+// FuzzRead: the reader accepts or refuses any bytes, and what it accepts can be written and read
+// again. The test also compresses the bytes, without and with the end mark, so that it reaches the
+// reader behind the decompressor.
 func FuzzRead(f *testing.F) {
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}})
 	if err != nil {
@@ -30,14 +30,14 @@ func FuzzRead(f *testing.F) {
 		f.Add(to.Bytes())
 		f.Add(to.Bytes()[:to.Len()/2])
 	}
-	f.Add(plain.Bytes()[:plain.Len()-len(end)]) // the documents alone
+	f.Add(plain.Bytes()[:plain.Len()-len(end)]) // only the documents
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, content := range [][]byte{content, packed(content), packed(append(bytes.Clone(content), end...))} {
 			h, rows, err := decodeAll(bytes.NewReader(content))
 			if err != nil {
 				if !errors.Is(err, ErrRefused) {
-					t.Errorf("neither read nor refused: %v", err)
+					t.Errorf("unexpected kind of error: %v", err)
 				}
 				continue
 			}

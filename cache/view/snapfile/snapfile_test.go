@@ -22,7 +22,7 @@ import (
 	"vitrine/cache/view/snapfile"
 )
 
-// writeEnv makes the test binary write files until it is killed.
+// writeEnv makes the test binary write files until the test kills it.
 const writeEnv = "VITRINE_TEST_SNAPSHOT"
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ func header(generation uint64) snapfile.Header {
 	}}
 }
 
-// rows are so many rows of a generation, all of which say so.
+// rows returns n rows that all carry the number of their generation.
 func rows(generation uint64, n int) []bson.Raw {
 	all := make([]bson.Raw, n)
 	for i := range all {
@@ -108,7 +108,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestRefused: whatever happens to a file, it is refused as a whole.
+// TestRefused: the reader refuses a damaged file as a whole.
 func TestRefused(t *testing.T) {
 	want := rows(7, 1000)
 	good := written(t, header(7), want)
@@ -133,12 +133,12 @@ func TestRefused(t *testing.T) {
 		flipped := bytes.Clone(good)
 		at := rng.IntN(len(good))
 		flipped[at] ^= 1 << rng.IntN(8)
-		// A few bits of the packing say nothing about the rows.
+		// Some bits of the compression do not affect the rows.
 		if _, got, err := read(t, flipped); err != nil || !slices.EqualFunc(got, want, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }) {
 			refuse(fmt.Sprintf("a bit at %d", at), flipped, "")
 		}
 	}
-	// The rows of another file behind this one's header.
+	// The rows of another file follow this one's header.
 	stranger := written(t, header(8), rows(8, 1000))
 	same := 0
 	for same < len(good) && good[same] == stranger[same] {
@@ -149,7 +149,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoFile: what is no file is refused at once, a named pipe that has no writer too.
+// TestNoFile: the reader refuses at once whatever is not a regular file, such as a named pipe
+// without a writer.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -169,8 +170,8 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// TestKilledWriter kills a process that writes one file after the other: what is
-// there is always a whole file, the last acknowledged one or a later one.
+// TestKilledWriter kills a process that writes one file after another: the folder always has a
+// whole file, the last acknowledged one or a later one.
 func TestKilledWriter(t *testing.T) {
 	rounds := 30
 	if testing.Short() {
@@ -214,7 +215,8 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// TestPrepareRefuses: a folder that others may write to is refused and left as it is.
+// TestPrepareRefuses: Prepare refuses a folder that other users may write to, and does not change
+// it.
 func TestPrepareRefuses(t *testing.T) {
 	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770, 0o702} {
 		dir := filepath.Join(t.TempDir(), "files")
@@ -233,7 +235,8 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// TestPrepare: what a killed writer left goes; what another process writes right now stays.
+// TestPrepare: Prepare removes a killed writer's temporary files, and keeps those that another
+// process still writes.
 func TestPrepare(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if err := snapfile.Prepare(dir); err != nil {

@@ -45,7 +45,7 @@ func decimal(s string) bson.Decimal128 {
 	return d
 }
 
-// ascending lists ids in MongoDB's order; those in one row are equal.
+// ascending lists ids in MongoDB's order; the ids in one row are equal.
 var ascending = [][]any{
 	{bson.MinKey{}},
 	{nil},
@@ -88,7 +88,7 @@ var ascending = [][]any{
 	{bson.D{{Key: "a", Value: 1}, {Key: "a", Value: 1}}},
 	{bson.D{{Key: "a", Value: 2}}},
 	{bson.D{{Key: "b", Value: 1}}},
-	{bson.D{{Key: "a", Value: "x"}}}, // the type of the first field counts before its name
+	{bson.D{{Key: "a", Value: "x"}}}, // MongoDB compares the type of the first field before its name
 	{bson.Binary{}},
 	{bson.Binary{Subtype: 4}},
 	{bson.Binary{Data: []byte{9}}},
@@ -117,7 +117,7 @@ func TestOrder(t *testing.T) {
 			for j, other := range ascending {
 				for _, b := range other {
 					if got, want := bytes.Compare(key(t, a), key(t, b)), cmp.Compare(i, j); got != want {
-						t.Errorf("%T %v against %T %v: %d, want %d", a, a, b, b, got, want)
+						t.Errorf("compare %T %v with %T %v: %d, want %d", a, a, b, b, got, want)
 					}
 				}
 			}
@@ -135,7 +135,7 @@ func TestPrefixFree(t *testing.T) {
 	}
 }
 
-// TestAgreesWithFilter checks numbers and strings against the query language's order.
+// TestAgreesWithFilter compares the order of numbers and strings with that of the query language.
 func TestAgreesWithFilter(t *testing.T) {
 	scalar := rapid.OneOf(
 		rapid.Map(rapid.Int32(), func(v int32) any { return v }),
@@ -149,7 +149,7 @@ func TestAgreesWithFilter(t *testing.T) {
 		a, b := scalar.Draw(t, "a"), scalar.Draw(t, "b")
 		got, want := bytes.Compare(key(t, a), key(t, b)), raw.Compare(value(t, a), value(t, b))
 		if got != want {
-			t.Errorf("%T %v against %T %v: %d, filter says %d", a, a, b, b, got, want)
+			t.Errorf("compare %T %v with %T %v: %d, but %d in a filter", a, a, b, b, got, want)
 		}
 	})
 }
@@ -169,7 +169,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// FuzzOf feeds arbitrary bytes as values of every type: no panic, and the same key twice.
+// FuzzOf takes arbitrary bytes as values of every type: Of does not panic, and gives the same key
+// twice.
 func FuzzOf(f *testing.F) {
 	f.Add(byte(bson.TypeString), []byte{2, 0, 0, 0, 'a', 0})
 	f.Add(byte(bson.TypeDecimal128), make([]byte, 16))
@@ -184,7 +185,7 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-// TestStoredBytes has keys as stores have them on disk.
+// TestStoredBytes checks keys that stores already have on disk.
 func TestStoredBytes(t *testing.T) {
 	for want, v := range map[string]any{
 		"01":                          bson.MinKey{},

@@ -11,7 +11,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// TestStored: a meta comes back from BSON as it was made storable.
+// TestStored: a meta that was made storable comes back from BSON unchanged.
 func TestStored(t *testing.T) {
 	at := storedTime(time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.FixedZone("", 3600)))
 	meta := origin.Meta{
@@ -40,7 +40,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStorableLeavesItsArgument: the caller's list stays as it is.
+// TestStorableLeavesItsArgument: Storable does not change the caller's list.
 func TestStorableLeavesItsArgument(t *testing.T) {
 	h := origin.Health{Skips: make([]origin.Skip, origin.MaxSkips+5)}
 	for i := range h.Skips {

@@ -38,6 +38,6 @@ func TestEach(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for range wrap.Each(items, "scan") {
-		break // items must not be asked for more
+		break // the loop must not ask items for more
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"vitrine/cache/view/index/words"
 )
 
-// TestMark: a word of every row marks all of them and no others, whatever their number, and
-// wherever they begin among others.
+// TestMark: a word of every row marks all rows of the segment and no others, for any number of rows
+// and any position of the segment.
 func TestMark(t *testing.T) {
 	for n := uint32(60); n <= 200; n++ {
 		x := words.Build(int(n), 1, func(_ int, add func(text string, title bool)) { add("word", true) })
