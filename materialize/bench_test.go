@@ -8,7 +8,7 @@ import (
 	"vitrine/materialize"
 )
 
-// benchStore holds 10,000 records of a usual size, about 2 KB.
+// benchStore holds 10,000 records of about 2 KB, a usual size.
 func benchStore(b *testing.B) *fakeStore {
 	b.Helper()
 	store := newFakeStore()
@@ -39,12 +39,12 @@ func BenchmarkIncrementalUnchanged(b *testing.B) {
 	benchmarkRun(b, materialize.Request{}, 0)
 }
 
-// A full run that renders 10,000 records and finds them as stored.
+// A full run that renders 10,000 records and finds the stored rows unchanged.
 func BenchmarkFull(b *testing.B) {
 	benchmarkRun(b, materialize.Request{Full: true}, 10_000)
 }
 
-// An incremental run that finds 100 of 10,000 records changed.
+// An incremental run that finds changes in 100 of 10,000 records.
 func BenchmarkIncrementalHundredChanged(b *testing.B) {
 	store := benchStore(b)
 	s := &shouting{rules: "!"}

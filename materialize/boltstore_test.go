@@ -13,7 +13,7 @@ import (
 	"vitrine/materialize"
 )
 
-// boltHouse is the embedded store in a file of its own.
+// boltHouse is the embedded store in its own file.
 type boltHouse struct{ *bolt.Store }
 
 func openBolt(t testing.TB) boltHouse {
@@ -52,9 +52,9 @@ func onEachStore(t *testing.T, test func(t *testing.T, store house)) {
 	t.Run("bolt", func(t *testing.T) { test(t, openBolt(t)) })
 }
 
-// TestDamageIsRepaired: a damaged record is left out and its row stays, also if it can
-// no longer be known which record it was; a damaged row is rendered again; no row is
-// rendered without a damaged record that others are made from, too.
+// TestDamageIsRepaired: a run skips a damaged record and keeps its row, even if the record's id can
+// no longer be read. It renders a damaged row again. It renders no row of another record that needs
+// the damaged one.
 func TestDamageIsRepaired(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	run := func(want materialize.Result, counts materialize.Counts, rows map[int32]string) {
@@ -98,7 +98,7 @@ func TestDamageIsRepaired(t *testing.T) {
 	run(materialize.Published, materialize.Counts{Scanned: 3, Rendered: 1, Changed: 1}, all)
 	spoil("the second\x00", "the socond\x00")
 	run(materialize.Unchanged, materialize.Counts{Scanned: 3, Skipped: 1}, all)
-	spoil("_id\x00\x03\x00\x00\x00\x02title", "_id\x00\x07\x00\x00\x00\x02title") // the id of the third
+	spoil("_id\x00\x03\x00\x00\x00\x02title", "_id\x00\x07\x00\x00\x00\x02title") // the id of the third record
 	run(materialize.Unchanged, materialize.Counts{Scanned: 3, Skipped: 2}, all)
 	spoil("\x00-a-mark", "\x00-b-mark")
 	run(materialize.Held, materialize.Counts{Skipped: 1}, all)

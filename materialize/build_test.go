@@ -13,7 +13,7 @@ import (
 	"vitrine/materialize"
 )
 
-// A life of a view in steps: what the source looks like, and what a run finds.
+// The tests change the source step by step and check each run.
 func TestOnlyChangedRowsAreRendered(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		s := &shouting{rules: "!", deps: []string{"marks"}}
@@ -81,8 +81,8 @@ func TestOnlyChangedRowsAreRendered(t *testing.T) {
 	})
 }
 
-// Whatever happens to the source, after a run the view is what rendering all of it
-// would give, and the next run finds nothing to do.
+// After any change to the source, a run brings the view to the rows that rendering the whole source
+// would give, and the next run finds no change.
 func TestViewFollowsSource(t *testing.T) {
 	store := newFakeStore()
 	s := &shouting{rules: "!"}
@@ -111,7 +111,7 @@ func TestViewFollowsSource(t *testing.T) {
 func TestShrinkingTooMuchIsHeld(t *testing.T) {
 	tests := []struct {
 		name      string
-		keep      int32 // of ten records
+		keep      int32 // how many of ten records stay
 		maxShrink float64
 		held      bool
 	}{
@@ -263,7 +263,7 @@ func TestFailingRunPublishesNothing(t *testing.T) {
 		{"preparing panics", nil, func(j *materialize.Job) {
 			j.Rows = func(materialize.Deps) (materialize.RowFunc, error) { panic(broken) }
 		}, 1},
-		// Whether a failed commit took place is for the next Begin to find out.
+		// The next Begin finds out whether a failed commit took place.
 		{"commit fails", func(s *fakeStore) { s.onCommit = func() error { return broken } }, nil, 0},
 	}
 	for _, tt := range tests {
@@ -304,7 +304,7 @@ func TestFailingRunPublishesNothing(t *testing.T) {
 	}
 }
 
-// A summary's rows stand for no single record, and are published by the same rules.
+// A summary's rows do not each stand for one record; the same rules hold for their publication.
 func TestSummary(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		job := materialize.Job{

@@ -16,27 +16,27 @@ import (
 	"vitrine/cache/origin"
 )
 
-// fakeStore keeps everything in maps. Its hooks let tests look into a run, hold it,
-// or make the store fail; they are called without the lock.
+// fakeStore keeps its content in maps. Its hooks let tests look into a run, pause it, or make the
+// store fail; the store calls them without the lock.
 type fakeStore struct {
 	mu      sync.Mutex // guards the fields up to the hooks
 	sources map[string][]bson.Raw
 	views   map[string]*fakeView
 	lease   origin.Lease
 	term    time.Duration // of the lease
-	seen    origin.Lease  // as the last one who was refused saw it
+	seen    origin.Lease  // as the last refused holder saw it
 	seenAt  time.Time
 	scanned map[string]int    // calls of Scan by collection
 	version map[string]string // of collections, as Version returns them
-	exact   bool              // so says Version
+	exact   bool              // what Version reports
 	begun   int
 	hashed  int // calls of Hashes
 	aborted int
 
-	onScan   func(ctx context.Context, collection string) error // before each document
+	onScan   func(ctx context.Context, collection string) error // called before each document
 	onPut    func(rows []origin.Row)
 	onCommit func() error
-	silent   atomic.Bool // leases cannot be asked for or renewed
+	silent   atomic.Bool // if true, asking for or renewing a lease fails
 }
 
 // errSilent is the error of a store that does not answer.
@@ -67,7 +67,7 @@ func (s *fakeStore) replace(collection string, docs ...any) {
 func doc(d any) bson.Raw {
 	raw, err := bson.Marshal(d)
 	if err != nil {
-		panic(err) // a malformed test
+		panic(err) // a mistake in a test
 	}
 	return raw
 }
@@ -103,7 +103,7 @@ func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.
 			}
 			shown := bytes.Clone(d)
 			wanted := want(shown)
-			clear(shown) // a caller that kept it has lost it
+			clear(shown) // a caller that keeps the document loses its content
 			if wanted && !yield(d, nil) {
 				return
 			}
@@ -120,7 +120,7 @@ func (s *fakeStore) Version(_ context.Context, collection, field string) (string
 	return s.version[collection] + field, s.exact, nil
 }
 
-// view returns a view, known or not. The lock is held.
+// viewLocked returns a view, and makes it if there is none.
 func (s *fakeStore) viewLocked(name string) *fakeView {
 	v := s.views[name]
 	if v == nil {
@@ -174,7 +174,7 @@ func (s *fakeStore) RowCount(ctx context.Context, view string) (n int, err error
 	return n, err
 }
 
-// fencedLocked refuses writes under a lease that is not the newest.
+// fencedLocked refuses writes under any lease but the newest.
 func (s *fakeStore) fencedLocked(l origin.Lease) error {
 	if l.Token != s.lease.Token {
 		return origin.ErrFenced
@@ -254,7 +254,7 @@ func (s *fakeStore) Holder(context.Context, string) (string, error) {
 	return s.lease.Holder, nil
 }
 
-// steal takes the lease for another instance, held or not.
+// steal gives the lease to another instance, whether it is held or not.
 func (s *fakeStore) steal(ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

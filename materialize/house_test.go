@@ -16,17 +16,17 @@ import (
 	"vitrine/materialize"
 )
 
-// m is a document, for short.
+// m is short for a document.
 type m = bson.D
 
 // rec is a source record: an id and a title.
 func rec(id int32, title string) m { return m{{Key: "_id", Value: id}, {Key: "title", Value: title}} }
 
-// quiet is a logger for tests that say what they want to know by themselves.
+// quiet is a logger that discards everything, for tests that check what they need themselves.
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// shouting is a job that adds each record's title in a loud voice, counts its renders,
-// and trips over some titles.
+// shouting is a job that adds a mark to each record's title, counts its renders, and fails on some
+// titles.
 type shouting struct {
 	renders atomic.Int64
 	rules   string
@@ -68,7 +68,7 @@ func shout(record bson.Raw, mark string) (bson.Raw, error) {
 	return doc(m{{Key: "_id", Value: record.Lookup("_id")}, {Key: "loud", Value: title + mark}}), nil
 }
 
-// newRunner makes a runner, filling in what every test has alike.
+// newRunner makes a runner and fills in the options that all tests share.
 func newRunner(t testing.TB, o materialize.Options) *materialize.Runner {
 	t.Helper()
 	if o.Log == nil {
@@ -91,7 +91,7 @@ func once(t testing.TB, r *materialize.Runner, q materialize.Request) materializ
 	return outs[0]
 }
 
-// loud reads the view "loud" as ids and what they say.
+// loud reads the view "loud" as a map from ids to texts.
 func loud(t testing.TB, views origin.Views) map[int32]string {
 	t.Helper()
 	got := map[int32]string{}
@@ -111,7 +111,7 @@ func loud(t testing.TB, views origin.Views) map[int32]string {
 		t.Fatal(err)
 	}
 	if meta.Rows != len(got) {
-		t.Errorf("meta says %d rows, there are %d", meta.Rows, len(got))
+		t.Errorf("%d rows in the meta, %d in the view", meta.Rows, len(got))
 	}
 	return got
 }
@@ -136,7 +136,7 @@ type house interface {
 	replace(collection string, docs ...any)
 }
 
-// lengths is a summary: the titles of each length, joined.
+// lengths is a summary: it joins the titles of each length.
 func lengths(_ context.Context, in materialize.Input) (iter.Seq[bson.Raw], error) {
 	joined := map[int]string{}
 	for record, err := range in.Records {

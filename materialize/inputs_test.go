@@ -12,16 +12,16 @@ import (
 	"vitrine/materialize"
 )
 
-// TestScheduledRunsReadWhatMayHaveChanged: a scheduled run reads nothing if it can know that nothing has changed, and
-// reports the counts of the run that has read.
+// TestScheduledRunsReadWhatMayHaveChanged: a scheduled run reads no records if it can tell that
+// there was no change. It then reports the counts of the last run that read them.
 func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 	const minute = time.Minute
 	for name, tt := range map[string]struct {
 		options materialize.Options
-		exact   bool // versions of the store
+		exact   bool // whether the store's versions are exact
 		watcher bool
 		change  func(h *reading)
-		read    int // how often five scheduled runs read, the change being before the third
+		read    int // how many of five scheduled runs read; the change comes before the third
 	}{
 		"nothing is known":                {read: 5},
 		"exact versions":                  {exact: true, options: materialize.Options{ReadAllEvery: -1}, read: 0},
@@ -94,7 +94,8 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 	}
 }
 
-// reading is a store whose collections have versions, with all that may change behind a run.
+// reading is a store whose collections have versions. Its methods make every change that can
+// require a run to read.
 type reading struct {
 	*fakeStore
 	d       *diary

@@ -53,7 +53,7 @@ func TestActivityThatCannotBeRendered(t *testing.T) {
 	}
 	job = materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, "rules/1")
 	if _, err := rowOf(t, job, bson.Raw{9, 0, 0, 0, 2, 'a', 0, 0, 0}); err == nil {
-		t.Error("a malformed record was taken")
+		t.Error("no error for a malformed record")
 	}
 }
 
@@ -92,8 +92,8 @@ func rowOf(t *testing.T, job materialize.Job, record bson.Raw) (bson.Raw, error)
 	return row(context.Background(), record)
 }
 
-// TestActivitiesBy: rows go stale by the rules that are made of the collections, and by
-// no other change there.
+// TestActivitiesBy: a change in a collection makes those rows stale that the rules name, and no
+// others.
 func TestActivitiesBy(t *testing.T) {
 	store := newFakeStore()
 	store.replace("activities", m{{Key: "_id", Value: 1}}, m{{Key: "_id", Value: 2}})

@@ -17,15 +17,16 @@ import (
 	"vitrine/materialize"
 )
 
-// childEnv holds the path of the store that a child process is to materialize.
+// childEnv names the environment variable with the path of the store that a child process
+// materializes.
 const childEnv = "VITRINE_TEST_MATERIALIZE"
 
 // killRecords is how many records the killed process works on, in batches of 20.
 const killRecords = 300
 
-// A process that is killed while it materializes, wherever that hits it, leaves a
-// view that is whole at one generation or the next, for readers that load it anew as
-// for those that follow it; and the next run brings it up to date.
+// A process that is killed at any point of its work leaves a view that is whole at one generation
+// or the next, both for readers that load it anew and for those that follow it. The next run brings
+// it up to date.
 func TestKilledProcessLeavesWholeViews(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	follower := map[int32]string{}
@@ -39,17 +40,17 @@ func TestKilledProcessLeavesWholeViews(t *testing.T) {
 			}
 			s.replace("records", docs...)
 		})
-		// A life of 19 events or so: begin, 15 batches, commit and its return.
+		// A run has about 19 events: begin, 15 batches, commit and its return.
 		steps := rand.IntN(20)
 		killChildAfter(t, path, steps)
 		withBolt(t, path, func(s boltHouse) {
 			got := loud(t, s)
 			if before := versioned(round - 1); !maps.Equal(got, want) && !maps.Equal(got, before) {
-				t.Fatalf("round %d, killed after %d steps: %d rows are neither the old view nor the new", round, steps, len(got))
+				t.Fatalf("round %d, killed after %d steps: %d rows, equal neither to the old view nor to the new", round, steps, len(got))
 			}
 			since = follow(t, s, follower, since)
 			if !maps.Equal(follower, got) {
-				t.Fatalf("round %d, killed after %d steps: a reader that follows has %d rows, a new one %d", round, steps, len(follower), len(got))
+				t.Fatalf("round %d, killed after %d steps: the following reader has %d rows, a new one %d", round, steps, len(follower), len(got))
 			}
 			out := once(t, killRunner(t, s), materialize.Request{Full: round%2 == 0})
 			if out.Err != nil {
@@ -58,14 +59,14 @@ func TestKilledProcessLeavesWholeViews(t *testing.T) {
 			wantLoud(t, s, want)
 			since = follow(t, s, follower, since)
 			if !maps.Equal(follower, want) {
-				t.Fatalf("round %d: the reader that follows is not up to date", round)
+				t.Fatalf("round %d: the following reader lacks the last changes", round)
 			}
 		})
 	}
 }
 
-// versioned is the view in a round: some records come and go, all others change.
-// Before the first round there is none.
+// versioned returns the view's rows in a round: some records come and go, all others change. Before
+// the first round the view has no rows.
 func versioned(round int) map[int32]string {
 	rows := map[int32]string{}
 	if round == 0 {
@@ -79,7 +80,7 @@ func versioned(round int) map[int32]string {
 	return rows
 }
 
-// follow brings a reader's rows up to date and returns the generation they are at.
+// follow updates a reader's rows and returns their generation.
 func follow(t *testing.T, views origin.Views, rows map[int32]string, since uint64) uint64 {
 	t.Helper()
 	newest := map[int32]uint64{}
@@ -115,7 +116,7 @@ func withBolt(t testing.TB, path string, do func(boltHouse)) {
 	do(boltHouse{s})
 }
 
-// killRunner and the child are one holder, so that neither waits for a dead lease.
+// killRunner and the child share one holder name, so that neither waits for the other's lease.
 func killRunner(t testing.TB, s materialize.Store) *materialize.Runner {
 	return newRunner(t, killOptions(s))
 }
@@ -125,8 +126,8 @@ func killOptions(s materialize.Store) materialize.Options {
 	return materialize.Options{Store: s, Jobs: []materialize.Job{plain.job()}, Holder: "one of two", Batch: 20, Log: quiet()}
 }
 
-// killChildAfter starts a child process on the store and kills it with SIGKILL when it
-// has reported that many steps, or has no more to report.
+// killChildAfter starts a child process on the store and kills it with SIGKILL when it has reported
+// that many steps, or has ended its run.
 func killChildAfter(t *testing.T, path string, steps int) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -159,8 +160,8 @@ func killChildAfter(t *testing.T, path string, steps int) {
 	}
 }
 
-// materializeAndWait is the child's main: it runs the job once, reports every step on
-// standard output, and waits for its end.
+// materializeAndWait is the child's main: it runs the job once, reports every step on standard
+// output, and waits until it is killed.
 func materializeAndWait(path string) int {
 	s, err := bolt.Open(path, bolt.Options{})
 	if err != nil {

@@ -73,7 +73,7 @@ func TestLeaseLostDuringARunPublishesNothing(t *testing.T) {
 	}
 }
 
-// At most one runner works at a time, while runners start and stop.
+// While runners start and stop, at most one of them works at a time.
 func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
@@ -81,7 +81,7 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 		job := idle("a")
 		job.Rows = func(materialize.Deps) (materialize.RowFunc, error) {
 			if working.Add(1) > 1 {
-				t.Error("two runners at work")
+				t.Error("two runners worked at the same time")
 			}
 			runs.Add(1)
 			time.Sleep(7 * time.Second)
@@ -106,16 +106,16 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 			t.Errorf("the first ran %d times, the second %d times", len(diaries[0].runs), len(diaries[1].runs))
 		}
 		if !store.released() {
-			t.Error("lease is still held")
+			t.Error("an instance still holds the lease")
 		}
 	})
 }
 
-// The lease of a killed instance, which it cannot give back, is taken soon after a whole
-// term without a sign of it. The clock is the test's own, so that a time can be checked.
+// If an instance is killed, another takes its lease soon after a whole term without a renewal. The
+// test drives the clock, so that it can check the time.
 func TestLeaseOfTheDeadPassesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for range 20 { // the pauses of who waits are random
+		for range 20 { // waiting instances pause for random times
 			store, died := newFakeStore(), time.Now()
 			store.steal(30 * time.Second)
 			leads := make(chan struct{})
@@ -128,7 +128,7 @@ func TestLeaseOfTheDeadPassesOn(t *testing.T) {
 			}}))
 			<-leads
 			if waited := time.Since(died); waited < 30*time.Second || waited > 35*time.Second {
-				t.Errorf("a lease of 30 s passed on after %v", waited)
+				t.Errorf("another instance took a lease of 30 s after %v", waited)
 			}
 			stop()
 		}
@@ -187,22 +187,22 @@ func TestRunOnceWaitsForTheLeaseOfTheDead(t *testing.T) {
 		store.steal(25 * time.Second)
 		outs, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"b"}}, nil)
 		if err != nil || len(outs) != 1 || outs[0].View != "b" || outs[0].Result != materialize.Published {
-			t.Errorf("a holder that died: %v, %v", outs, err)
+			t.Errorf("RunOnce beside a dead holder: %v, %v", outs, err)
 		}
 		if !strings.Contains(said.String(), "waiting: another instance materializes") || !strings.Contains(said.String(), "patience=45s") {
-			t.Errorf("it waits without a word: %s", said)
+			t.Errorf("the log does not say that it waits: %s", said)
 		}
 		store.steal(time.Hour)
 		if _, err := r.RunOnce(t.Context(), materialize.Request{}, nil); !errors.Is(err, origin.ErrLeaseHeld) {
-			t.Errorf("a holder that is alive: %v", err)
+			t.Errorf("RunOnce beside a live holder: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := r.RunOnce(ctx, materialize.Request{}, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("no time to wait: %v", err)
+			t.Errorf("RunOnce without time to wait: %v", err)
 		}
 		if _, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"z"}}, nil); !errors.Is(err, materialize.ErrUnknownView) {
-			t.Errorf("unknown view: %v", err)
+			t.Errorf("RunOnce of an unknown view: %v", err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// docOf reads a document of JSON.
+// docOf parses a document from JSON.
 func docOf(t testing.TB, json string) bson.Raw {
 	t.Helper()
 	d, err := ejson.Parse([]byte(json), ejson.Options{})
@@ -25,7 +25,7 @@ func docOf(t testing.TB, json string) bson.Raw {
 	return d
 }
 
-// marked are the options of a test: a filter that it may change, and its clock.
+// marked holds the options of a test: a filter that it may change, and its clock.
 type marked struct {
 	public string
 	now    time.Time
@@ -39,8 +39,8 @@ func (o *marked) options() mark.Options {
 	return mark.Options{Public: f, Now: o.now}
 }
 
-// marksOf returns the marks of a view's rows by _id, "-" for rows without one, and leaves out
-// when the records were entered, which all marks say.
+// marksOf returns the marks of a view's rows by _id, "-" for rows without one. It leaves out the
+// time at which the record was entered, which all marks have.
 func marksOf(t *testing.T, store house, view string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -59,8 +59,8 @@ func marksOf(t *testing.T, store house, view string) map[string]string {
 	return all
 }
 
-// TestMarksFollow: whatever makes a record public or not, or gives its mark another
-// content, is in the rows concerned after the next run, and no other row is made anew.
+// TestMarksFollow: if a change makes a record public or not, or changes the content of its mark,
+// the next run renders exactly the rows concerned.
 func TestMarksFollow(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		set := func(collection string, docs ...string) {
@@ -89,7 +89,7 @@ func TestMarksFollow(t *testing.T) {
 			name    string
 			change  func()
 			changed int
-			id, has string // what the mark of one row has
+			id, has string // what the mark of one row contains
 		}{
 			{"at first", func() {}, 3, "1", `"persons":[{"id":"ann","name":"Ada"}]`},
 			{"nothing", func() {}, 0, "1", `"in":["LAB","INST"]`},
@@ -123,8 +123,8 @@ func TestMarksFollow(t *testing.T) {
 	})
 }
 
-// TestFirstPublished: a public record that does not say when it was entered keeps the time at
-// which its row was first published, whatever changes in it, and whichever process makes it anew.
+// TestFirstPublished: a public record without a date of entry keeps the time at which its row was
+// first published, whatever changes in it, and whichever process renders it again.
 func TestFirstPublished(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
@@ -170,7 +170,7 @@ func TestFirstPublished(t *testing.T) {
 	})
 }
 
-// TestMarksOfPersons: the unit of a person is in the mark until the membership has ended.
+// TestMarksOfPersons: a person's mark has the unit until the membership ends.
 func TestMarksOfPersons(t *testing.T) {
 	store := newFakeStore()
 	store.replace("persons", member(1, "ada", "2026-11-22"), member(2, "bob", "2030-01-01"))
@@ -184,8 +184,8 @@ func TestMarksOfPersons(t *testing.T) {
 	}
 }
 
-// TestUndecidedMark: a record for which the rule cannot be computed keeps its row, is in no
-// list, and is named in the view's health by every run.
+// TestUndecidedMark: if a run cannot evaluate the rule for a record, the record keeps its row,
+// appears in no list, and every run names it in the view's health.
 func TestUndecidedMark(t *testing.T) {
 	store := newFakeStore()
 	store.replace("conferences", m{{Key: "_id", Value: 1}, {Key: "level", Value: "high"}}, m{{Key: "_id", Value: 2}, {Key: "level", Value: "7"}})
@@ -206,7 +206,7 @@ func TestUndecidedMark(t *testing.T) {
 	}
 }
 
-// TestOnlySomeViewsHaveMarks: jobs of other views stay as they are.
+// TestOnlySomeViewsHaveMarks: the option does not change jobs of other views.
 func TestOnlySomeViewsHaveMarks(t *testing.T) {
 	for view, marks := range map[string]bool{"persons": true, "projects": true, "events": true, "journals": false, "proposals": false, "user_units": false} {
 		job := materialize.Marked(materialize.Plain(view), (&marked{public: `{}`}).options)

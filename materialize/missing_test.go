@@ -10,7 +10,7 @@ import (
 	"vitrine/materialize"
 )
 
-// lose takes rows out of a view behind its publisher's back.
+// lose removes rows from a view without its publisher.
 func (s *fakeStore) lose(view string, ids ...int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -19,9 +19,9 @@ func (s *fakeStore) lose(view string, ids ...int32) {
 	}
 }
 
-// TestLostRowsArePublishedAgain: a run finds out that rows have gone from the store, one or
-// all, also right after it has published them itself, and renders these again. A row that it
-// cannot render is no longer counted.
+// TestLostRowsArePublishedAgain: a run notices that the store has lost some or all rows, even right
+// after its own publication, and renders these again. It no longer counts a row that it cannot
+// render.
 func TestLostRowsArePublishedAgain(t *testing.T) {
 	store := newFakeStore()
 	s := &shouting{rules: "!"}
@@ -36,7 +36,7 @@ func TestLostRowsArePublishedAgain(t *testing.T) {
 			out := once(t, by, materialize.Request{})
 			wantCounts(t, out, materialize.Published, materialize.Counts{Scanned: 3, Rendered: len(lost), Changed: len(lost)})
 			if out.Missing != len(lost) {
-				t.Errorf("%d rows are reported as missing, want %d", out.Missing, len(lost))
+				t.Errorf("%d rows reported as missing, want %d", out.Missing, len(lost))
 			}
 			wantLoud(t, store, all)
 			wantCounts(t, once(t, by, materialize.Request{}), materialize.Unchanged, materialize.Counts{Scanned: 3})
@@ -56,7 +56,7 @@ func TestLostRowsArePublishedAgain(t *testing.T) {
 	store.lose("loud", 1)
 	store.replace("records", rec(1, "a"))
 	if out := once(t, r, materialize.Request{}); out.Result != materialize.Held || out.Missing != 1 {
-		t.Errorf("a record is gone as well: %s, %d missing", out.Result, out.Missing)
+		t.Errorf("after the record has gone, too: %s, %d missing", out.Result, out.Missing)
 	}
 }
 
@@ -76,21 +76,21 @@ func TestLostRowsAreLogged(t *testing.T) {
 	})
 }
 
-// TestForcedRunIsRecorded: front ends read from the meta that a run was forced, also where it
-// had nothing to publish, and learn of it when they are notified.
+// TestForcedRunIsRecorded: a forced run tells front ends in the meta that it was forced, even if it
+// had no rows to publish.
 func TestForcedRunIsRecorded(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		s := &shouting{rules: "!"}
 		store.replace("records", rec(1, "a"))
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}})
 		if once(t, r, materialize.Request{}).Meta.Health.Forced {
-			t.Error("forced, though no one asked")
+			t.Error("a run without Force is recorded as forced")
 		}
 		if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Unchanged || !out.Meta.Health.Forced {
 			t.Errorf("%s, %+v", out.Result, out.Meta)
 		}
 		if once(t, r, materialize.Request{}).Meta.Health.Forced {
-			t.Error("the next run counts as forced, too")
+			t.Error("the next run is recorded as forced, too")
 		}
 	})
 }

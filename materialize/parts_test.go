@@ -13,7 +13,7 @@ import (
 	"vitrine/materialize"
 )
 
-// counted makes a job count the calls of the functions that its Mark makes.
+// counted makes a job count calls of the functions that its Mark returns.
 func counted(job materialize.Job, calls *int) materialize.Job {
 	marks := job.Mark
 	job.Mark = func(deps materialize.Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
@@ -34,8 +34,8 @@ func markedJob(o *marked) materialize.Job {
 	return materialize.Marked(materialize.Activities(render, "rules/1"), o.options)
 }
 
-// TestPartsOfUnchangedRecords: what a row takes from related collections is computed anew
-// where it can have changed, and only there.
+// TestPartsOfUnchangedRecords: a run computes anew the parts of a row that come from related
+// collections where these may have changed, and only there.
 func TestPartsOfUnchangedRecords(t *testing.T) {
 	store := newFakeStore()
 	o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
@@ -125,8 +125,8 @@ func TestPartsOfUnchangedRecords(t *testing.T) {
 	}
 }
 
-// TestMarksAreThoseOfAFirstRun: after any changes, the rows are those that an instance
-// makes which knows nothing of the runs before.
+// TestMarksAreThoseOfAFirstRun: after any changes, the rows equal those of an instance that has no
+// memory of earlier runs.
 func TestMarksAreThoseOfAFirstRun(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 2026))
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
@@ -179,7 +179,7 @@ func TestMarksAreThoseOfAFirstRun(t *testing.T) {
 			got, want := marksOf(t, store, "activities"), marksOf(t, fresh, "activities")
 			for id := range got {
 				if _, ok := want[id]; !ok {
-					delete(got, id) // the row stays of a record that cannot be rendered now
+					delete(got, id) // a record that cannot be rendered now keeps its row
 				}
 			}
 			if !maps.Equal(got, want) {

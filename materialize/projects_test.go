@@ -9,7 +9,7 @@ import (
 	"vitrine/materialize"
 )
 
-// refers is what a row resolves, in the form the rows hold it.
+// refers holds the references of a row in the form that rows store.
 func refers(ref, id, name string) m {
 	return m{{Key: "organizations", Value: bson.A{m{{Key: "ref", Value: ref}, {Key: "id", Value: id}, {Key: "name", Value: name}}}}}
 }

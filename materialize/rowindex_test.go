@@ -7,8 +7,8 @@ import (
 	"vitrine/materialize"
 )
 
-// TestRowsAreKnownFromTheRunBefore: what a run left is not read again by the next one,
-// unless that failed, or another instance has published meanwhile.
+// TestRowsAreKnownFromTheRunBefore: a run remembers the rows of the previous one and does not read
+// them again, unless that run failed or another instance has published meanwhile.
 func TestRowsAreKnownFromTheRunBefore(t *testing.T) {
 	store := newFakeStore()
 	s := &shouting{rules: "!"}
@@ -18,7 +18,7 @@ func TestRowsAreKnownFromTheRunBefore(t *testing.T) {
 	wantHashed := func(want int) {
 		t.Helper()
 		if store.hashed != want {
-			t.Errorf("the rows were read %d times, want %d", store.hashed, want)
+			t.Errorf("%d reads of the rows, want %d", store.hashed, want)
 		}
 	}
 	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})

@@ -17,14 +17,14 @@ import (
 	"vitrine/materialize"
 )
 
-// run is one run as a diary has it.
+// run is one run in a diary.
 type run struct {
 	view  string
 	after time.Duration // from the diary's start to the run's
 	full  bool
 }
 
-// diary notes what a runner does.
+// diary records what a runner does.
 type diary struct {
 	mu       sync.Mutex // guards the fields below
 	start    time.Time
@@ -66,7 +66,7 @@ func (d *diary) want(t *testing.T, want ...run) {
 	}
 }
 
-// started runs r until the returned func is called, which waits for its end.
+// started runs r until the caller calls the returned function, which waits for the end of Run.
 func started(t *testing.T, r *materialize.Runner) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -82,7 +82,7 @@ func started(t *testing.T, r *materialize.Runner) (stop func()) {
 	}
 }
 
-// idle is a job that does nothing but run.
+// idle is a job that does no work.
 func idle(view string) materialize.Job {
 	return materialize.Job{
 		View: view, Source: view,
@@ -113,7 +113,7 @@ func TestRunOnSchedule(t *testing.T) {
 	})
 }
 
-// The nightly full run is neither lost nor doubled on the days on which clocks change.
+// On days when clocks change, the nightly full run takes place exactly once.
 func TestNightlyFullRunAcrossClockChanges(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -168,7 +168,7 @@ func TestMissedTimesAreCountedNotQueued(t *testing.T) {
 		stop := started(t, r)
 		time.Sleep(6*time.Minute + 10*time.Second)
 		stop()
-		// Each run lets the two slots within it go by.
+		// Each run misses the two slots during it.
 		d.want(t, run{"a", 0, false}, run{"a", 3 * time.Minute, false}, run{"a", 6 * time.Minute, false})
 		if d.missed != 6 {
 			t.Errorf("%d missed, want two per run", d.missed)
@@ -191,7 +191,7 @@ func TestJobDelayedByAnotherRunsLate(t *testing.T) {
 	})
 }
 
-// TestBefore: jobs wait, for schedules and requests alike; none is lost.
+// TestBefore: all jobs, scheduled and requested, wait for Before; none is lost.
 func TestBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDiary()
@@ -214,7 +214,7 @@ func TestBefore(t *testing.T) {
 		time.Sleep(time.Minute)
 		stop()
 		d.want(t, run{"a", 7 * time.Second, true}, run{"b", 7 * time.Second, false})
-		started(t, r)() // a wait ends with its context
+		started(t, r)() // Before ends with its context
 	})
 }
 
@@ -226,7 +226,7 @@ func TestTriggersAreCoalesced(t *testing.T) {
 			Jobs: []materialize.Job{slow("a", 10*time.Second), idle("b")},
 		})
 		if err := r.Trigger(materialize.Request{}); !errors.Is(err, materialize.ErrStandby) {
-			t.Errorf("trigger before the lease is held: %v", err)
+			t.Errorf("trigger without the lease: %v", err)
 		}
 		stop := started(t, r)
 		time.Sleep(time.Minute)
@@ -283,7 +283,7 @@ func TestFailingJobBacksOff(t *testing.T) {
 		for i := 1; i < len(runs); i++ {
 			wait := min(5*time.Second<<min(i-1, 10), 5*time.Minute)
 			if gap := runs[i].after - runs[i-1].after; gap < wait/2 || gap > wait*3/2+time.Second {
-				t.Errorf("try %d came %s after the one before, want about %s", i+1, gap, wait)
+				t.Errorf("try %d came %s after the previous one, want about %s", i+1, gap, wait)
 			}
 		}
 		broken.Store(false)
@@ -339,12 +339,12 @@ func TestOnPublishHearsOfNewGenerations(t *testing.T) {
 			OnPublish: func(m origin.Meta) { heard = append(heard, m.Generation) },
 		})
 		stop := started(t, r)
-		time.Sleep(150 * time.Second) // two runs that find nothing
+		time.Sleep(150 * time.Second) // two runs that find no change
 		store.replace("a", rec(1, "y"))
 		time.Sleep(time.Minute)
 		stop()
 		if !slices.Equal(heard, []uint64{1, 2}) {
-			t.Errorf("heard of generations %v, want 1 and 2", heard)
+			t.Errorf("notified of generations %v, want 1 and 2", heard)
 		}
 	})
 }

@@ -22,8 +22,8 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-// The days on which clocks change, forward and back, in zones that each have their
-// own way: by an hour at night, at midnight, by half an hour, a whole day at once.
+// Days on which clocks change, forward and back, in zones with different rules: by an hour at
+// night, at midnight, by half an hour, a whole day at once.
 func TestScheduleAcrossClockChanges(t *testing.T) {
 	tests := []struct {
 		name, zone, spec, from string
@@ -98,7 +98,7 @@ func TestParseScheduleRefuses(t *testing.T) {
 		"@every 0s", "@every -5m", "@every 999ms", "CRON_TZ=UTC @every 0s", "0 0 30 2 *", "0 0 31 4,6,9,11 *",
 	} {
 		if s, err := materialize.ParseSchedule(spec, nil); err == nil {
-			t.Errorf("%q: taken, next %s", spec, s.Next(time.Unix(0, 0)))
+			t.Errorf("%q: accepted, next %s", spec, s.Next(time.Unix(0, 0)))
 		}
 	}
 }
@@ -119,8 +119,8 @@ func FuzzParseSchedule(f *testing.F) {
 	})
 }
 
-// A spec that names an hour is due once on every day of the calendar that its zone
-// has, whatever clocks do; and where they do nothing, package cron agrees.
+// A spec that names an hour is due once on every calendar day of its zone, however clocks change.
+// On other days, package cron gives the same times.
 func TestDailyScheduleIsDueOnceADay(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -175,8 +175,7 @@ func BenchmarkScheduleNext(b *testing.B) {
 	}
 }
 
-// A clock that is set neither stops schedules nor has them run for all the time that it
-// jumped over.
+// Schedules go on if the clock is set, and do not run for the time that it skipped.
 func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 	for _, by := range []time.Duration{-24 * time.Hour, -time.Minute, time.Minute, 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -220,7 +219,7 @@ func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 	}
 }
 
-// A clock that is set while a job runs makes nothing missed of the time jumped over.
+// If the clock is set during a run, the runner does not count the skipped time as missed runs.
 func TestClockSetDuringARun(t *testing.T) {
 	for _, by := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

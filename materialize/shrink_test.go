@@ -14,7 +14,7 @@ import (
 	"vitrine/materialize"
 )
 
-// records are n records with the ids from 0.
+// records returns n records with ids from 0 on.
 func records(n int32) []any {
 	docs := []any{}
 	for i := range n {
@@ -23,7 +23,7 @@ func records(n int32) []any {
 	return docs
 }
 
-// wantHeld fails the test unless a run was held, and says so with the given words.
+// wantHeld fails the test unless a run was held for a reason with the given words.
 func wantHeld(t *testing.T, out materialize.Outcome, words string) {
 	t.Helper()
 	if h := out.Meta.Health; out.Result != materialize.Held || h.Status != origin.HealthHeld || !strings.Contains(h.Error, words) {
@@ -31,14 +31,14 @@ func wantHeld(t *testing.T, out materialize.Outcome, words string) {
 	}
 }
 
-// A run is held if a collection that rows are made from shrinks too much, even if the rows stay.
+// A run is held if a source collection shrinks too much, even if the rows stay.
 func TestShrinkingDependencyIsHeld(t *testing.T) {
 	for _, of := range []string{"marks", "records"} {
 		t.Run(of, func(t *testing.T) {
 			onEachStore(t, func(t *testing.T, store house) {
 				s := &shouting{rules: "!", deps: []string{"marks"}}
 				job := s.job()
-				if of == "records" { // a summary keeps its rows however few records it sums up
+				if of == "records" { // a summary keeps its rows even if records go
 					job.Rows, job.Summarize = nil, lengths
 				}
 				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
@@ -47,10 +47,10 @@ func TestShrinkingDependencyIsHeld(t *testing.T) {
 				once(t, r, materialize.Request{})
 				store.replace(of, records(8)...)
 				if out := once(t, r, materialize.Request{}); out.Result == materialize.Held {
-					t.Fatalf("what is permitted: %v", out.Err)
+					t.Fatalf("a permitted run: %v", out.Err)
 				}
 				before := loud(t, store)
-				for range 2 { // nor does it go through when it is tried again
+				for range 2 { // a second try is held, too
 					store.replace(of, records(1)...)
 					wantHeld(t, once(t, r, materialize.Request{}), "collection "+of+" has 1 records and had 10 within the last day")
 				}
@@ -66,8 +66,9 @@ func TestShrinkingDependencyIsHeld(t *testing.T) {
 	}
 }
 
-// Many small steps within a day are as bad as a large one. What was held, or failed, sets
-// no new mark; a day later, or by force, the view may go on to shrink.
+// Many small steps within a day count like a large one. A run that was held, or failed, does not
+// change the count that later ones are compared with; a day later, or by force, the view may shrink
+// further.
 func TestSlowErosionIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()

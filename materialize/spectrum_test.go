@@ -36,7 +36,7 @@ func liveRows(t *testing.T, views origin.Views, view string) map[string]bson.Raw
 	return rows
 }
 
-// topicRow is what the tests read of an answered row.
+// topicRow has the fields of a row in an answer that the tests compare.
 type topicRow struct {
 	ID          string
 	Description *string
@@ -70,7 +70,7 @@ func spectrumIn(t *testing.T, views origin.Views, now time.Time) (spectrum.Total
 	return totals, topics
 }
 
-// paper is an affiliated activity of some topics, without a rendered document.
+// paper is an affiliated activity with some topics, without a rendered document.
 func paper(id, year int32, topics ...string) m {
 	assigned := bson.A{}
 	for _, topic := range topics {
@@ -87,7 +87,7 @@ func byAda(bson.Raw) (bson.Raw, error) {
 	return doc(m{{Key: "web", Value: "<b>paper</b>"}, {Key: "users", Value: bson.A{"ada"}}}), nil
 }
 
-// fillHouse stores what a summary is enriched from.
+// fillHouse stores the collections that the summary takes names and texts from.
 func fillHouse(store house) {
 	store.replace("groups", m{{Key: "_id", Value: 1}, {Key: "id", Value: "A"}, {Key: "parent", Value: "ROOT"}})
 	store.replace("persons", m{{Key: "_id", Value: 1}, {Key: "username", Value: "ada"}, {Key: "displayname", Value: "Ada"}})
@@ -253,6 +253,6 @@ func TestSpectrumKeepsTheViewIfTheScanFails(t *testing.T) {
 		t.Errorf("got %s (%v)", out.Result, out.Err)
 	}
 	if totals, topics := spectrumIn(t, store, time.Now()); totals.Activities != 2 || len(topics) != 2 {
-		t.Errorf("the view did not stay: %+v", topics)
+		t.Errorf("the view changed: %+v", topics)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"vitrine/materialize"
 )
 
-// fakeWatcher passes on what is sent to it; nil errors never come back.
+// fakeWatcher reports the changes that a test sends to it, and returns the error that the test
+// sends.
 type fakeWatcher struct {
 	changes chan string
 	broken  chan error

@@ -35,7 +35,7 @@ func (f *fickle) Scan(context.Context, string) iter.Seq2[bson.Raw, error] {
 	}
 }
 
-// scanned returns the ids of what a source says of its rights.
+// scanned returns the ids that a source yields from its rights.
 func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
 	t.Helper()
 	for doc, err := range src.Scan(t.Context(), "adminRights") {
@@ -47,8 +47,8 @@ func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
 	return ids, nil
 }
 
-// TestKept: what was read last counts while the database is away, also for the next
-// process, and never what another database said.
+// TestKept: while the database is away, the last settings read from it remain in force, also in the
+// next process, but never those of another database.
 func TestKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	keep := func(src osiris.Source, store string) *osiris.Keeper {
@@ -67,7 +67,7 @@ func TestKept(t *testing.T) {
 	away := errors.Join(rules.ErrUnavailable, errors.New("no route"))
 	src := &fickle{err: away}
 	if _, err := scanned(t, keep(src, "one")); !errors.Is(err, rules.ErrUnavailable) {
-		t.Errorf("with nothing kept: %v", err)
+		t.Errorf("without a file: %v", err)
 	}
 
 	k := keep(src, "one")
@@ -80,14 +80,14 @@ func TestKept(t *testing.T) {
 	want(keep(src, "one"), "c")
 	src.err = errors.New("not allowed")
 	if _, err := scanned(t, k); err == nil {
-		t.Error("a database that refuses is there")
+		t.Error("no error from a database that refuses")
 	}
 	src.err = away
 	if _, err := scanned(t, keep(src, "another")); !errors.Is(err, snapfile.ErrRefused) {
-		t.Errorf("another store's: %v", err)
+		t.Errorf("file of another store: %v", err)
 	}
 
-	// What could not be written is not replaced by what was read before.
+	// Settings that could not be written are not replaced by those read earlier.
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestKept(t *testing.T) {
 	want(k, "d")
 	src.err = away
 	if got, err := scanned(t, k); got != "" || !errors.Is(err, rules.ErrUnavailable) {
-		t.Errorf("what was not kept: %q, %v", got, err)
+		t.Errorf("settings that could not be written: %q, %v", got, err)
 	}
 }
 
@@ -111,8 +111,8 @@ func docs(t *testing.T, ids ...string) (all []bson.Raw) {
 	return all
 }
 
-// TestLostSettings: a database without any settings was dropped or is another one. What it said
-// before counts on, with files also in the next process; a new one may have none.
+// TestLostSettings: a database without any settings was dropped or is another one. Its earlier
+// settings remain in force, with files also in the next process; a new database may have none.
 func TestLostSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	log := slog.New(slog.DiscardHandler)
@@ -147,12 +147,12 @@ func TestLostSettings(t *testing.T) {
 	}
 	src.docs = nil
 	if _, err := bare.Answers(t.Context()); err == nil {
-		t.Error("lost settings are taken for none")
+		t.Error("no error for lost settings")
 	}
 	if got := rights(kept); got != want {
 		t.Errorf("%d roles, want %d", got, want)
 	}
 	if got := rights(start()); got != want {
-		t.Errorf("in the next process %d roles, want %d", got, want)
+		t.Errorf("%d roles in the next process, want %d", got, want)
 	}
 }
