@@ -68,7 +68,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := facetOf(ctx, selected, m.pathOf(name))
+	found, err := m.facet(ctx, selected, m.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,13 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	return all, nil
 }
 
-// facetOf counts selected rows by the values at a path in marks. A Sample has what Label reads.
-func facetOf(ctx context.Context, selected view.Selection, path string) ([]index.Group, error) {
+// facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all selected
+// rows are kept, because a list may show them and be divided by them.
+func (m *Matches) facet(ctx context.Context, selected view.Selection, path string) (found []index.Group, err error) {
+	whole := selected == m.whole
+	if found, known := m.counts[path]; known && whole {
+		return found, nil
+	}
 	fields := []string{raw.PathOf(path).First(2).String()}
 	switch path {
 	case mark.Subtype:
@@ -122,7 +127,10 @@ func facetOf(ctx context.Context, selected view.Selection, path string) ([]index
 	case mark.In:
 		fields = append(fields, mark.Units, mark.Above)
 	}
-	return selected.Facet(ctx, path, fields...)
+	if found, err = selected.Facet(ctx, path, fields...); whole && err == nil {
+		m.counts[path] = found
+	}
+	return found, err
 }
 
 // Names counts the rows by all values of a filter, in the order of their names.
@@ -159,7 +167,7 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 	}
 	slices.Sort(counts)
 	least := counts[len(counts)-mostValues]
-	return slices.DeleteFunc(found, func(v index.Group) bool {
+	return slices.DeleteFunc(slices.Clone(found), func(v index.Group) bool {
 		return v.Count < least && !slices.Contains(chosen, display.Text(v.Value))
 	})
 }

@@ -43,7 +43,7 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 		there := part{Choice: Choice{Count: selected.Count() - missing.Count}, where: func() *filter.Filter { return filter.Not(missing.where()) }}
 		return []part{there, missing}, nil
 	}
-	found, err := facetOf(ctx, selected, paths[by.name])
+	found, err := m.facet(ctx, selected, paths[by.name])
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,12 @@ type Matches struct {
 	always *filter.Filter            // applies to every facet
 	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet ignores its own
 	whole  view.Selection            // all selected rows, once Selected has found them
+	counts map[string][]index.Group  // the facets of whole by path
 }
 
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
-	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
+	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
 	if q.Kind != "" {
 		m.always = filter.And(m.always, m.among(q.Kind, []string{q.ID}))
 	}
