@@ -21,7 +21,7 @@ import (
 // benchCommand runs the measurements. Its child processes are what it measures.
 func benchCommand() *cobra.Command {
 	o := bench.Options{Cases: regexp.MustCompile("")}
-	var demo bool
+	var demo, asJSON bool
 	var document string
 	cmd := newCommand("bench")
 	cmd.Args = cobra.ArbitraryArgs
@@ -30,7 +30,7 @@ func benchCommand() *cobra.Command {
 			return errors.New("choose what to measure with: --demo or a dump")
 		}
 		o.Dumps = dumps
-		return runBench(cmd, o, document)
+		return runBench(cmd, o, document, asJSON)
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&demo, "demo", false, "measure with the demo institute")
@@ -39,6 +39,7 @@ func benchCommand() *cobra.Command {
 	flags.TextVar(o.Cases, "cases", o.Cases, "only the cases that the `EXPRESSION` matches: "+fmt.Sprint(bench.Steps()))
 	flags.IntVar(&o.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&o.Duration, "duration", time.Second, "how long each side is driven per round")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	flags.StringVar(&document, "write", "", "put the table into the Markdown document `FILE`, too, between its marks")
 	cmd.AddCommand(benchServeCommand(), benchBareCommand())
 	return cmd
@@ -46,7 +47,7 @@ func benchCommand() *cobra.Command {
 
 // runBench measures and prints the report, and writes it into the document if one is named. It measures the demo
 // institute if there is no dump. It removes the stores if no folder for them was given.
-func runBench(cmd *cobra.Command, o bench.Options, document string) error {
+func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -73,7 +74,11 @@ func runBench(cmd *cobra.Command, o bench.Options, document string) error {
 		measured.Commit = buildCommit(info)
 	}
 	table, failed := measured.Table()
-	fmt.Fprint(cmd.OutOrStdout(), table) // even if a case has failed
+	if asJSON { // print the report even if a case has failed
+		failed = errors.Join(failed, printJSON(cmd.OutOrStdout(), measured))
+	} else {
+		fmt.Fprint(cmd.OutOrStdout(), table)
+	}
 	if failed == nil && document != "" && len(measured.Runs) > 0 && cmd.Context().Err() == nil {
 		failed = bench.Write(document, table)
 	}

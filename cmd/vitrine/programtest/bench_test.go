@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,5 +29,9 @@ func TestBench(t *testing.T) {
 	out = vitrine(t, dir, append(brief, "--cases", "list-304", "--write", document)...)
 	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "| list-304 | ") || !strings.Contains(string(text), out) {
 		t.Errorf("of a store that is there: printed %s, written %s, %v", out, text, err)
+	}
+	var report bench.Report
+	if err := json.Unmarshal([]byte(vitrine(t, dir, append(brief, "--cases", "list-304", "--json")...)), &report); err != nil || report.Runs[0].Results["list-304"].Rate == 0 {
+		t.Errorf("JSON of a report: %v, %+v", err, report)
 	}
 }
