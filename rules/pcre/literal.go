@@ -8,32 +8,26 @@ import (
 
 // literalNeed are the literals that every match of an expression contains.
 type literalNeed struct {
-	text       string   // the longest literal; folded if fold
-	others     []string // the other literals, folded if fold
-	fold       bool
-	start      bool // the literal is at the start of the subject
-	whole      bool // the expression has no other condition
-	prefix     string
-	prefixFold bool
+	text   string   // the longest literal; folded if fold
+	others []string // the other literals, folded if fold
+	fold   bool
+	start  bool   // the literal is at the start of the subject
+	whole  bool   // the expression has no other condition
+	prefix string // the text at the start of the subject, if it has one case
 }
 
 // literalOf finds the literals that every match contains, in the tree of an expression in Go's syntax.
 func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
-	if len(steps) > 0 && steps[0].Op == syntax.OpBeginText {
-		need.start = true
+	anchored := len(steps) > 0 && steps[0].Op == syntax.OpBeginText
+	if anchored {
 		steps = steps[1:]
-		var prefix run
-		for _, s := range steps {
-			if s.Op != syntax.OpLiteral {
-				break
-			}
-			prefix.add(s)
-		}
-		need.prefix, need.prefixFold = prefix.text(), prefix.fold
 	}
 	runs := runsOf(nil, steps)
+	if anchored && !runs[0].fold {
+		need.prefix = runs[0].text()
+	}
 	longest := 0
 	for i, r := range runs {
 		if len(r.text()) > len(runs[longest].text()) {
@@ -51,7 +45,7 @@ func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	}
 	other := func(s *syntax.Regexp) bool { return s.Op != syntax.OpLiteral }
 	need.whole = exact && !(best.fold && best.exact) && !slices.ContainsFunc(steps, other)
-	need.start = need.start && need.whole
+	need.start = anchored && need.whole
 	return need
 }
 

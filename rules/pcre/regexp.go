@@ -137,8 +137,8 @@ func (re *Regexp) Holding() *Regexp {
 	return &known
 }
 
-// Prefix returns a text with which every matching subject starts, or "". It is folded as for Literal.
-func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
+// Prefix returns a text with which every matching subject starts, or "".
+func (re *Regexp) Prefix() string { return re.need.prefix }
 
 // OnlyLiteral reports whether a subject matches exactly if it contains Literal.
 func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start }

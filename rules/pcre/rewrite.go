@@ -46,10 +46,8 @@ func rewrite(source string, f flags) *rewriter {
 	case strings.IndexByte(source, 0) >= 0:
 		p.fail("zero byte")
 	}
-	for found := p.match(leadingVerb); found != nil; found = p.match(leadingVerb) {
-		if found[1] == "UCP" {
-			p.flags += "u"
-		}
+	if strings.Contains(p.match(leadingVerbs)[0], "UCP") {
+		p.flags += "u"
 	}
 	if f.has('i') {
 		p.write("(?i)")
@@ -61,8 +59,8 @@ func rewrite(source string, f flags) *rewriter {
 }
 
 var (
-	// leadingVerb matches the supported settings of a whole expression. UTF is always on.
-	leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
+	// leadingVerbs matches the supported settings of a whole expression. UTF is always on.
+	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`)
 	// quotation matches a quotation, a stray end of one, or another escape.
 	quotation = regexp.MustCompile(`(?s)\\Q.*?(?:\\E|$)|\\.`)
 	// special matches a character that has a meaning, or that the x option skips.

@@ -148,9 +148,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	}
 	set := bitset.New(uint(e.size))
 	for i, slot := range slots {
-		if hit[i] {
-			set.Set(slot)
-		}
+		set.SetTo(slot, hit[i])
 	}
 	return set, nil
 }

@@ -138,7 +138,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	if texts.from == texts.to {
 		return nil
 	}
-	if prefix, folded := re.Prefix(); prefix != "" && !folded {
+	if prefix := re.Prefix(); prefix != "" {
 		return q.decide(ctx, re, x.withPrefix(prefix))
 	}
 	literal, folded := re.Literal()
