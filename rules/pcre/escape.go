@@ -11,33 +11,25 @@ import (
 )
 
 var (
-	digits         = regexp.MustCompile(`^\d+`)
-	namedReference = regexp.MustCompile(`^(?:g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
-	property       = regexp.MustCompile(`^[pP](?:\{(\^?)([^}]*)\}|(\pL))`)
-	hexadecimal    = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{0,2}))`)
-	octal          = regexp.MustCompile(`^[0-7]{1,3}`)
+	reference   = regexp.MustCompile(`^(?:([1-9]\d*)|g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
+	property    = regexp.MustCompile(`^[pP](?:\{(\^?)([^}]*)\}|(\pL))`)
+	hexadecimal = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{0,2}))`)
+	octal       = regexp.MustCompile(`^[0-7]{1,3}`)
 )
 
 // escaped reads a backslash sequence outside a class.
 func (p *rewriter) escaped() {
 	p.pos++
-	switch c := p.peek(); {
-	case c == 'g' || c == 'k':
-		found := p.match(namedReference)
-		if found == nil {
-			p.fail("a group name or number was expected")
+	if found := reference.FindStringSubmatch(p.src[p.pos:]); found != nil {
+		// From \10 on a bare number is a reference only if so many groups precede it, and an octal code otherwise.
+		if n, err := strconv.Atoi(found[1]); found[1] == "" || err == nil && (n <= 9 || n <= p.groups || found[1][0] >= '8') {
+			p.pos += len(found[0])
+			p.reference(strings.Join(found[1:], ""))
 			return
 		}
-		p.reference(strings.Join(found[1:], ""))
+	} else if strings.IndexByte("gk", p.peek()) >= 0 {
+		p.fail("a group name or number was expected")
 		return
-	case c >= '1' && c <= '9':
-		// From \10 on it is a reference only if so many groups precede it, and an octal code otherwise.
-		number := digits.FindString(p.src[p.pos:])
-		if n, err := strconv.Atoi(number); err == nil && (n <= 9 || n <= p.groups || c >= '8') {
-			p.pos += len(number)
-			p.reference(number)
-			return
-		}
 	}
 	if r, s := p.escape(); s.content != "" {
 		p.write(p.bracket(s))

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -55,23 +54,16 @@ func (t *textSearch) len() int { return len(t.starts) - 1 }
 // text returns a text by its position.
 func (t *textSearch) text(i int) string { return t.joined[t.starts[i] : t.starts[i+1]-1] }
 
-// rarest returns the literal that the fewest texts seem to contain, by its occurrences in samples from all parts of the
-// joined texts. Among equals it returns the first.
+// rarest returns the literal that occurs least in samples from all parts of the joined texts; among equals the first.
 func (t *textSearch) rarest(literals []string) string {
 	const samples, size = 16, 4 << 10
-	var rarest string
-	least := math.MaxInt
-	for _, literal := range literals {
-		n := 0
-		for i := range samples {
-			from := i * len(t.joined) / samples
-			n += strings.Count(t.joined[from:min(from+size, len(t.joined))], literal)
-		}
-		if n < least {
-			rarest, least = literal, n
-		}
+	var sample strings.Builder
+	for i := range samples {
+		from := i * len(t.joined) / samples
+		sample.WriteString(t.joined[from:min(from+size, len(t.joined))])
 	}
-	return rarest
+	count := func(literal string) int { return strings.Count(sample.String(), literal) }
+	return slices.MinFunc(literals, func(a, b string) int { return count(a) - count(b) })
 }
 
 // searchPart is about how many bytes are searched between two checks of a turn.
