@@ -1,6 +1,6 @@
 package configs
 
-// badFiles pairs each bad file with what its mistakes read, line by line.
+// badFiles pairs each bad file with the messages of its mistakes, line by line.
 var badFiles = map[string][]string{
 	"addresses.bad.yml": {
 		`addresses.bad.yml:1: store: want mongodb://HOST/DATABASE, mongodb+srv://HOST/DATABASE or bolt://PATH`,

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestChecks gives good and bad values of each kind to a setting of that kind. A bad value
-// is refused with a reason that begins as given.
+// TestChecks tries good and bad values of each kind on a setting of that kind. The reason for
+// refusing a bad value begins with the text in the table.
 func TestChecks(t *testing.T) {
 	const (
 		address  = "want HOST:PORT such as 127.0.0.1:8080 or :8080"
@@ -82,7 +82,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestEmptyTurnsOff gives every setting that may be empty as empty.
+// TestEmptyTurnsOff sets every setting that may be empty to the empty value.
 func TestEmptyTurnsOff(t *testing.T) {
 	for _, s := range settings {
 		c, err := Load(Sources{Environ: []string{s.Env + "="}})
@@ -97,7 +97,7 @@ func TestEmptyTurnsOff(t *testing.T) {
 	}
 }
 
-// TestParseNetwork: a proxy is known however its address is written.
+// TestParseNetwork: a proxy is recognised in whichever form its address is written.
 func TestParseNetwork(t *testing.T) {
 	for text, want := range map[string]string{
 		"10.0.0.1": "10.0.0.1/32", "::ffff:10.0.0.1": "10.0.0.1/32", "10.0.0.0/8": "10.0.0.0/8", "2001:db8::/32": "2001:db8::/32", "::1": "::1/128",
@@ -108,12 +108,12 @@ func TestParseNetwork(t *testing.T) {
 	}
 	for _, text := range []string{"", "proxy.example", "10.0.0.0/99", "10.0.0.1:80"} {
 		if got, err := ParseNetwork(text); err == nil {
-			t.Errorf("%q is taken for %s", text, got)
+			t.Errorf("%q is accepted for %s", text, got)
 		}
 	}
 }
 
-// TestBundles: a built-in value is for a setting that there is, and differs from its default.
+// TestBundles: each built-in value belongs to an existing setting and differs from its default.
 func TestBundles(t *testing.T) {
 	all := map[string]bundle{"demo": demoValues}
 	for name, values := range presets {
@@ -139,7 +139,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestBuiltInMistakesPanic: a mistake in a built-in value is one of programming.
+// TestBuiltInMistakesPanic: a mistake in a built-in value is a programming mistake.
 func TestBuiltInMistakesPanic(t *testing.T) {
 	defer func() {
 		if got := fmt.Sprint(recover()); !strings.Contains(got, "preset test: limits.rate: want a whole number") {

@@ -36,8 +36,8 @@ func TestErrorString(t *testing.T) {
 	}
 }
 
-// TestMistakesAreSorted: the file from top to bottom, then variables, then flags, whatever
-// the order in which they are found.
+// TestMistakesAreSorted: mistakes in the file come first, from top to bottom, then those in
+// variables, then those in flags, in whatever order they are found.
 func TestMistakesAreSorted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
 	content := "start_year: x\nlistn: :1\nlog: {level: loud, format: xml}\nviews:\n  poll: 0\n"
@@ -76,8 +76,8 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// TestSuggestionsFromTheSameSection: a name beside the unknown one wins over an equally near
-// one elsewhere.
+// TestSuggestionsFromTheSameSection: a name in the section of the unknown one is preferred to an
+// equally near name in another section.
 func TestSuggestionsFromTheSameSection(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
 	for content, want := range map[string]string{

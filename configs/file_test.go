@@ -53,7 +53,8 @@ func TestFileContents(t *testing.T) {
 	}
 }
 
-// TestFileMistakes: mistakes name the line of the value, or of the key where the key is wrong.
+// TestFileMistakes: each mistake names the line of the value, or that of the key if the key is
+// wrong.
 func TestFileMistakes(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"a line in a list", "affiliation:\n  fields:\n    - aoi\n    - a..b\n", `:4: affiliation.fields: want a dotted path such as catalog.topics, have "a..b"`},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzFile holds the reader to its promise: any content either loads or fails
-// with mistakes that name a place, and what loads can be written and loaded again.
+// FuzzFile checks that any content either loads or fails with mistakes that name a place, and that
+// a loaded configuration can be written and loaded again.
 func FuzzFile(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/*.yml")
 	if err != nil {
@@ -40,8 +40,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// FuzzEnvironment does the same for variables, whose values have a syntax of
-// their own for lists and maps.
+// FuzzEnvironment does the same for variables, which have their own syntax for lists and maps.
 func FuzzEnvironment(f *testing.F) {
 	for _, seed := range []string{"VITRINE_MATERIALIZE_SCHEDULE=a=b,c", "VITRINE_ACCESS_ROLES==,=", "VITRINE_STORE=mongodb://", "VITRINE_"} {
 		f.Add(seed)

@@ -28,6 +28,6 @@ func TestLabelSets(t *testing.T) {
 	}
 	src[0] = 'x'
 	if _, again := configs.LabelSets(); bytes.Equal(src, again) {
-		t.Error("the bytes are shared")
+		t.Error("the copy shares its bytes with the original")
 	}
 }

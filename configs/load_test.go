@@ -11,7 +11,7 @@ import (
 	"vitrine/materialize"
 )
 
-// checks are those that the program gives.
+// checks are the checks that the program injects.
 var checks = Checks{"cron": func(text string) error {
 	_, err := materialize.ParseSchedule(text, nil)
 	return err
@@ -89,8 +89,8 @@ func wantLists(c *Config) {
 	c.Lists.Named = map[string]*NamedList{"bio-papers": &papers, "people": &people, "defaults": &usual}
 }
 
-// TestSectionsComeFromFiles: no variable gives a map of sections, and its settings have
-// origins of their own.
+// TestSectionsComeFromFiles: variables cannot set a map of sections, and its settings have their
+// own origins.
 func TestSectionsComeFromFiles(t *testing.T) {
 	_, err := Load(Sources{Environ: []string{"VITRINE_LISTS_NAMED=a=b"}})
 	if err == nil || err.Error() != "VITRINE_LISTS_NAMED: only a file can give this setting" {
@@ -145,14 +145,14 @@ func TestBadFiles(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 			if strings.Contains(got, "s3cret") {
-				t.Error("the message holds a secret")
+				t.Error("the message contains a secret")
 			}
 		})
 	}
 }
 
-// TestCheckServing: a server whose operator's listener others can reach does not start
-// without a token, unless that is said.
+// TestCheckServing: a server whose operator's listener is reachable by others does not start without a
+// token, unless the configuration allows it.
 func TestCheckServing(t *testing.T) {
 	for listen, refused := range map[string]bool{
 		"": false, "127.0.0.1:8081": false, "127.8.9.1:0": false, "[::1]:8081": false, "localhost:8081": false, "[::ffff:127.0.0.1]:1": false,

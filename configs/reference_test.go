@@ -139,7 +139,7 @@ func markdown(intro []byte, docs comments) []byte {
 	return out.Bytes()
 }
 
-// factsOf returns the type of a setting, its default and its flag.
+// factsOf returns the type, default and flag of a setting.
 func factsOf(s Setting) []string {
 	facts := []string{typeNames[s.typ]}
 	if s.Default != "" {
@@ -155,7 +155,7 @@ const sampleHead = `# Vitrine: every setting with its default. Copy what you wan
 # you leave out keeps its default. docs/configuration.md says more.
 `
 
-// width is how long lines of comments may be.
+// width is the maximum length of a line of comments.
 const width = 90
 
 // commentedSample returns the default configuration with a comment above every key.
@@ -165,7 +165,7 @@ func commentedSample(docs comments) ([]byte, error) {
 		return nil, err
 	}
 	out.WriteString(sampleHead)
-	var path []string // of the line at hand
+	var path []string // of the current line
 	for line := range strings.Lines(yaml.String()) {
 		name, _, _ := strings.Cut(strings.TrimLeft(line, " "), ":")
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
@@ -202,7 +202,7 @@ func wrap(out *bytes.Buffer, prefix, text string) {
 	out.WriteByte('\n')
 }
 
-// typeNames are the types that a setting may have, with their names for people.
+// typeNames are the types of settings, with their names in the documentation.
 var typeNames = map[reflect.Type]string{
 	reflect.TypeFor[string]():              "text",
 	reflect.TypeFor[Secret]():              "secret",

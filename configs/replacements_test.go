@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRemovedSettings: a file or a variable with a setting of earlier versions is refused with
-// a sentence that says what replaces it.
+// TestRemovedSettings: a file or a variable with a setting that was removed is refused with a
+// sentence that names its replacement.
 func TestRemovedSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
 	for path, instead := range replacements {

@@ -14,11 +14,11 @@ func TestKeys(t *testing.T) {
 		}
 		env[s.Env] = s.Path
 		if path[s.Path] || strings.HasSuffix(s.Path, ".") {
-			t.Errorf("%q is no path of its own", s.Path)
+			t.Errorf("path %q is empty or not unique", s.Path)
 		}
 		path[s.Path] = true
 		if s.Flag != "" && (flag[s.Flag] || s.Usage == "") {
-			t.Errorf("--%s has no usage, or two settings", s.Flag)
+			t.Errorf("--%s has no usage text, or belongs to two settings", s.Flag)
 		}
 		flag[s.Flag] = true
 	}
@@ -64,7 +64,7 @@ func TestEveryFieldIsASetting(t *testing.T) {
 	count(sections, reflect.TypeFor[Config]())
 }
 
-// TestDefaultsPassTheirChecks lays every default over itself, as text.
+// TestDefaultsPassTheirChecks sets every setting to its default, as text.
 func TestDefaultsPassTheirChecks(t *testing.T) {
 	var environ []string
 	for _, s := range settings {

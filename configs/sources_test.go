@@ -110,7 +110,7 @@ func TestPrecedence(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if c.Materialize.Enabled {
-		t.Error("--no-materialize did not switch materializing off")
+		t.Error("--no-materialize did not disable materializing")
 	}
 	origins := map[string]string{
 		"listen": "--listen", "language": "VITRINE_LANGUAGE", "timezone": file + ":4",
@@ -202,6 +202,6 @@ func TestDemo(t *testing.T) {
 	}
 	_, err := Load(Sources{Demo: true, Environ: []string{"VITRINE_STORE=bolt://data/demo.db"}})
 	if want := "VITRINE_STORE: store: cannot be given with --demo"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("a store beside the demo: got %v, want %q", err, want)
+		t.Errorf("a store together with the demo: got %v, want %q", err, want)
 	}
 }

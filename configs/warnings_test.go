@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHostsAreMissed: a configuration warns where clients may use a host that it does not name.
+// TestHostsAreMissed: a configuration warns if clients may use a host that is not in it.
 func TestHostsAreMissed(t *testing.T) {
 	for _, tt := range []struct {
 		listen string
