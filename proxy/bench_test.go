@@ -17,7 +17,7 @@ import (
 	"vitrine/rules"
 )
 
-// connection is what requests come from, without a network.
+// connection is the peer of requests that need no network.
 type connection struct {
 	fasthttp.RequestCtx
 	request []byte
@@ -25,8 +25,8 @@ type connection struct {
 	reader  *bufio.Reader
 }
 
-// call runs one request through an app's handler, as text so that it is read as from a
-// client.
+// call runs one request through an app's handler. It parses the request from text, as if a client
+// had sent it.
 func call(b *testing.B, handler fasthttp.RequestHandler, from *connection, target string) int64 {
 	if from.reader == nil {
 		from.reader = bufio.NewReader(nil)
@@ -57,8 +57,8 @@ func call(b *testing.B, handler fasthttp.RequestHandler, from *connection, targe
 	return n
 }
 
-// BenchmarkAnswer compares answers with a bare Fiber handler that sends as many
-// bytes as the cached list.
+// BenchmarkAnswer compares answers with a bare Fiber handler that sends as many bytes as the cached
+// list.
 func BenchmarkAnswer(b *testing.B) {
 	s := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.Options(b))
 	const list = "/api/activities?limit=20&json=%7B%22year%22%3A2020%7D"
@@ -100,8 +100,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkRecords answers from memory what depends on who is asked for, on the
-// day or on a title.
+// BenchmarkRecords measures answers from memory that depend on the user, on the day or on a title.
 func BenchmarkRecords(b *testing.B) {
 	s := proxytest.Open(b, proxytest.Department(b), proxytest.DepartmentOptions(b))
 	titles := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.DepartmentOptions(b))
@@ -132,7 +131,7 @@ func BenchmarkRecords(b *testing.B) {
 	}
 }
 
-// BenchmarkFragments encodes what is prepared of an activity.
+// BenchmarkFragments encodes the prepared data of an activity.
 func BenchmarkFragments(b *testing.B) {
 	docs := proxytest.Documents(b, "testdata/activities.jsonl")
 	for _, def := range api.Views() {

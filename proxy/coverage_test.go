@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// coverageFile says what proves each statement of the API.
+// coverageFile lists the tests that prove each statement of the API.
 const coverageFile = "testdata/coverage.md"
 
-// proof names a test: package, function, and one of its cases or none.
+// proof names a test: package, function, and perhaps one of its cases.
 var proof = regexp.MustCompile("`([a-z][a-z/]*)\\.((?:Test|Fuzz)\\w+)(?:/([^`]+))?`")
 
-// TestCoverage: every test that is named as a proof is there, and every row has one.
+// TestCoverage: every test named as a proof exists, and every row names one.
 func TestCoverage(t *testing.T) {
 	tests := map[string]map[string]ast.Node{}
 	for section, rows := range readCoverage(t) {
@@ -85,8 +85,8 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// testsOf parses the tests of a package. Under the empty name are its other
-// declarations, such as tables that several tests share.
+// testsOf parses the tests of a package. The empty name has its other declarations, such as tables
+// that several tests share.
 func testsOf(t *testing.T, pkg string) map[string]ast.Node {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go"))
@@ -112,7 +112,7 @@ func testsOf(t *testing.T, pkg string) map[string]ast.Node {
 	return found
 }
 
-// says reports whether a text stands in a function, as cases' names do.
+// says reports whether a function contains a text, such as the name of a case.
 func says(function ast.Node, text string) bool {
 	found := false
 	ast.Inspect(function, func(n ast.Node) bool {
@@ -125,8 +125,7 @@ func says(function ast.Node, text string) bool {
 	return found
 }
 
-// TestCoverageIsComplete: every line of the API's description has a row, and no
-// row is of a line that is not there.
+// TestCoverageIsComplete: every line of the API's description has a row, and every row has a line.
 func TestCoverageIsComplete(t *testing.T) {
 	text, err := os.ReadFile("../../shared/API.md")
 	if err != nil {
@@ -142,13 +141,13 @@ func TestCoverageIsComplete(t *testing.T) {
 		}
 		for statement := range covered[section] {
 			if !slices.Contains(statements, statement) {
-				t.Errorf("%s: a row for %s, which is not stated", section, statement)
+				t.Errorf("%s: a row for %s, which the description lacks", section, statement)
 			}
 		}
 	}
 	for section := range covered {
 		if _, ok := stated[section]; !ok {
-			t.Errorf("a section %s, which is not stated", section)
+			t.Errorf("a section %s, which the description lacks", section)
 		}
 	}
 }
@@ -158,9 +157,8 @@ var (
 	numbered = regexp.MustCompile(`^(\d+)\. `)
 )
 
-// statements names the lines of a description by section: numbered rules by their
-// number, rows of tables by their first cell, points and paragraphs by how many
-// came before.
+// statements names the lines of a description by section: numbered rules by their number, rows of
+// tables by their first cell, points and paragraphs by their position.
 func statements(text string) map[string][]string {
 	all := map[string][]string{}
 	var section string
@@ -191,7 +189,7 @@ func statements(text string) map[string][]string {
 	return all
 }
 
-// isHead reports whether a row of a table is its head: dashes follow it.
+// isHead reports whether a row is the head of its table, which a row of dashes follows.
 func isHead(lines []string, i int) bool {
 	if i+1 >= len(lines) {
 		return false

@@ -25,7 +25,7 @@ type demo struct {
 func startDemo(t *testing.T) demo {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left to a whole run")
+		t.Skip("only in a full run")
 	}
 	program := filepath.Join(t.TempDir(), "vitrine")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "vitrine/cmd/vitrine").CombinedOutput(); err != nil {
@@ -40,7 +40,7 @@ func startDemo(t *testing.T) demo {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // the end of the test's context has killed it
+	t.Cleanup(func() { _ = cmd.Wait() }) // the context of the test has killed it
 	listening := make(chan string, 1)
 	go func() {
 		defer close(listening)
@@ -63,14 +63,14 @@ func startDemo(t *testing.T) demo {
 	}
 }
 
-// get asks for a path.
+// get sends a GET request.
 func (d demo) get(path string) (int, string) {
 	d.t.Helper()
 	res, body := d.ask(path)
 	return res.StatusCode, string(body)
 }
 
-// ask asks for a path and returns the whole response.
+// ask sends a GET request and returns the whole response.
 func (d demo) ask(path string) (*http.Response, []byte) {
 	d.t.Helper()
 	res, err := http.Get(d.base + path)
@@ -85,8 +85,8 @@ func (d demo) ask(path string) (*http.Response, []byte) {
 	return res, body
 }
 
-// TestDemoAnswersAsDescribed asks the running demo everything its own description
-// gives as an example, and more of each kind, and holds the answers against it.
+// TestDemoAnswersAsDescribed sends the running demo all examples of its own description and more
+// calls of each kind, and checks the answers against the description.
 func TestDemoAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
 	s := startDemo(t)
@@ -112,7 +112,7 @@ func TestDemoAnswersAsDescribed(t *testing.T) {
 	}
 }
 
-// checkAnswer asks, and objects to what is not as described.
+// checkAnswer sends a request and reports where the answer differs from its description.
 func checkAnswer(t *testing.T, checker *proxytest.Checker, s demo, call string) int {
 	t.Helper()
 	res, body := s.ask(call)
@@ -122,8 +122,8 @@ func checkAnswer(t *testing.T, checker *proxytest.Checker, s demo, call string) 
 	return res.StatusCode
 }
 
-// exampleCalls are the calls that the description's examples answer, but for those
-// that would ask another site.
+// exampleCalls are the calls whose answers the description gives as examples, except those that
+// would send requests to another site.
 func exampleCalls(t *testing.T, document string) []string {
 	t.Helper()
 	var described struct {
@@ -160,13 +160,12 @@ func exampleCalls(t *testing.T, document string) []string {
 	return calls
 }
 
-// encoded is a call as it is written for people, as it is sent.
+// encoded returns the URL of a call that is written for people.
 func encoded(call string) string {
 	return strings.NewReplacer(" ", "%20", `"`, "%22", "{", "%7B", "}", "%7D", "^", "%5E").Replace(call)
 }
 
-// moreCalls are whole lists, so that every record of the demo is looked at, and
-// every person.
+// moreCalls request whole lists, so that the test sees every record of the demo, and every person.
 func moreCalls(t *testing.T, s demo) []string {
 	t.Helper()
 	calls := callsIn(t, "right.txt")
@@ -181,7 +180,7 @@ func moreCalls(t *testing.T, s demo) []string {
 	return calls
 }
 
-// callsIn reads a list of calls that the tests of the program make, too.
+// callsIn reads a list of calls that the tests of cmd/vitrine send, too.
 func callsIn(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../cmd/vitrine/programtest/testdata/calls/" + name)

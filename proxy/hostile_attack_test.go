@@ -20,8 +20,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// attacker makes requests up: of our grammar, of pieces that have been dangerous to
-// others, and of bytes. The same seed makes the same requests.
+// attacker makes up requests from our grammar, from pieces that have harmed other servers, and from
+// random bytes. The same seed makes the same requests.
 type attacker struct{ *rand.Rand }
 
 func (a attacker) one(of ...string) string { return of[a.IntN(len(of))] }
@@ -60,7 +60,7 @@ func (a attacker) value() string {
 	return b.String()
 }
 
-// json is a filter, mostly of good form.
+// json makes a filter, well-formed as a rule.
 func (a attacker) json(depth int) string {
 	if depth <= 0 || a.IntN(5) == 0 {
 		return a.one("1", "-0", "2020", `"publication"`, "true", "null", "[]", "{}", `{"$oid":"64a000000000000000000001"}`, `{"$date":0}`, `{"$numberLong":"9223372036854775807"}`, `"`+strings.NewReplacer(`"`, "", `\`, "").Replace(a.value())+`"`)
@@ -93,7 +93,7 @@ func (a attacker) query() string {
 	return strings.Join(pairs, "&")
 }
 
-// request is one request, whole or not, of good form or not.
+// request makes one request, complete or cut, well-formed or not.
 func (a attacker) request(paths []string) string {
 	if a.IntN(60) == 0 {
 		return a.bytes(300)
@@ -106,7 +106,7 @@ func (a attacker) request(paths []string) string {
 	if a.IntN(8) > 0 {
 		target += "?" + a.query()
 	}
-	if a.IntN(5) > 0 { // else blanks and line ends stay, which make it another request
+	if a.IntN(5) > 0 { // otherwise blanks and line ends stay, and make it another request
 		target = strings.NewReplacer(" ", "%20", "\r", "%0d", "\n", "%0a").Replace(target)
 	}
 	method := "GET"
@@ -129,10 +129,10 @@ func (a attacker) request(paths []string) string {
 	return text
 }
 
-// TestRandomAttacker sends requests made up at random, over many connections, some of
-// which are cut off or not read. No answer is a 5xx, but for 503 with Retry-After;
-// each is an envelope and has no header that a request has put there; and afterwards
-// the server holds no goroutine, no descriptor and no more memory than before.
+// TestRandomAttacker sends random requests over many connections; it cuts off some and does not
+// read others. The server answers 5xx only as 503 with Retry-After, each answer is an envelope
+// without headers injected by a request, and afterwards the server holds no more goroutines,
+// descriptors or memory than before.
 func TestRandomAttacker(t *testing.T) {
 	o := matrixOptions(t, []byte("session secret"), false, "10.0.0.0/8")
 	o.Limits.Read, o.Limits.Request = 2*time.Second, 5*time.Second
@@ -144,7 +144,7 @@ func TestRandomAttacker(t *testing.T) {
 		paths = append(paths, path)
 	}
 	paths = append(paths, "/", "*", "//", "/api/users/", "/api/%2e%2e/", "http://elsewhere/api/html")
-	flurry(l, t, paths, 1, 200*time.Millisecond) // what is made once is there
+	flurry(l, t, paths, 1, 200*time.Millisecond) // fills the caches
 	base, descriptors, held := quietly(t, l), descriptors(), proxytest.Memory()
 
 	seed := uint64(time.Now().UnixNano())
@@ -154,7 +154,7 @@ func TestRandomAttacker(t *testing.T) {
 		total += n
 	}
 	t.Logf("seed %d: %d requests, by status %v", seed, total, statuses)
-	// The server keeps workers for connections to come, up to twenty seconds.
+	// The server keeps idle workers for up to twenty seconds.
 	for range 300 {
 		if runtime.NumGoroutine() <= base+2 {
 			break
@@ -176,7 +176,7 @@ func TestRandomAttacker(t *testing.T) {
 	}
 }
 
-// quietly waits until no connection is open and returns how many goroutines there are.
+// quietly waits until no connection is open and returns the number of goroutines.
 func quietly(t *testing.T, l *proxytest.Live) int {
 	t.Helper()
 	proxytest.Until(t, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
@@ -184,7 +184,7 @@ func quietly(t *testing.T, l *proxytest.Live) int {
 	return runtime.NumGoroutine()
 }
 
-// descriptors counts this process's; 0 where the system does not tell.
+// descriptors counts the open descriptors of this process; 0 if the system does not report them.
 func descriptors() int {
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -203,8 +203,7 @@ func descriptorsWithin(t *testing.T, most int) (n int) {
 	return n
 }
 
-// flurry sends requests for a while and returns how often each status came; 0 is no
-// answer.
+// flurry sends requests for a while and returns how often each status came; 0 stands for no answer.
 func flurry(l *proxytest.Live, t *testing.T, paths []string, seed uint64, long time.Duration) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
@@ -229,7 +228,7 @@ func flurry(l *proxytest.Live, t *testing.T, paths []string, seed uint64, long t
 	return statuses
 }
 
-// assail sends a request on a connection of its own and judges the answer.
+// assail sends a request on a new connection and checks the answer.
 func assail(l *proxytest.Live, a attacker, request string) (int, error) {
 	conn, err := net.Dial("tcp", l.Addr)
 	if err != nil {
@@ -239,12 +238,12 @@ func assail(l *proxytest.Live, a attacker, request string) (int, error) {
 	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		return 0, err
 	}
-	_, _ = io.WriteString(conn, request) // the server may have had enough before the end
+	_, _ = io.WriteString(conn, request) // the server may close before it has read everything
 	if a.IntN(50) == 0 {
-		return 0, nil // hangs up
+		return 0, nil // the server closed the connection
 	}
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		return 0, nil // reset
+		return 0, nil // the server reset the connection
 	}
 	method, _, _ := strings.Cut(strings.TrimLeft(request, "\r\n"), " ")
 	r := bufio.NewReader(conn)
@@ -267,7 +266,7 @@ func assail(l *proxytest.Live, a attacker, request string) (int, error) {
 	return res.StatusCode, judge(res, body, method)
 }
 
-// judge says what is wrong with an answer.
+// judge describes what is wrong with an answer.
 func judge(res *http.Response, body []byte, method string) error {
 	switch {
 	case res.StatusCode == 503 && res.Header.Get("Retry-After") != "":

@@ -27,9 +27,8 @@ const (
 	admin  = "adam"
 )
 
-// matrixStore has in each view what tells its viewers apart: three projects, of
-// which linda sees two, two proposals, of which she sees one, and of three
-// activities two reviews, of which one is hers.
+// matrixStore has records in each view that distinguish the callers: linda sees two of three
+// projects and one of two proposals; two of three activities are reviews, one of them linda's.
 func matrixStore(t testing.TB) *proxytest.Store {
 	t.Helper()
 	s := proxytest.NewStore()
@@ -56,7 +55,7 @@ func matrixStore(t testing.TB) *proxytest.Store {
 	return s
 }
 
-// matrixOptions ask for keys where keyed, and believe a user header from a network.
+// matrixOptions require keys if keyed, and trust a user header from a network.
 func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) proxy.Options {
 	t.Helper()
 	all := access.Permissions()
@@ -89,7 +88,7 @@ type caller struct {
 func callers(t testing.TB) []caller {
 	secret := []byte("session secret")
 	store := matrixStore(t)
-	keyed := proxytest.Open(t, store, matrixOptions(t, secret, true, "0.0.0.0/32")) // the peer of these tests
+	keyed := proxytest.Open(t, store, matrixOptions(t, secret, true, "0.0.0.0/32")) // the peer in these tests
 	wary := proxytest.Open(t, store, matrixOptions(t, secret, true, "10.0.0.0/8"))
 	free := proxytest.Open(t, store, matrixOptions(t, secret, false, "10.0.0.0/8"))
 	session := func(user string) []string {
@@ -121,8 +120,8 @@ func callers(t testing.TB) []caller {
 	}
 }
 
-// matrix says of every endpoint how many records each of the callers gets to see;
-// "-" is a 403. A word is for one caller, in the order of callers:
+// matrix lists for every endpoint how many records each caller sees; "-" is a 403. A word is for
+// one caller, in the order of callers:
 //
 //	no session, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
 //	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: no session, session
@@ -165,9 +164,8 @@ var matrix = []struct{ target, seen string }{
 	{"/", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
 }
 
-// TestPermissionMatrix asks every endpoint as every caller, all of them a second
-// time, when answers may come from memory: what one may see is not kept for
-// another.
+// TestPermissionMatrix calls every endpoint as every caller twice, as the second answer may come
+// from memory: callers must not get answers cached for others.
 func TestPermissionMatrix(t *testing.T) {
 	proxytest.WholeOnly(t)
 	all := callers(t)
@@ -190,20 +188,20 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-// public are endpoints that know no callers.
+// public are endpoints that ignore who the caller is.
 var public = []string{
 	"/lists", "/lists.json", "/lists/activities.json", "/lists/unit/BIO", "/items/a1.json", "/items/a2.json",
 	"/oembed?url=https://data.example/lists/unit/BIO", "/sitemap.xml",
 }
 
-// TestPublicEndpointsKnowNoCallers asks them as every caller: the answers are the same, and
-// any cache may keep them.
+// TestPublicEndpointsKnowNoCallers calls them as every caller: the answers are equal, and any cache
+// may keep them.
 func TestPublicEndpointsKnowNoCallers(t *testing.T) {
 	all := callers(t)
 	for _, target := range public {
 		want := all[0].ask(target)
 		wantStatus := http.StatusOK
-		if strings.HasPrefix(target, "/items/a2") { // of a type that is restricted
+		if strings.HasPrefix(target, "/items/a2") { // a record of a restricted type
 			wantStatus = http.StatusNotFound
 		}
 		if control := want.Header.Get("Cache-Control"); want.StatusCode != wantStatus || wantStatus == http.StatusOK && !strings.HasPrefix(control, "public") {
@@ -225,7 +223,7 @@ func fromViews(target string) bool {
 	return !strings.HasPrefix(target, "/api/citation-index") && (strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
 }
 
-// session: the caller brings something a session is made of, which is believed or not.
+// session: the caller sends a session's token or header, valid or not.
 func (c caller) session() bool {
 	for i := 0; i < len(c.headers); i += 2 {
 		name := c.headers[i]
@@ -247,7 +245,7 @@ func (c caller) ask(target string) proxytest.Response {
 	return c.site.Get(target, c.headers...)
 }
 
-// seen is how many records an answer holds, or "-" for a refusal.
+// seen returns how many records an answer holds, or "-" for a refusal.
 func seen(t *testing.T, res proxytest.Response) string {
 	t.Helper()
 	switch res.StatusCode {
@@ -262,7 +260,7 @@ func seen(t *testing.T, res proxytest.Response) string {
 	}
 	var answer struct{ Data json.RawMessage }
 	if json.Unmarshal(res.Body, &answer) != nil || answer.Data == nil {
-		return "1" // an answer outside of any envelope
+		return "1" // an answer without an envelope
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(answer.Data, &list) != nil {

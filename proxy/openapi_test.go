@@ -15,7 +15,7 @@ import (
 	"vitrine/proxy/openapi"
 )
 
-// TestEveryRouteIsDescribed: the app answers the described paths, and no others.
+// TestEveryRouteIsDescribed: the app serves exactly the described paths.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	c, err := proxytest.Description()
 	if err != nil {
@@ -37,9 +37,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// TestRecordedAnswersAreDescribed: what is recorded in golden files is as
-// described. Which call each answers is known to its own test, whose answers all
-// pass described; here each may be of any mode of its path.
+// TestRecordedAnswersAreDescribed: the answers in golden files match the description. The tests
+// that wrote them check them for their calls; here each may match any mode of its path.
 func TestRecordedAnswersAreDescribed(t *testing.T) {
 	c, err := proxytest.Description()
 	if err != nil {
@@ -58,7 +57,7 @@ func TestRecordedAnswersAreDescribed(t *testing.T) {
 			}
 			path := recordedPath(c, name)
 			if path == "" {
-				t.Fatal("the answer of no described path")
+				t.Fatal("no described path has this answer")
 			}
 			if err := c.CheckAnyMode(path, http.StatusOK, body); err != nil {
 				t.Error(err)
@@ -67,8 +66,8 @@ func TestRecordedAnswersAreDescribed(t *testing.T) {
 	}
 }
 
-// recordedPath is the described path whose answers are recorded under a name: the
-// one whose words the name begins with, the longest of several.
+// recordedPath returns the described path of a golden file: the longest one whose words the file's
+// name begins with.
 func recordedPath(c *proxytest.Checker, name string) string {
 	named := map[string]string{"user": "/api/users/{id}", "user_units": "/api/user-units/{id}", "funding_number": "/api/projects-by-funding-number"}
 	for _, path := range c.Paths() {
@@ -88,7 +87,7 @@ func recordedPath(c *proxytest.Checker, name string) string {
 func TestDescriptionIsServed(t *testing.T) {
 	proxytest.WholeOnly(t)
 	o := proxytest.Options(t)
-	o.Auth.APIKey = "Right" // which is not asked for here
+	o.Auth.APIKey = "Right" // this test needs no key
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	tests := []struct{ path, kind, begins string }{
 		{"/openapi.json", "application/json; charset=utf-8", `{"openapi":"3.1.`},
@@ -135,8 +134,8 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// TestPageFetchesNothing: the page's policy allows its own style and script, and the page has no address of another
-// server to load from.
+// TestPageFetchesNothing: the page's policy allows only its own style and script, and the page
+// loads nothing from other servers.
 func TestPageFetchesNothing(t *testing.T) {
 	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Get("/docs")
 	policy := res.Header.Get("Content-Security-Policy")
@@ -165,8 +164,7 @@ func TestPageFetchesNothing(t *testing.T) {
 	}
 }
 
-// TestModes: every mode has an example of its name, and the last mode is for all
-// that the others are not for.
+// TestModes: every mode has an example of its name, and the last mode applies to all other calls.
 func TestModes(t *testing.T) {
 	checker, err := proxytest.Description()
 	if err != nil {
@@ -196,7 +194,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// asks is a query of a mode. Without user some answers are empty.
+// asks returns a query that selects a mode. Without a user some answers are empty.
 func asks(m mode) string {
 	query := "?user=x"
 	for name := range m.When {

@@ -25,8 +25,8 @@ func (u unconfirmed) Status() []view.Status {
 	return all
 }
 
-// TestStoreAway: everything is served as ever, and everything says how old it is; what
-// went wrong inside is reported to the operator alone.
+// TestStoreAway: the front end keeps serving everything, and every answer has its age; only the
+// operator's listener reports the internal error.
 func TestStoreAway(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Views = unconfirmed{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}
@@ -41,7 +41,7 @@ func TestStoreAway(t *testing.T) {
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
 	const first, then = "vitrine; fwd=miss; stored; detail=stale", "vitrine; hit; detail=stale"
-	for got := ""; got != then; { // what is stored is found a moment later
+	for got := ""; got != then; { // the front end finds the new error a moment later
 		res := s.Get("/api/activities")
 		if got = res.Header.Get("Cache-Status"); res.StatusCode != 200 || got != first && got != then {
 			t.Fatalf("%d, Cache-Status %q, want %q, then %q", res.StatusCode, got, first, then)
@@ -68,7 +68,7 @@ func (u unfiled) Status() []view.Status {
 	return all
 }
 
-// TestFileNeverWritten: the operator hears of a file that failed from the start, too.
+// TestFileNeverWritten: the operator's listener also reports a file that failed from the start.
 func TestFileNeverWritten(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Views = unfiled{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}
@@ -79,6 +79,6 @@ func TestFileNeverWritten(t *testing.T) {
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
 	if text := string(s.Admin("GET", "/metrics").Body); !strings.Contains(text, `vitrine_view_file_failing{view="activities"} 1`) {
-		t.Error("the metrics do not tell of it")
+		t.Error("the metrics do not report the failure")
 	}
 }

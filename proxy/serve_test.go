@@ -24,7 +24,7 @@ import (
 	"vitrine/rules"
 )
 
-// TestServe speaks to real listeners, and ends with a request under way.
+// TestServe uses real listeners, and shuts down while a request runs.
 func TestServe(t *testing.T) {
 	o := proxytest.Options(t)
 	s := proxytest.Open(t, proxytest.Institute(t), o)
@@ -66,7 +66,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestRawRequests sends what no HTTP client would.
+// TestRawRequests sends requests that no HTTP client would send.
 func TestRawRequests(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	public := proxytest.Listen(t)
@@ -116,7 +116,7 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestDrain: readiness ends before the listener does.
+// TestDrain: readiness ends before the listener closes.
 func TestDrain(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.DrainDelay = time.Millisecond
@@ -137,11 +137,11 @@ func TestDrain(t *testing.T) {
 		t.Errorf("after the end: %s", res.Body)
 	}
 	if res := s.Get("/healthz"); res.StatusCode != 200 {
-		t.Errorf("a draining process is alive: %d", res.StatusCode)
+		t.Errorf("healthz of a draining process: %d", res.StatusCode)
 	}
 }
 
-// TestDrainOfSilent: a connection that has sent nothing does not hold up the end.
+// TestDrainOfSilent: a connection that has sent nothing does not delay the shutdown.
 func TestDrainOfSilent(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.Shutdown = 3 * time.Second
@@ -166,14 +166,14 @@ func TestDrainOfSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if res, err := http.ReadResponse(bufio.NewReader(last), nil); err != nil || res.StatusCode != 200 {
-		t.Fatalf("a request beside it: %v, %v", res, err) // connections are accepted one after the other
+		t.Fatalf("a request on another connection: %v, %v", res, err) // the server accepts connections one after the other
 	}
 	stop()
 	if err := <-served; err != nil {
 		t.Errorf("Serve = %v", err)
 	}
 	if strings.Contains(log.String(), "clients cut off") {
-		t.Errorf("the silent connection held up the end:\n%s", &log)
+		t.Errorf("the silent connection delayed the shutdown:\n%s", &log)
 	}
 	if _, err := io.ReadAll(silent); err != nil {
 		t.Errorf("the silent connection: %v", err)
@@ -213,7 +213,7 @@ func TestNotLoaded(t *testing.T) {
 		}
 	}
 	if res := s.Get("/readyz"); !strings.Contains(string(res.Body), "activities") {
-		t.Errorf("readyz does not say what is missing: %s", res.Body)
+		t.Errorf("readyz does not name the missing views: %s", res.Body)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestNewRefuses(t *testing.T) {
 			change(&o)
 			if s, err := proxy.New(o); err == nil {
 				s.Close()
-				t.Error("New took it")
+				t.Error("New accepted the options")
 			}
 		})
 	}
@@ -257,8 +257,8 @@ func TestAdminToken(t *testing.T) {
 	}
 }
 
-// TestAdminUnknownMethod: a method that HTTP does not know ends the connection, as on the public
-// listener: what follows it may be its body.
+// TestAdminUnknownMethod: a request with an unknown method ends the connection, as on the public
+// listener: the bytes behind it may be its body.
 func TestAdminUnknownMethod(t *testing.T) {
 	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin("BREW", "/metrics")
 	if e := res.Envelope(t); e.Status != 405 || !res.Close {
@@ -313,7 +313,7 @@ func TestAdminRefresh(t *testing.T) {
 				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked, res.Body)
 			}
 			if strings.Contains(string(res.Body), "fire") {
-				t.Errorf("the error's text went out: %s", res.Body)
+				t.Errorf("the answer contains the error's text: %s", res.Body)
 			}
 			var answer struct {
 				Status int
@@ -361,7 +361,7 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 		`vitrine_request_seconds_count{class="4xx",endpoint="activities"} 1`,
 		`vitrine_request_seconds_count{class="4xx",endpoint="other"} 1`,
 		`vitrine_response_bytes_count{class="2xx",endpoint="html"} 1`,
-		`vitrine_response_bytes_sum{class="2xx",endpoint="healthz"} 0`, // of HEAD
+		`vitrine_response_bytes_sum{class="2xx",endpoint="healthz"} 0`, // for HEAD
 		`vitrine_requests_in_flight 0`,
 		`vitrine_results_loads_total 1`,
 		`vitrine_view_rows{view="activities"} 15`,
@@ -378,6 +378,6 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "no/such/path") {
-		t.Error("a client's path became a label")
+		t.Error("a path from a client became a label")
 	}
 }

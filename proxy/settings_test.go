@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// TestAdopt: keys and first year are those of the newest options from the next request
-// on, for URLs asked before too.
+// TestAdopt: keys and first year come from the newest options from the next request on, also for
+// URLs requested before.
 func TestAdopt(t *testing.T) {
 	o := proxytest.Options(t)
 	s := proxytest.Open(t, proxytest.Institute(t), o)
@@ -45,7 +45,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdoptRights: the same for labels and rights.
+// TestAdoptRights: so do labels and rights.
 func TestAdoptRights(t *testing.T) {
 	o := proxytest.DepartmentOptions(t)
 	s := proxytest.Open(t, proxytest.Department(t), o)
@@ -75,14 +75,14 @@ func TestAdoptRefuses(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	o.Auth.APIKey, o.CORS.Credentials, o.CORS.Origins = "new", true, []string{"*"}
 	if err := s.Server.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
-		t.Errorf("credentials for all sites: %v", err)
+		t.Errorf("credentials are allowed for all sites: %v", err)
 	}
 	if got := s.Get("/api/activities").StatusCode; got != 200 {
-		t.Errorf("the former options are gone: status %d", got)
+		t.Errorf("with the former options: status %d", got)
 	}
 }
 
-// TestAdoptUnderTraffic: every answer is by one of the options.
+// TestAdoptUnderTraffic: every answer uses exactly one version of the options.
 func TestAdoptUnderTraffic(t *testing.T) {
 	o := proxytest.Options(t)
 	s := proxytest.Open(t, proxytest.Institute(t), o)

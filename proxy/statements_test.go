@@ -14,7 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-// The records below have every field that API.md lists of their kind.
+// The records below have every field that API.md lists for their kind.
 const (
 	wholeActivity = `{"_id":{"$oid":"64a0000000000000000000aa"},"id":"own","type":"publication","subtype":"article","year":2024,` +
 		`"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],"editors":[{"last":"Bee"}],"doi":"10.5555/1","pubmed":1,` +
@@ -46,12 +46,12 @@ func wholeRecords(t testing.TB) *proxytest.Store {
 	return s
 }
 
-// TestFieldsOfRecords: every field that API.md lists is answered as it is stored,
-// in whole records and as a column.
+// TestFieldsOfRecords: every field that API.md lists is answered as stored, in whole records and as
+// a column.
 func TestFieldsOfRecords(t *testing.T) {
 	s := proxytest.Open(t, wholeRecords(t), proxytest.HoldingsOptions(t))
 	tests := []struct {
-		name, whole, columns string // whole is "" where no endpoint gives whole records
+		name, whole, columns string // whole is "" if the endpoint returns no whole records
 		record               string
 	}{
 		{"activity", "/api/activities?full=1", "", wholeActivity},
@@ -67,7 +67,7 @@ func TestFieldsOfRecords(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.whole != "" {
 				got := string(s.Get(tt.whole).Envelope(t).Data)
-				// Events have an id added at the end.
+				// Events get an id at the end.
 				got = strings.Replace(strings.Trim(got, "[]"), `,"id":"64a0000000000000000000ff"}`, "}", 1)
 				if got != tt.record {
 					t.Errorf("got  %s\nwant %s", got, tt.record)
@@ -80,8 +80,8 @@ func TestFieldsOfRecords(t *testing.T) {
 	}
 }
 
-// checkColumns asks for every field of a record by itself. What unwinding takes
-// apart is compared by its first element.
+// checkColumns requests every field of a record as the only column. For unwound arrays it compares
+// the first element.
 func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 	t.Helper()
 	var fields map[string]json.RawMessage
@@ -89,7 +89,7 @@ func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 		t.Fatal(err)
 	}
 	for name, want := range fields {
-		if name == "id" { // generated, unless projects and proposals are asked for it
+		if name == "id" { // the server generates it, except for projects and proposals
 			continue
 		}
 		var rows []map[string]json.RawMessage
@@ -131,11 +131,11 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// paged are calls of every endpoint that has pages, and how many rows there are.
+// paged are calls of every endpoint with pages, and the number of their rows.
 var paged = []struct {
 	name, target string
 	rows         int
-	noOffset     bool // the endpoint has limit alone
+	noOffset     bool // the endpoint has only limit
 }{
 	{"activities", "/api/activities", 3, false},
 	{"activities, columns", "/api/activities?columns=title", 3, false},
@@ -165,8 +165,8 @@ func everything(t testing.TB) (s *proxytest.Site, session []string) {
 	return s, []string{"Authorization", "Bearer " + proxytest.Token(t, admin, secret)}
 }
 
-// TestEveryPage: count is the number before paging, limit and offset are in the envelope, a
-// negative offset is 0, and what lies past the end is empty.
+// TestEveryPage: count is the number of rows before paging, limit and offset are in the envelope, a
+// negative offset is 0, and a page past the end is empty.
 func TestEveryPage(t *testing.T) {
 	s, session := everything(t)
 	for _, tt := range paged {
@@ -204,8 +204,7 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// TestNoPages: where there are no pages, limit and offset change nothing, not even
-// if they are wrong.
+// TestNoPages: endpoints without pages ignore limit and offset, even malformed ones.
 func TestNoPages(t *testing.T) {
 	s, session := everything(t)
 	for _, target := range []string{
@@ -224,8 +223,8 @@ func TestNoPages(t *testing.T) {
 	}
 }
 
-// TestFilterForms: json overrides filter, search replaces both, and both forms of
-// a filter say the same, at every endpoint that has them.
+// TestFilterForms: json overrides filter, search replaces both, and both forms of a filter mean the
+// same, at every endpoint that has them.
 func TestFilterForms(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	q := url.QueryEscape
@@ -251,8 +250,7 @@ func TestFilterForms(t *testing.T) {
 	}
 }
 
-// TestWithoutRaw: what is not a project or a proposal is never rendered, with raw
-// or without.
+// TestWithoutRaw: only projects and proposals are rendered, with raw or without.
 func TestWithoutRaw(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	for _, name := range []string{"journals", "persons", "activities", "conferences"} {
@@ -263,7 +261,7 @@ func TestWithoutRaw(t *testing.T) {
 	}
 }
 
-// TestSearchReadsNoModes: full and formatted mean nothing to searches.
+// TestSearchReadsNoModes: searches ignore full and formatted.
 func TestSearchReadsNoModes(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	for _, name := range []string{"proposals", "projects", "journals", "persons", "activities", "conferences"} {
@@ -274,7 +272,8 @@ func TestSearchReadsNoModes(t *testing.T) {
 	}
 }
 
-// TestHiddenIsNoFilter: no endpoint of the API leaves out records because of their fields hide and workflow.
+// TestHiddenIsNoFilter: no endpoint of the API omits records because of their fields hide and
+// workflow.
 func TestHiddenIsNoFilter(t *testing.T) {
 	s := proxytest.NewStore()
 	s.Publish(rules.ViewActivities, proxytest.Parse(t,
@@ -288,7 +287,7 @@ func TestHiddenIsNoFilter(t *testing.T) {
 	}
 }
 
-// TestNoAddedIDWithoutColumns: a whole person has only the id that is stored.
+// TestNoAddedIDWithoutColumns: a whole person has only the stored id.
 func TestNoAddedIDWithoutColumns(t *testing.T) {
 	s := proxytest.Open(t, wholeRecords(t), proxytest.Options(t))
 	tests := []struct {
@@ -309,8 +308,8 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 	}
 }
 
-// TestAllPersonsAreFound: persons are searched whether they are active, have a
-// username or are members of anything.
+// TestAllPersonsAreFound: searches include persons that are inactive, have no username or belong to
+// no unit.
 func TestAllPersonsAreFound(t *testing.T) {
 	s := proxytest.NewStore()
 	s.Publish(rules.ViewPersons, proxytest.Parse(t,

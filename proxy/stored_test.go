@@ -17,8 +17,8 @@ import (
 	"vitrine/rules"
 )
 
-// TestInStore runs the suites that fix what is answered with views that stay in the
-// store: where rows are makes no difference.
+// TestInStore runs the suites on answers with views that stay in the store: the answers do not
+// depend on where the rows are.
 func TestInStore(t *testing.T) {
 	proxytest.InStore(t, map[string]func(*testing.T){
 		"FieldsOfRecords":    TestFieldsOfRecords,
@@ -32,7 +32,7 @@ func TestInStore(t *testing.T) {
 	})
 }
 
-// TestModeIsTold: an operator sees where the rows of each view are.
+// TestModeIsTold: the operator's listener reports where the rows of each view are.
 func TestModeIsTold(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
@@ -41,12 +41,12 @@ func TestModeIsTold(t *testing.T) {
 		t.Errorf("modes are not reported: %s", body)
 	}
 	if text := string(s.Admin(http.MethodGet, "/metrics").Body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {
-		t.Error("the metrics do not tell the mode")
+		t.Error("the metrics do not report the mode")
 	}
 }
 
-// TestAnswerCatchesUp asks while the front end knows of an older generation only: it
-// finds out, and answers from the newest.
+// TestAnswerCatchesUp requests while the front end knows only an older generation: it notices, and
+// answers from the newest.
 func TestAnswerCatchesUp(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
@@ -57,7 +57,7 @@ func TestAnswerCatchesUp(t *testing.T) {
 	}
 	for n := range 3 {
 		before := *s.Get(query + "&columns[]=first").Envelope(t).Count
-		proxytest.Until(t, "the answer is kept", func() bool { // it is put away beside the request
+		proxytest.Until(t, "the answer is kept", func() bool { // the cache stores it while the request goes on
 			return strings.HasSuffix(s.Get(query+"&columns[]=first").Header.Get("Cache-Status"), "hit")
 		})
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: n}, {Key: "first", Value: "Ada"}})
@@ -65,9 +65,9 @@ func TestAnswerCatchesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Store.Publish(rules.ViewPersons, doc)
-		// The view may have been refreshed by now.
+		// The view may have been refreshed meanwhile.
 		if kept := *s.Get(query + "&columns[]=first").Envelope(t).Count; kept != before && kept != before+1 {
-			t.Errorf("count %d of an answer that is kept, want %d", kept, before)
+			t.Errorf("count %d of a cached answer, want %d", kept, before)
 		}
 		if got := *s.Get(query + fmt.Sprintf("&columns[]=last&columns[]=x%d", n)).Envelope(t).Count; got != before+1 {
 			t.Errorf("count %d after a publication, want %d", got, before+1)
@@ -75,8 +75,8 @@ func TestAnswerCatchesUp(t *testing.T) {
 	}
 }
 
-// TestBrokenOff lets a view go on while it is read, again and again: what is kept
-// fails as a whole, and what is on its way already never looks complete.
+// TestBrokenOff replaces a view again and again while it is read: an answer built for the cache
+// fails as a whole, and a streamed answer never looks complete.
 func TestBrokenOff(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
@@ -85,7 +85,7 @@ func TestBrokenOff(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Many(t, 300), o)
 	s.Store.Embedded.Breaks.Store(true)
 	if res := s.Get("/api/activities?limit=1000"); res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("status %d of an answer that is kept, want 503", res.StatusCode)
+		t.Errorf("status %d of an answer for the cache, want 503", res.StatusCode)
 	}
 	o.Limits.KeptBytes = 1
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -102,7 +102,7 @@ func TestBrokenOff(t *testing.T) {
 	streaming.Store.Embedded.Breaks.Store(true)
 	broken, err := client.Get("http://" + at.Addr + "/api/all-activities?type=")
 	if err != nil {
-		return // broken off before anything was sent
+		return // aborted before the first byte
 	}
 	defer broken.Body.Close()
 	if text, err := io.ReadAll(broken.Body); err == nil && broken.StatusCode == http.StatusOK {

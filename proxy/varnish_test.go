@@ -31,8 +31,8 @@ func (f failing) Status() []view.Status {
 	return f.Source.Status()
 }
 
-// TestVarnish puts Varnish in front: it keeps answers before, during and after an outage
-// of the store alike, and none that needs a key.
+// TestVarnish puts Varnish in front: it caches answers before, during and after an outage of the
+// store, but none that needs a key.
 func TestVarnish(t *testing.T) {
 	proxytest.WholeOnly(t)
 	daemon, err := exec.LookPath("varnishd")
@@ -60,16 +60,16 @@ func TestVarnish(t *testing.T) {
 		if res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d", path, res.StatusCode)
 		}
-		return len(strings.Fields(res.Header.Get("X-Varnish"))) == 2 // the request, and the one it was kept from
+		return len(strings.Fields(res.Header.Get("X-Varnish"))) == 2 // of this request, and of the one that filled the cache
 	}
 	for i, outage := range []bool{false, true, false} {
 		away.Store(outage)
 		for n := range 4 {
 			if kept := statusOf(fmt.Sprintf("/api/activities?offset=%d&limit=1", i)); kept != (n > 0) {
-				t.Errorf("outage %v, request %d: kept %v", outage, n, kept)
+				t.Errorf("outage %v, request %d: cached %v", outage, n, kept)
 			}
 			if statusOf("/portfolio/spectrum?apikey=k") {
-				t.Errorf("outage %v: an answer to a key was kept", outage)
+				t.Errorf("outage %v: an answer that needs a key was cached", outage)
 			}
 		}
 	}
@@ -92,11 +92,11 @@ func listening(t *testing.T, server *proxy.Server) (addr string) {
 	return ln.Addr().String()
 }
 
-// varnish starts Varnish before an origin, on a socket that it chooses a port for, and
-// returns its URL when it answers.
+// varnish starts Varnish in front of an origin, on a port that it chooses, and returns its URL when
+// it answers.
 func varnish(t *testing.T, daemon, origin string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "varnish") // of another user than the test's
+	dir, err := os.MkdirTemp("", "varnish") // Varnish runs as another user than the test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestBadInput: whatever a client sends gets an envelope, and a 4xx that says
-// which parameter was wrong.
+// TestBadInput: the response to a bad request is an envelope with status 4xx that names the wrong
+// parameter.
 func TestBadInput(t *testing.T) {
 	j := func(filter string) string { return "/api/activities?json=" + url.QueryEscape(filter) }
 	f := func(query string) string { return "/api/activities?" + query }

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBracketReadings: a value in brackets matches as the string it is, and as
-// what it reads as (DESIGN.md: 5).
+// TestBracketReadings: a value in brackets matches both as a string and as the value that its text
+// denotes (DESIGN.md: 5).
 func TestBracketReadings(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	tests := []struct {
@@ -84,8 +84,8 @@ func escaped(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// TestBracketsEqualJSON: a filter of strings means the same in brackets and in
-// JSON. The values are such that each has one reading.
+// TestBracketsEqualJSON: a filter of strings means the same in brackets and in JSON. Each value
+// here has only one reading.
 func TestBracketsEqualJSON(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	rapid.Check(t, func(rt *rapid.T) {

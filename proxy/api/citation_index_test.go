@@ -8,7 +8,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestCitationIndexAge: an answer says how old it is, and when it is past its time.
+// TestCitationIndexAge: an answer states its age, and whether it has expired.
 func TestCitationIndexAge(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Citations = &proxytest.Index{}
@@ -25,7 +25,7 @@ func TestCitationIndex(t *testing.T) {
 	tests := []struct {
 		name, query string
 		status      int
-		body        string // of an error, its name
+		body        string // for an error, its name
 		asked       string
 	}{
 		{"profile", "?user=Known", 200, proxytest.KnownProfile, "Known"},
@@ -48,7 +48,7 @@ func TestCitationIndex(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			known := &proxytest.Index{}
 			o := proxytest.DepartmentOptions(t)
-			o.Citations, o.Auth.APIKey = known, "Right" // which is not asked for
+			o.Citations, o.Auth.APIKey = known, "Right" // these endpoints need no key
 			res := proxytest.Open(t, proxytest.Department(t), o).Get("/api/citation-index" + tt.query)
 			if res.StatusCode != tt.status {
 				t.Fatalf("status %d, want %d: %s", res.StatusCode, tt.status, res.Body)
@@ -92,8 +92,8 @@ func TestCitationIndexConditional(t *testing.T) {
 	}
 }
 
-// TestMadeUpCitationUsers: a client that makes up users is soon not asked for more of them,
-// but for those that are known.
+// TestMadeUpCitationUsers: after some requests for made-up users, the client gets answers only for
+// known users.
 func TestMadeUpCitationUsers(t *testing.T) {
 	known := &proxytest.Index{}
 	o := proxytest.DepartmentOptions(t)
@@ -107,7 +107,7 @@ func TestMadeUpCitationUsers(t *testing.T) {
 		}
 	}
 	if refused != 15 || len(known.Asked) != 5 {
-		t.Errorf("of 20 made-up users %d were refused and %d asked for, want 15 and 5", refused, len(known.Asked))
+		t.Errorf("of 20 made-up users %d were refused and %d looked up, want 15 and 5", refused, len(known.Asked))
 	}
 	if got := s.Get("/api/citation-index?user=Known").StatusCode; got != 200 {
 		t.Errorf("status %d for a known user", got)

@@ -11,8 +11,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestExpressionErrors: what is wrong with a filter, also if only a record brings it
-// out, is answered with parameter, place and reason.
+// TestExpressionErrors: the answer to a wrong filter names parameter, place and reason, even if
+// only a record reveals the mistake.
 func TestExpressionErrors(t *testing.T) {
 	s := shelf(t, `{"title":"moths","a":[1,2],"n":1}`, `{"n":2}`)
 	for filter, want := range map[string]string{
@@ -32,7 +32,7 @@ func TestExpressionErrors(t *testing.T) {
 			t.Errorf("%s: status %d %.300s, want %s", filter, r.StatusCode, r.Body, want)
 		}
 	}
-	// Only records that the other conditions leave open are asked.
+	// The expression is evaluated only on records that match the other conditions.
 	for _, filter := range []string{`{"$expr":{"$size":"$a"},"title":"moths"}`, `{"$or":[{"$expr":{"$size":"$a"}},{"n":2}]}`} {
 		if r := s.Get("/api/search/journals?json=" + url.QueryEscape(filter)); r.StatusCode != 200 {
 			t.Errorf("%s: status %d %.300s", filter, r.StatusCode, r.Body)
@@ -40,7 +40,7 @@ func TestExpressionErrors(t *testing.T) {
 	}
 }
 
-// TestNow: an answer by $$NOW holds for its second, and says so.
+// TestNow: an answer computed with $$NOW is valid for one second, and its headers say so.
 func TestNow(t *testing.T) {
 	var seconds atomic.Int64
 	o := proxytest.HoldingsOptions(t)
@@ -64,8 +64,8 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestGroupsSkipWhatIsNoDocument: inside an array a path goes through documents alone, for
-// groups, figures and unwound rows as in MongoDB's aggregation.
+// TestGroupsSkipWhatIsNoDocument: inside an array a path follows only documents, for groups,
+// figures and unwound rows, as in MongoDB's aggregation.
 func TestGroupsSkipWhatIsNoDocument(t *testing.T) {
 	s := shelf(t, `{"z":[[{"v":9}]],"a":[[{"b":1}],{"b":2},3],"topics":[[{"b":[[{"c":1}],{"c":2}]}],{"b":[[{"c":3}],{"c":4}]}],"n":1}`)
 	for path, value := range map[string]string{"z.v": `[]`, "a.b": `[2]`} {
@@ -81,7 +81,7 @@ func TestGroupsSkipWhatIsNoDocument(t *testing.T) {
 			t.Errorf("a filter by $%s finds %d rows", path, got)
 		}
 	}
-	// An element that unwinding puts in the place of its array is a value like any other.
+	// An element that replaces its array by unwinding is a value like any other.
 	got := string(s.Get("/api/search/journals?aggregate=topics.b.c").Envelope(t).Data)
 	if want := `[{"count":1,"value":[4]},{"count":1,"value":[[2]]}]`; got != want {
 		t.Errorf("unwound: got %s, want %s", got, want)

@@ -36,8 +36,8 @@ func params(text string) query.Params {
 	})
 }
 
-// TestFragments: what each fragment of an activity shows of a record that has it, and of one
-// that has nothing.
+// TestFragments: each fragment of an activity, for a record with all its fields and for an empty
+// record.
 func TestFragments(t *testing.T) {
 	full := parse(t, `{"_id":"a","type":"publication","subtype":"article","year":{"$numberDouble":"2020"},"start_date":"2020-01-02",
 		"units":["BIO"],"epub":true,"topics":["t1"],"affiliated":true,"workflow":{"status":"draft"},"tags":["x"],"doi":"doi:10.1/a(b)",
@@ -73,7 +73,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// TestExternalLink: the first of DOI, PubMed and URL, escaped as a path.
+// TestExternalLink: the link is the first of DOI, PubMed and URL, escaped as a path.
 func TestExternalLink(t *testing.T) {
 	for record, want := range map[string]string{
 		`{}`:                                                    "",
@@ -93,7 +93,7 @@ func TestExternalLink(t *testing.T) {
 	}
 }
 
-// TestFundingNumbers: values are decoded once more than a query string is.
+// TestFundingNumbers: values are decoded once more than the query string.
 func TestFundingNumbers(t *testing.T) {
 	for text, want := range map[string][]string{
 		"number=a,b":                 {"a", "b"},
@@ -115,7 +115,7 @@ func TestFundingNumbers(t *testing.T) {
 	}
 }
 
-// TestRecordRow: columns of a record, raw and rendered, with the id that counts.
+// TestRecordRow: columns of a record, raw and rendered, with the right id.
 func TestRecordRow(t *testing.T) {
 	doc := parse(t, `{"_id":{"$oid":"64a000000000000000000008"},"id":"own","title":"<i>T</i><script>x</script>","a":{"b":1,"c":2},"n":null,"persons":[]}`)
 	for _, tt := range []struct {

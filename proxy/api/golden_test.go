@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden answers anew; then check each by hand against API.md")
 
-// TestGolden compares whole answers. The files hold the body as sent, one line
-// for each row, so that a change can be read.
+// TestGolden compares whole answers. The files hold the body as sent, one row a line, so that
+// people can read a change.
 func TestGolden(t *testing.T) {
 	q := url.QueryEscape
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))

@@ -30,14 +30,14 @@ func lastOf(e proxytest.Envelope, t testing.TB) string {
 	return strings.Join(all, " ")
 }
 
-// TestFormatted: two documents, one after the other, or the table alone.
+// TestFormatted: the answer is two documents, one after the other, or only the table.
 func TestFormatted(t *testing.T) {
 	two := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	o := proxytest.HoldingsOptions(t)
 	o.Limits.KeptBytes = 1
 	streaming := proxytest.Open(t, proxytest.Holdings(t), o)
 	if got, want := streaming.Get("/api/projects?formatted").Body, two.Get("/api/projects?formatted").Body; string(got) != string(want) {
-		t.Errorf("streamed %d bytes, kept %d", len(got), len(want))
+		t.Errorf("streamed %d bytes, cached %d", len(got), len(want))
 	}
 	o = proxytest.HoldingsOptions(t)
 	o.FormattedSingle = true
@@ -46,12 +46,12 @@ func TestFormatted(t *testing.T) {
 	table := one.Get("/api/projects?formatted=0&limit=1&offset=2&raw&lang=de")
 	compare(t, filepath.Join("testdata", "golden", "projects_formatted.json"), table.Body)
 	if n := len(table.Envelope(t).Rows(t)); n != 4 {
-		t.Errorf("the table has %d rows, want all 4: pages are of the list", n)
+		t.Errorf("the table has %d rows, want all 4: only the list is paged", n)
 	}
 	for _, query := range []string{"", "&limit=1&offset=2", "&raw", "&columns[]=name", "&json=" + url.QueryEscape(`{"name":"OWL"}`)} {
 		both := two.Get("/api/projects?formatted" + query)
 		if both.StatusCode != http.StatusOK || json.Valid(both.Body) {
-			t.Errorf("%s: status %d; two documents are not one", query, both.StatusCode)
+			t.Errorf("%s: status %d; want two documents", query, both.StatusCode)
 		}
 		want := append(one.Get("/api/projects?formatted"+query).Body, two.Get("/api/projects?x"+query).Body...)
 		if !bytes.Equal(both.Body, want) {
@@ -60,8 +60,8 @@ func TestFormatted(t *testing.T) {
 	}
 }
 
-// TestFormattedCountsAnew: the table counts activities, so that it changes with
-// them although the projects are the same.
+// TestFormattedCountsAnew: the table counts activities, so it changes with them even if the
+// projects do not change.
 func TestFormattedCountsAnew(t *testing.T) {
 	o := proxytest.HoldingsOptions(t)
 	o.FormattedSingle = true
@@ -76,8 +76,8 @@ func TestFormattedCountsAnew(t *testing.T) {
 	}
 }
 
-// TestPublicCast: a top-level value of public is cast to a boolean, also in ways
-// that only PHP would.
+// TestPublicCast: a top-level value of public is cast to a boolean, also in ways in which only PHP
+// casts it.
 func TestPublicCast(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	j := func(filter string) string { return "json=" + url.QueryEscape(filter) }
@@ -154,7 +154,7 @@ func TestFundingNumbers(t *testing.T) {
 	}
 }
 
-// TestSearch: search replaces the filter and is an expression on the title.
+// TestSearch: search replaces the filter and becomes an expression on the title.
 func TestSearch(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
 	q := url.QueryEscape
@@ -181,8 +181,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestOwnOnly: without the permission only what a session's user is linked to or
-// has created is seen, joined to whatever filter the caller has.
+// TestOwnOnly: without the permission a session sees only records that its user is linked to or has
+// created, whatever the caller's filter.
 func TestOwnOnly(t *testing.T) {
 	o := proxytest.HoldingsOptions(t)
 	rights := access.New(access.Options{Roles: map[string][]access.Permission{"reader": {access.ProjectsView}}})
@@ -234,7 +234,7 @@ func TestOwnOnly(t *testing.T) {
 	}
 }
 
-// TestHoldingsBadInput: what cannot be answered says which parameter was wrong.
+// TestHoldingsBadInput: the response to a bad request names the wrong parameter.
 func TestHoldingsBadInput(t *testing.T) {
 	o := proxytest.HoldingsOptions(t)
 	o.Filter.MaxNodes = 1000
@@ -278,14 +278,14 @@ func TestHoldingsBadInput(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := s.Get(tt.target).Envelope(t)
 			if e.Status != http.StatusBadRequest || e.Error != "WrongCall" || !strings.Contains(e.Msg, tt.msg) {
-				t.Errorf("got %d %s %q, want a WrongCall that tells %q", e.Status, e.Error, e.Msg, tt.msg)
+				t.Errorf("got %d %s %q, want a WrongCall that contains %q", e.Status, e.Error, e.Msg, tt.msg)
 			}
 		})
 	}
 	if e := s.Get("/api/search/unheard").Envelope(t); e.Status != http.StatusNotFound {
 		t.Errorf("unknown search: %d", e.Status)
 	}
-	// What a mode does not read cannot be wrong in it.
+	// Parameters that a mode does not read are not checked in it.
 	for _, target := range []string{"/api/projects?full&limit=x&columns[]=$a", "/api/search/projects?aggregate_function=max"} {
 		if e := s.Get(target).Envelope(t); e.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", target, e.Status, e.Msg)

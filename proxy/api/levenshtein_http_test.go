@@ -39,7 +39,7 @@ func TestLevenshtein(t *testing.T) {
 			if got := string(s.Get(target).Body); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			// Exact look-ups are overwritten by the comparison, whatever they find.
+			// The comparison overwrites exact look-ups, whatever their result.
 			if got := string(s.Get(target + "&doi=10.1000/1&pubmed[]=1").Body); got != tt.want {
 				t.Errorf("with identifiers: got %s", got)
 			}
@@ -55,13 +55,13 @@ func TestLevenshteinOfNothing(t *testing.T) {
 	}
 }
 
-// TestLevenshteinFollowsTheView: the corpus is that of the snapshot answered from.
+// TestLevenshteinFollowsTheView: the corpus belongs to the snapshot that the answer comes from.
 func TestLevenshteinFollowsTheView(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
 	ask := func(want string) {
 		t.Helper()
 		var asking sync.WaitGroup
-		for i := range 8 { // different answers, so that no flight joins them
+		for i := range 8 { // different answers, so that they do not share a flight
 			asking.Go(func() { s.Get(fmt.Sprintf("/api/levenshtein?title=worlds%d", i)) })
 		}
 		asking.Wait()

@@ -13,8 +13,8 @@ import (
 	"vitrine/cache/view/index"
 )
 
-// TestCorpusInTurn: a request that waits for the corpus leaves its turn to others, and one that
-// ends leaves the corpus to them.
+// TestCorpusInTurn: a request that waits for the corpus yields its turn to others; if the client of
+// a request leaves, other requests can load the corpus.
 func TestCorpusInTurn(t *testing.T) {
 	e, err := New(Options{}, Shared{Now: time.Now})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestCorpusInTurn(t *testing.T) {
 	defer leave()
 	found := make(chan error, 2)
 	for _, client := range []context.Context{waiting, t.Context()} {
-		ctx, turn, err := q.Begin(client) // the second has the turn that the first left
+		ctx, turn, err := q.Begin(client) // the second request gets the turn that the first yielded
 		if err != nil {
 			t.Fatal(err)
 		}

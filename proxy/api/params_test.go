@@ -8,8 +8,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestParameters holds what API.md and the decisions beside it say of single
-// parameters: which rows come, and how many are counted.
+// TestParameters checks what API.md and DESIGN.md say of single parameters: which rows are
+// returned, and how many are counted.
 func TestParameters(t *testing.T) {
 	q := url.QueryEscape
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
@@ -88,7 +88,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestPaginationIsTold: limit and offset stand in an answer exactly when it is paginated.
+// TestPaginationIsTold: an answer contains limit and offset exactly if it is paginated.
 func TestPaginationIsTold(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	tests := []struct {

@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// heldRecords are records whose look-up begins and ends when a test says so.
+// heldRecords are records whose look-up the test starts and ends.
 type heldRecords struct{ began, end chan bool }
 
 func (r heldRecords) Find(ctx context.Context, _ string, _ origin.Query) iter.Seq2[bson.Raw, error] {
@@ -24,7 +24,8 @@ func (r heldRecords) Find(ctx context.Context, _ string, _ origin.Query) iter.Se
 	}
 }
 
-// TestLookUpOutlivesItsFirstCaller: a caller that leaves does not fail those who wait.
+// TestLookUpOutlivesItsFirstCaller: if the first caller leaves, the look-up goes on for the waiting
+// callers.
 func TestLookUpOutlivesItsFirstCaller(t *testing.T) {
 	records := heldRecords{make(chan bool), make(chan bool)}
 	lookups := newPersonLookup(records, Shared{Now: time.Now, Timeout: time.Minute})

@@ -14,7 +14,7 @@ import (
 	"vitrine/rules/access"
 )
 
-// TestNewYear: with the year changes which activities are recent, at once.
+// TestNewYear: at New Year the set of recent activities changes at once.
 func TestNewYear(t *testing.T) {
 	now := &clock{}
 	o := proxytest.DepartmentOptions(t)
@@ -35,13 +35,13 @@ func TestNewYear(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			now.set(tt.now)
-			for range 3 { // so that it may be kept
+			for range 3 { // the later answers may come from the cache
 				var topics []string
 				for _, row := range s.Get("/portfolio/spectrum").Envelope(t).Rows(t) {
 					var ids []string
 					recent, given := row["activities"].([]any)
 					if given && len(recent) == 0 {
-						t.Error("activities is given, and empty")
+						t.Error("activities must be present, and empty")
 					}
 					for _, a := range recent {
 						id := a.(map[string]any)["id"].(string)
@@ -116,8 +116,8 @@ func TestSpectrumWithout(t *testing.T) {
 	}
 }
 
-// TestSpectrumAccess: the portfolio has a key of its own; who has no permission
-// gets an empty list.
+// TestSpectrumAccess: the portfolio has its own key; callers without the permission get an empty
+// list.
 func TestSpectrumAccess(t *testing.T) {
 	secret := []byte("session secret")
 	rights := func(o access.Options) *access.Policy {
@@ -161,7 +161,7 @@ func TestSpectrumAccess(t *testing.T) {
 			o.Auth.Session = auth.SessionOptions{Secret: secret}
 			o.Fresh.MaxAge = time.Minute
 			s := proxytest.Open(t, proxytest.Department(t), o)
-			for range 2 { // what one may see is not kept for another
+			for range 2 { // callers with other rights must not get the cached answer
 				if tt.headers != nil && tt.headers[0] == "Authorization" {
 					s.Get("/portfolio/spectrum", bearer("ada")...)
 				}
@@ -189,7 +189,7 @@ func TestSpectrumAccess(t *testing.T) {
 	}
 }
 
-// TestKeysOfRecords: the records' endpoints ask for the API's key.
+// TestKeysOfRecords: the endpoints of records require the API's key.
 func TestKeysOfRecords(t *testing.T) {
 	o := proxytest.DepartmentOptions(t)
 	o.Auth.APIKey, o.Auth.PortfolioKey = "Api", "Portfolio"

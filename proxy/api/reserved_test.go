@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// TestReservedFields: what jobs add to rows for this program is in no answer of the API,
-// as a row comes whole or in any other form, and no parameter may name it.
+// TestReservedFields: no answer of the API contains the fields that jobs add to rows for this
+// program, in any form, and no parameter may name them.
 func TestReservedFields(t *testing.T) {
 	s := proxytest.NewStore()
 	note, err := ejson.Parse([]byte(`{"_id":"1","id":"one","username":"ann","name":"N","title":"T <i>x</i>","year":2021,"start":"2021-01-01","public":true,"affiliated":true,

@@ -37,7 +37,7 @@ func journals(t testing.TB, written ...string) *proxytest.Store {
 	return s
 }
 
-// TestFigures: only numbers count, of any type; groups are sorted by their figure.
+// TestFigures: figures count only numbers, of any type; groups are sorted by their figure.
 func TestFigures(t *testing.T) {
 	s := shelf(t,
 		`{"a":{"k":1},"n":1}`,
@@ -75,7 +75,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSumBeyondIntegers: sums that no 64 bits hold go on as real numbers.
+// TestSumBeyondIntegers: a sum that overflows 64 bits continues as a double.
 func TestSumBeyondIntegers(t *testing.T) {
 	big := `{"n":{"$numberLong":"9223372036854775807"}}`
 	s := shelf(t, big, big, `{"n":-1}`)
@@ -85,8 +85,8 @@ func TestSumBeyondIntegers(t *testing.T) {
 	}
 }
 
-// TestUnwindingAgainstPlain compares rows and groups with a plain computation
-// over random records with two arrays.
+// TestUnwindingAgainstPlain compares rows and groups with a plain computation over random records
+// with two arrays.
 func TestUnwindingAgainstPlain(t *testing.T) {
 	proxytest.WholeOnly(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -36,8 +36,8 @@ func records(t testing.TB, err error, docs ...string) iter.Seq2[index.Row, error
 	}
 }
 
-// TestUnwinding: a row for each combination of elements, the last array turning fastest, and
-// the same rows by number.
+// TestUnwinding: unwinding makes a row for each combination of elements, the last array varying
+// fastest, and gives the same rows by number.
 func TestUnwinding(t *testing.T) {
 	docs := []string{`{"_id":1,"topics":["a","b"],"units":[1,2,3]}`, `{"_id":2,"topics":[],"units":7}`, `{"_id":3,"units":[4]}`}
 	u := unwindingOf("topics.x", "title", "units", "topics")
@@ -82,7 +82,7 @@ func TestUnwinding(t *testing.T) {
 	}
 }
 
-// TestTally: sums, means and medians of what are numbers, joined in two halves.
+// TestTally: sums, means and medians count only numbers; two halves are merged.
 func TestTally(t *testing.T) {
 	for _, tt := range []struct{ values, sum, mean, median string }{
 		{`[]`, "0", "null", "null"},

@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/access"
 )
 
-// TestIgnoredIsTold: what a call asks for and is not read is named, and refused where
-// strictness is asked for.
+// TestIgnoredIsTold: the answer names the parameters that were ignored; in strict mode they are an
+// error.
 func TestIgnoredIsTold(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	for target, want := range map[string]string{
@@ -65,8 +65,8 @@ func TestIgnoredIsTold(t *testing.T) {
 	}
 }
 
-// TestUnknownPathsAreTold: so are columns, groups and paths of filters that no record has,
-// kept answers, empty ones and streams included; of views in the store it is not known.
+// TestUnknownPathsAreTold: the answer also names columns, groups and paths of filters that no
+// record has, in cached, empty and streamed answers; for views in the store this is unknown.
 func TestUnknownPathsAreTold(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.KeptBytes = 2000
@@ -98,8 +98,8 @@ func TestUnknownPathsAreTold(t *testing.T) {
 	}
 }
 
-// TestUnknownPathsAreToldOfTheirCall: a call that names such a path and one that asks the
-// same without naming it get the same bytes, whichever comes first, and only the one the path.
+// TestUnknownPathsAreToldOfTheirCall: a call that names an unknown path and an equal call without
+// it get the same bytes in either order, and only the first reports the path.
 func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
 	if proxytest.ViewsAre != view.Memory {
 		t.Skip("views are in the store")
@@ -119,7 +119,7 @@ func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
 	}
 }
 
-// TestCutListsSaySo: a list that the lack of a permission cuts names the permission.
+// TestCutListsSaySo: a list shortened for lack of a permission names the permission.
 func TestCutListsSaySo(t *testing.T) {
 	o := proxytest.Options(t)
 	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView}})
@@ -135,8 +135,8 @@ func TestCutListsSaySo(t *testing.T) {
 	}
 }
 
-// TestLastModified: a date is that of the view's publication, and a condition on it holds
-// only as long as nothing else can have changed the answer.
+// TestLastModified: Last-Modified is the view's publication time, and a condition on it holds only
+// while nothing else can have changed the answer.
 func TestLastModified(t *testing.T) {
 	o := proxytest.Options(t)
 	store := proxytest.Institute(t)
@@ -158,7 +158,7 @@ func TestLastModified(t *testing.T) {
 	}
 	get(list, 304, "If-Modified-Since", date)
 	get(list, 304, "If-Modified-Since", later)
-	get(list, 200, "If-Modified-Since", proxytest.Published.Add(time.Second).Format(http.TimeFormat)) // before it was shown here
+	get(list, 200, "If-Modified-Since", proxytest.Published.Add(time.Second).Format(http.TimeFormat)) // before this site loaded the view
 	get(list, 200, "If-Modified-Since", proxytest.Published.Add(-time.Second).Format(http.TimeFormat))
 	get(list, 200, "If-Modified-Since", "soon")
 	get(list, 200, "If-Modified-Since", date, "If-None-Match", `"other"`)
@@ -177,7 +177,7 @@ func TestLastModified(t *testing.T) {
 	}
 }
 
-// TestOtherSpellings: a path is the same with its letters encoded, and / leads on.
+// TestOtherSpellings: a path may have its letters percent-encoded, and / redirects.
 func TestOtherSpellings(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	get := func(target, accept string) (int, string) {

@@ -11,9 +11,9 @@ import (
 	"vitrine/rules/label"
 )
 
-// TestActivityLabelsInAnotherLanguage asks every endpoint that names an activity's
-// type for German: labels that are known are translated, citations stay, and so do
-// the answers that do not ask.
+// TestActivityLabelsInAnotherLanguage requests German from every endpoint that names an activity's
+// type: known labels are translated, citations are not, and neither are answers without the
+// parameter.
 func TestActivityLabelsInAnotherLanguage(t *testing.T) {
 	row := func(text string) []byte { return []byte(text) }
 	s := proxytest.NewStore()
@@ -60,7 +60,7 @@ func TestActivityLabelsInAnotherLanguage(t *testing.T) {
 	}
 	german["type"], german["subtype"] = plain["type"], plain["subtype"]
 	if len(german) != len(plain) || german["activity"] != plain["activity"] || german["raw_type"] != "lecture" {
-		t.Errorf("all-activities differs in more than its labels: German %v, plain %v", german, plain)
+		t.Errorf("all-activities differs not only in labels: German %v, plain %v", german, plain)
 	}
 	if res := site.Get("/api/activities?lang=xx"); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("an unknown language: %s", res.Body)

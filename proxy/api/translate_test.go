@@ -16,7 +16,7 @@ func labels() label.Sets {
 	return label.Sets{label.ActivityType: {"publication": {EN: "Publication", DE: "Publikation"}}}
 }
 
-// TestTranslate: the labels of type and subtype are those of the language, all else stays.
+// TestTranslate: the labels of type and subtype are in the language; everything else is unchanged.
 func TestTranslate(t *testing.T) {
 	const kind = "Publikation"
 	tr := &translator{labels: labels(), lang: "de"}
@@ -35,8 +35,8 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestTranslator: only another language than the configured one needs a translator, and its
-// rows are of the same shape.
+// TestTranslator: only a language other than the configured one needs a translator, which keeps the
+// shape of the rows.
 func TestTranslator(t *testing.T) {
 	e, err := New(Options{Labels: labels(), Language: "de"}, Shared{Now: func() time.Time { return time.Unix(1700000000, 0) }})
 	if err != nil {
@@ -63,7 +63,7 @@ func TestTranslator(t *testing.T) {
 	}
 }
 
-// TestNamedIn: records of a user, and none without a user.
+// TestNamedIn: a record names its persons and its creator, and never the empty user.
 func TestNamedIn(t *testing.T) {
 	for _, tt := range []struct {
 		user, record string

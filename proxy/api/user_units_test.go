@@ -18,8 +18,8 @@ func zone(t testing.TB) *time.Location {
 	return time.FixedZone("UTC+2", 2*60*60)
 }
 
-// TestMidnight: in_past is right from the first moment of a day on, in the
-// configured zone, for answers that are kept, too.
+// TestMidnight: in_past is right from the first moment of a day on, in the configured zone, also in
+// cached answers.
 func TestMidnight(t *testing.T) {
 	now := &clock{}
 	o := proxytest.DepartmentOptions(t)
@@ -29,7 +29,7 @@ func TestMidnight(t *testing.T) {
 	tests := []struct {
 		name, id string
 		now      time.Time
-		past     string // the units that are
+		past     string // the units whose in_past is true
 	}{
 		// Ada's second time in SOIL ends on 6 May.
 		{"on the last day", "ada", midnight.Add(-12 * time.Hour), ""},
@@ -44,7 +44,7 @@ func TestMidnight(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			now.set(tt.now)
-			for range 3 { // so that it may be kept
+			for range 3 { // the later answers may come from the cache
 				body := string(s.Get("/api/user-units/" + tt.id).Body)
 				var past []string
 				for _, unit := range strings.Split(body, "},{") {
@@ -62,8 +62,7 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// TestCachesForgetInTime: no cache outside is allowed to keep an answer longer than
-// it holds.
+// TestCachesForgetInTime: external caches must not keep an answer longer than it is valid.
 func TestCachesForgetInTime(t *testing.T) {
 	usual := "public, max-age=60, stale-while-revalidate=600, stale-if-error=3600"
 	midnight := time.Date(2024, time.December, 31, 22, 0, 0, 0, time.UTC)
@@ -93,8 +92,8 @@ func TestCachesForgetInTime(t *testing.T) {
 	}
 }
 
-// TestPersonsOfTheNextGeneration: a person whose record changes, who disappears, or who appears, is shown so from the
-// next generation on, in answers that are kept, too.
+// TestPersonsOfTheNextGeneration: answers show from the next generation on that a person's record
+// changed, disappeared or appeared, also where they were cached.
 func TestPersonsOfTheNextGeneration(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
 	names := units.NewNames(proxytest.OfDepartment(t, "groups"))
@@ -122,7 +121,7 @@ func TestPersonsOfTheNextGeneration(t *testing.T) {
 	}
 	shows := func(when, id string, want ...string) {
 		t.Helper()
-		for _, path := range []string{"/api/users/", "/api/user-units/", "/api/users/", "/api/user-units/"} { // twice, so that it may be kept
+		for _, path := range []string{"/api/users/", "/api/user-units/", "/api/users/", "/api/user-units/"} { // twice: the second answer may come from the cache
 			res := s.Get(path + id)
 			if len(want) == 0 && res.StatusCode == 404 {
 				continue

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules"
 )
 
-// clock is driven by a test.
+// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -36,7 +36,7 @@ func (c *clock) set(now time.Time) {
 
 func (c *clock) advance(d time.Duration) { c.set(c.Now().Add(d)) }
 
-// TestWhoIsMeant: ObjectIDs are looked up as such, everything else as username.
+// TestWhoIsMeant: an ObjectID is looked up as such, any other text as username.
 func TestWhoIsMeant(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
 	tests := []struct {
@@ -134,7 +134,7 @@ func TestBadInputById(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			req := httptest.NewRequest("GET", "/", nil)
-			req.RequestURI = tt.target // as it is: net/url would not let it pass
+			req.RequestURI = tt.target // unchanged: net/url would refuse it
 			e := s.Send(req).Envelope(t)
 			if e.Status != 400 || e.Error != "WrongCall" || !strings.Contains(e.Msg, tt.msg) {
 				t.Errorf("envelope = %+v, want 400 about %s", e, tt.msg)
@@ -148,7 +148,7 @@ func TestBadInputById(t *testing.T) {
 	}
 }
 
-// TestParametersNotRead: what API.md says is not supported changes nothing.
+// TestParametersNotRead: parameters that API.md calls unsupported change nothing.
 func TestParametersNotRead(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
 	rest := "&limit=1&offset=2&full=1&json=%7Bbroken&filter[x]=y&search=nobody&aggregate=x"
@@ -186,8 +186,8 @@ func person(t testing.TB, id, username string) bson.Raw {
 	return doc
 }
 
-// TestNewcomer: whom the view does not have yet is read from the source, once for
-// a while, and so is that there is no person.
+// TestNewcomer: a person who is not in the view is read from the source once in a while; so is the
+// fact that there is no such person.
 func TestNewcomer(t *testing.T) {
 	const id = "66c0000000000000000000aa"
 	source := &proxytest.Records{}
@@ -241,7 +241,7 @@ func TestNewcomer(t *testing.T) {
 	status("/api/users/"+strings.Repeat("x", 1000), 404, 0)
 }
 
-// TestNewcomerAppearsInTheView: then the view's word counts.
+// TestNewcomerAppearsInTheView: once the view has the person, its record counts.
 func TestNewcomerAppearsInTheView(t *testing.T) {
 	source := &proxytest.Records{}
 	source.Set("persons", person(t, "66c0000000000000000000aa", "new"))
@@ -262,8 +262,8 @@ func TestNewcomerAppearsInTheView(t *testing.T) {
 	}
 }
 
-// TestOneLookUpAtATime: who asks for the same newcomer meanwhile waits for the
-// look-up under way or takes its outcome.
+// TestOneLookUpAtATime: concurrent callers who request the same newcomer wait for the running
+// look-up or get its result.
 func TestOneLookUpAtATime(t *testing.T) {
 	source := &proxytest.Records{Held: make(chan struct{})}
 	source.Set("persons", person(t, "66c0000000000000000000aa", "new"))
@@ -288,13 +288,13 @@ func TestOneLookUpAtATime(t *testing.T) {
 	}
 }
 
-// TestManyStrangers: the memory of who does not exist is bounded, and right.
+// TestManyStrangers: the cache of unknown users is bounded, and correct.
 func TestManyStrangers(t *testing.T) {
 	source := &proxytest.Records{}
 	o := proxytest.DepartmentOptions(t)
 	o.Records = source
 	s := proxytest.Open(t, proxytest.Department(t), o)
-	const many = 5000 // more than are remembered
+	const many = 5000 // more than the cache holds
 	for i := range many {
 		if got := s.Get(fmt.Sprintf("/api/users/s%d", i)).StatusCode; got != 404 {
 			t.Fatalf("status %d", got)
@@ -303,12 +303,11 @@ func TestManyStrangers(t *testing.T) {
 	s.Get("/api/users/s0")
 	s.Get(fmt.Sprintf("/api/users/s%d", many-1))
 	if got := source.Times("persons"); got != many+1 {
-		t.Errorf("%d look-ups, want %d: the oldest is forgotten, the newest not", got, many+1)
+		t.Errorf("%d look-ups, want %d: the cache drops the oldest, not the newest", got, many+1)
 	}
 }
 
-// FuzzPerson: whatever stands in the path and the query, there is a valid
-// envelope and never a 5xx.
+// FuzzPerson: for any path and query the response is a valid envelope and never a 5xx.
 func FuzzPerson(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"ada", ""}, {"66c000000000000000000011", "columns[]=units.unit"}, {"%ff", "lang=de"}, {"a%2", "columns=a,a.b"},

@@ -16,8 +16,7 @@ import (
 	"vitrine/rules"
 )
 
-// request returns the context of a request from an address, with headers given as name,
-// value pairs.
+// request returns the context of a request from an address; headers are name, value pairs.
 func request(t *testing.T, from, target string, headers ...string) *fiber.Ctx {
 	t.Helper()
 	var ctx fasthttp.RequestCtx
@@ -33,7 +32,7 @@ func request(t *testing.T, from, target string, headers ...string) *fiber.Ctx {
 	return c
 }
 
-// authenticator returns one whose only known user is ada.
+// authenticator returns an Authenticator whose only known user is ada.
 func authenticator(t *testing.T, o auth.Options, s auth.Shared) *auth.Authenticator {
 	t.Helper()
 	s.Person = func(_ context.Context, user string) (who auth.Caller, known bool, err error) {
@@ -51,7 +50,7 @@ func authenticator(t *testing.T, o auth.Options, s auth.Shared) *auth.Authentica
 	return a
 }
 
-// TestClient: behind trusted proxies the last address counts that is none of theirs.
+// TestClient: behind trusted proxies the client is the last address that is not one of theirs.
 func TestClient(t *testing.T) {
 	a := authenticator(t, auth.Options{Client: auth.ClientOptions{
 		Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
@@ -89,7 +88,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestAdmit: who passes with which key (API.md: Authentication).
+// TestAdmit: which key admits which callers (API.md: Authentication).
 func TestAdmit(t *testing.T) {
 	secret := []byte("session secret")
 	o := auth.Options{APIKey: "Right", PortfolioKey: "Other", Session: auth.SessionOptions{Secret: secret}}
@@ -108,7 +107,7 @@ func TestAdmit(t *testing.T) {
 		target  string
 		headers []string
 		passes  bool
-		want    auth.Caller // but for its user
+		want    auth.Caller // without its user
 		user    string
 	}{
 		{name: "no key is needed", a: open, target: "/api/html?apikey=x", passes: true},
@@ -145,7 +144,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestWrongKeysAreFew: a client that guesses has to wait, and to connect anew.
+// TestWrongKeysAreFew: after some wrong keys a client has to wait, and to connect again.
 func TestWrongKeysAreFew(t *testing.T) {
 	now := time.Now()
 	a := authenticator(t, auth.Options{APIKey: "Right"}, auth.Shared{Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})

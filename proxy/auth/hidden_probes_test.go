@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// revealing are filters that read or test hidden fields in every way there is.
+// revealing are filters that read or test hidden fields in every possible way.
 func revealing() []string {
 	const object = `{"user":"ada","name":"Ada B","mail":SECRET,"phone":[SECRET,{"phone":SECRET}],"affiliated":true}`
 	all := []string{
@@ -43,7 +43,7 @@ func revealing() []string {
 	return all
 }
 
-// probes are requests to every endpoint that would show or test the guess.
+// probes are requests to every endpoint that would reveal whether the guess is right.
 func probes() []string {
 	var all []string
 	add := func(format string, values ...string) {
@@ -63,7 +63,7 @@ func probes() []string {
 		lists = append(lists, "search/"+collection)
 	}
 	for i, list := range lists {
-		every := 5 // the code below some lists is the same
+		every := 5 // some lists share the code below
 		if slices.Contains([]string{"activities", "projects", "search/persons"}, list) {
 			every = 1
 		}

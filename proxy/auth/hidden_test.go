@@ -24,7 +24,7 @@ import (
 	"vitrine/rules/units"
 )
 
-// hiddenFields hides names at every depth, one below another, and the rest of a name.
+// hiddenFields hides two names at every depth, a path, and all names with a prefix.
 func hiddenFields(t testing.TB) *access.Fields {
 	t.Helper()
 	f, err := access.NewFields([]string{"mail", "phone", "units.note", "private_*"})
@@ -34,10 +34,10 @@ func hiddenFields(t testing.TB) *access.Fields {
 	return f
 }
 
-// guess is the secret that requests try to confirm. Extended JSON stands for a secret.
+// guess is the secret that requests try to confirm. Secrets are written in Extended JSON.
 const guess = `"sesam@hidden.example"`
 
-// otherSecrets are what the records of other databases hold in its place.
+// otherSecrets replace the secret in the records of the other databases.
 var otherSecrets = map[string]string{
 	"other text": `"zoe@hidden.example"`, "empty": `""`, "number": `77000077`, "array": `["zoe@hidden.example",{"mail":77000077}]`,
 	"document": `{"a":"zoe@hidden.example","b":[77000077]}`, "null": `null`, "date": `{"$date":"2019-07-07T07:07:07Z"}`,
@@ -81,7 +81,7 @@ func secretive(t testing.TB, secret string) *proxytest.Store {
 	return s
 }
 
-// hiding are options under which adam alone sees hidden fields.
+// hiding returns options under which only adam sees hidden fields.
 func hiding(t testing.TB, secret string) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{
@@ -98,7 +98,7 @@ func hiding(t testing.TB, secret string) proxy.Options {
 	return o
 }
 
-// ask sends a request whose answer may be of records that no description covers.
+// ask sends a request whose answer may contain records that the API's description does not cover.
 func ask(s *proxytest.Site, target string, headers ...string) proxytest.Response {
 	s.T.Helper()
 	req := httptest.NewRequest(http.MethodGet, target, nil)
@@ -109,7 +109,7 @@ func ask(s *proxytest.Site, target string, headers ...string) proxytest.Response
 	return s.Exchange(req)
 }
 
-// answered is all that a client has of an answer, but for the time it took.
+// answered is everything that a client sees of an answer except its duration.
 func answered(res proxytest.Response) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, res.StatusCode, res.ContentLength)
@@ -121,7 +121,7 @@ func answered(res proxytest.Response) string {
 	return b.String() + string(res.Body)
 }
 
-// inMemoryAndStore runs a test where views are in memory, and where they stay in the store.
+// inMemoryAndStore runs a test with views in memory, and with views that stay in the store.
 func inMemoryAndStore(t *testing.T, test func(t *testing.T)) {
 	for _, mode := range []view.Mode{view.Memory, view.Store} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -132,11 +132,11 @@ func inMemoryAndStore(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// TestHiddenFieldsTellNothing asks databases that differ in hidden fields alone: every
-// answer is the same, headers included, whether it is made, kept, streamed or refused.
+// TestHiddenFieldsTellNothing queries databases that differ only in hidden fields: every answer is
+// the same, headers included, whether it is fresh, cached, streamed or an error.
 func TestHiddenFieldsTellNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to a whole run: asks one thing after the other")
+		t.Skip("only in a full run: sends many requests one after the other")
 	}
 	inMemoryAndStore(t, func(t *testing.T) {
 		others := otherSecrets
@@ -159,11 +159,11 @@ func TestHiddenFieldsTellNothing(t *testing.T) {
 				for target, got := range ask(secret) {
 					for _, word := range []string{"zoe@hidden", "77000077", "2019-07-07"} {
 						if strings.Contains(got, word) {
-							t.Fatalf("%s: %s: shows the secret: %.600s", name, target, got)
+							t.Fatalf("%s: %s: the answer contains the secret: %.600s", name, target, got)
 						}
 					}
 					if withoutEpoch(got) != withoutEpoch(want[target]) {
-						t.Fatalf("%s: %s: tells databases apart\ngot  %.600s\nwant %.600s", name, target, got, want[target])
+						t.Fatalf("%s: %s: the answers differ between databases\ngot  %.600s\nwant %.600s", name, target, got, want[target])
 					}
 				}
 			}
@@ -175,8 +175,8 @@ func TestHiddenFieldsTellNothing(t *testing.T) {
 	})
 }
 
-// withoutEpoch leaves out the tag of a streamed answer from the store, which names the
-// epoch of the view: each file has epochs of its own.
+// withoutEpoch removes the tag of an answer streamed from the store, because it names the epoch of
+// the view, and each file has its own epochs.
 func withoutEpoch(answer string) string {
 	if proxytest.ViewsAre == view.Memory || !strings.Contains(answer, "detail=streamed") {
 		return answer
@@ -185,7 +185,7 @@ func withoutEpoch(answer string) string {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Etag ") }), "\n")
 }
 
-// TestHiddenFieldIsRefused: a parameter that names a hidden field is refused with its place.
+// TestHiddenFieldIsRefused: the error for a parameter that names a hidden field says where.
 func TestHiddenFieldIsRefused(t *testing.T) {
 	inMemoryAndStore(t, func(t *testing.T) {
 		s := proxytest.Open(t, secretive(t, guess), hiding(t, guess))
@@ -220,11 +220,11 @@ func TestHiddenFieldIsRefused(t *testing.T) {
 	})
 }
 
-// TestHiddenFieldsFuzz asks two databases of random records that differ in one field, b,
-// at every depth, with random filters that do not name it.
+// TestHiddenFieldsFuzz queries two databases of random records that differ only in field b, at
+// every depth, with random filters that do not name it.
 func TestHiddenFieldsFuzz(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to a whole run: asks one thing after the other")
+		t.Skip("only in a full run: sends many requests one after the other")
 	}
 	inMemoryAndStore(t, func(t *testing.T) {
 		rounds := 1500
@@ -263,12 +263,12 @@ func TestHiddenFieldsFuzz(t *testing.T) {
 			}
 		}
 		if answers < rounds/2 {
-			t.Errorf("%d answers of %d rounds: the filters are refused", answers, rounds)
+			t.Errorf("%d answers of %d rounds: too many filters were refused", answers, rounds)
 		}
 	})
 }
 
-// spoil returns a document with another value in each field of a name, at any depth.
+// spoil returns the document with other values in all fields with a name, at any depth.
 func spoil(t testing.TB, g filtertest.Generator, doc bson.Raw, name string) bson.Raw {
 	t.Helper()
 	var replaced func(v bson.RawValue) bson.RawValue
@@ -279,7 +279,7 @@ func spoil(t testing.TB, g filtertest.Generator, doc bson.Raw, name string) bson
 		var b raw.Builder
 		for e := range raw.All(v.Value) {
 			if v.Type == bson.TypeEmbeddedDocument && string(e.Key) == name {
-				if another := g.Doc().Lookup("a"); !another.IsZero() { // else the field is gone
+				if another := g.Doc().Lookup("a"); !another.IsZero() { // else the field was removed
 					b.Add(name, another)
 				}
 			} else {
@@ -291,8 +291,8 @@ func spoil(t testing.TB, g filtertest.Generator, doc bson.Raw, name string) bson
 	return replaced(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
 }
 
-// TestHiddenFieldsAreSeen: who has the permission sees hidden fields and may filter by
-// them, and no cache gives such an answer to others.
+// TestHiddenFieldsAreSeen: callers with the permission see hidden fields and may filter by them,
+// and no cache serves their answers to others.
 func TestHiddenFieldsAreSeen(t *testing.T) {
 	inMemoryAndStore(t, func(t *testing.T) {
 		o := hiding(t, guess)
@@ -312,7 +312,7 @@ func TestHiddenFieldsAreSeen(t *testing.T) {
 			if path, json, ok := strings.Cut(target, "json="); ok {
 				target = path + "json=" + url.QueryEscape(json)
 			}
-			for range 2 { // made, and maybe kept
+			for range 2 { // fresh, and perhaps cached
 				for _, who := range [][]string{keyed, ada} {
 					if res := ask(s, target, who...); strings.Contains(string(res.Body), secret) {
 						t.Errorf("%s: shown to %s", target, who[0])
@@ -327,17 +327,17 @@ func TestHiddenFieldsAreSeen(t *testing.T) {
 				}
 				if tag := res.Header.Get("Etag"); tag != "" {
 					if again := ask(s, target, append(slices.Clone(keyed), "If-None-Match", tag)...); again.StatusCode == http.StatusNotModified {
-						t.Errorf("%s: the admin's tag is right for others", target)
+						t.Errorf("%s: the admin's tag is valid for others", target)
 					}
 				}
 			}
 		}
-		// A new version is seen, too, and hidden in turn.
+		// A caller with the permission sees a new version, too, and others do not.
 		s.Store.Publish(rules.ViewEvents, proxytest.Parse(t, `{"_id":"e9","title":"New","mail":"neu@hidden.example"}`)...)
 		s.Views.Notify(rules.ViewEvents)
 		proxytest.Until(t, "the event is shown", func() bool { return strings.Contains(string(ask(s, "/api/events", keyed...).Body), `"New"`) })
 		if strings.Contains(string(ask(s, "/api/events", keyed...).Body), "neu@hidden") || !strings.Contains(string(ask(s, "/api/events", session...).Body), "neu@hidden") {
-			t.Error("a refreshed view hides or shows the wrong fields")
+			t.Error("a refreshed view hides or reveals the wrong fields")
 		}
 	})
 }
@@ -352,9 +352,9 @@ func TestNothingHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if snapshot.Whole() != snapshot {
-		t.Error("rows that lack nothing are read from the store")
+		t.Error("rows without hidden fields are read from the store")
 	}
 	if got, want := ask(s, "/api/activities?full=1", session...).Body, ask(s, "/api/activities?full=1").Body; string(got) != string(want) {
-		t.Error("answers differ where nothing is hidden")
+		t.Error("answers differ although nothing is hidden")
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// forge signs a token of which every byte is chosen.
+// forge signs a token from the given bytes.
 func forge(header, claims string, secret []byte) string {
 	b64 := base64.RawURLEncoding
 	text := b64.EncodeToString([]byte(header)) + "." + b64.EncodeToString([]byte(claims))
@@ -28,8 +28,8 @@ func forge(header, claims string, secret []byte) string {
 	return text + "." + b64.EncodeToString(mac.Sum(nil))
 }
 
-// TestForgedTokens: no token chooses how it is verified, and one that says nothing
-// usable names no user. The secret is right in all of them unless its name says otherwise.
+// TestForgedTokens: a token cannot choose how it is verified, and a token without usable claims
+// names no user. The secret is right in all cases, unless the case's name says otherwise.
 func TestForgedTokens(t *testing.T) {
 	secret := []byte("session secret of thirty-two bytes")
 	public, _ := edKeys(t)
@@ -42,7 +42,7 @@ func TestForgedTokens(t *testing.T) {
 	good := forge(hs, bob, secret)
 	body, sig := good[:strings.LastIndexByte(good, '.')], good[strings.LastIndexByte(good, '.')+1:]
 	if !known(t, s, good) {
-		t.Fatal("the good token is not")
+		t.Fatal("the valid token is refused")
 	}
 	for name, tok := range map[string]string{
 		"no algorithm":             forge(`{"alg":"none"}`, bob, secret),
@@ -145,7 +145,7 @@ func TestForgedTokens(t *testing.T) {
 			}
 		}
 	})
-	t.Run("endless where that is allowed", func(t *testing.T) {
+	t.Run("token without expiry, where allowed", func(t *testing.T) {
 		o.Auth.Session.Endless = true
 		s := proxytest.Open(t, proxytest.Institute(t), o)
 		if !known(t, s, forge(hs, `{"sub":"bob"}`, secret)) {
@@ -154,7 +154,7 @@ func TestForgedTokens(t *testing.T) {
 	})
 }
 
-// known reports whether a token is bob's, as bearer and as cookie alike.
+// known reports whether a token identifies bob, as bearer and as cookie.
 func known(t *testing.T, s *proxytest.Site, tok string) bool {
 	t.Helper()
 	const mine = "/api/all-activities?page=my-activities"
@@ -169,7 +169,7 @@ func known(t *testing.T, s *proxytest.Site, tok string) bool {
 	return is
 }
 
-// TestUnknownUsers: a token of a user without a record opens nothing, unless configured.
+// TestUnknownUsers: the token of a user without a record grants nothing, unless configured.
 func TestUnknownUsers(t *testing.T) {
 	secret := []byte("session secret")
 	for allowed, want := range map[bool]int{false: 403, true: 200} {
@@ -185,7 +185,7 @@ func TestUnknownUsers(t *testing.T) {
 	}
 }
 
-// TestUserHeaderTwice: it is unknown which of them a proxy has written.
+// TestUserHeaderTwice: of two user headers we cannot know which one the proxy wrote.
 func TestUserHeaderTwice(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
@@ -203,8 +203,8 @@ func TestUserHeaderTwice(t *testing.T) {
 	}
 }
 
-// TestCookiesOfAllowedSites: a cookie counts from a page of another site where that site
-// is allowed to send them, and nowhere else.
+// TestCookiesOfAllowedSites: a cookie sent from a page of another site counts only if that site is
+// on the allow-list.
 func TestCookiesOfAllowedSites(t *testing.T) {
 	secret := []byte("session secret")
 	for name, tt := range map[string]struct {
@@ -235,8 +235,8 @@ func TestCookiesOfAllowedSites(t *testing.T) {
 	}
 }
 
-// TestAdminFromBrowsers: no page that the operator looks at can ask the operator's
-// listener, by whatever name it does.
+// TestAdminFromBrowsers: a page in the operator's browser cannot send requests to the operator's
+// listener, whatever host name it uses.
 func TestAdminFromBrowsers(t *testing.T) {
 	refreshed := 0
 	o := proxytest.Options(t)
@@ -275,7 +275,7 @@ func TestAdminFromBrowsers(t *testing.T) {
 				before := refreshed
 				res := open1.AdminAs(tt.host, method, target, tt.headers...)
 				if ok := res.StatusCode/100 == 2; ok != tt.ok {
-					t.Errorf("status %d, want it let in: %v", res.StatusCode, tt.ok)
+					t.Errorf("status %d, want it accepted: %v", res.StatusCode, tt.ok)
 				}
 				if done := refreshed > before; method == http.MethodPost && done != tt.ok {
 					t.Errorf("refreshed: %v", done)
@@ -290,11 +290,11 @@ func TestAdminFromBrowsers(t *testing.T) {
 		}
 	}
 	if res := tokened.AdminAs("prometheus-sees-me-as.example", http.MethodGet, "/metrics", "Authorization", "Bearer operator"); res.StatusCode != 200 {
-		t.Errorf("with the token any name will do: %d", res.StatusCode)
+		t.Errorf("with the token and another host name: %d", res.StatusCode)
 	}
 }
 
-// TestAdminTokenGuessing: the operator's token is not to be guessed either.
+// TestAdminTokenGuessing: clients cannot guess the operator's token by trying many.
 func TestAdminTokenGuessing(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Admin.Token, o.Auth.APIKey = "operator", "Right"
@@ -307,7 +307,7 @@ func TestAdminTokenGuessing(t *testing.T) {
 		t.Errorf("the right key after five guesses: %d", got)
 	}
 	if got := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
-		t.Errorf("the operator beside a client that guesses keys: %d", got)
+		t.Errorf("the operator, while a client guesses keys: %d", got)
 	}
 	for i := range 3 {
 		if got := s.Admin(http.MethodGet, "/metrics", "Authorization", fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {
@@ -315,14 +315,14 @@ func TestAdminTokenGuessing(t *testing.T) {
 		}
 	}
 	if res := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer guess4"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("a guess after that: %d", res.StatusCode)
+		t.Errorf("a guess after the wait: %d", res.StatusCode)
 	}
 	if got := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
-		t.Errorf("the right one after that: %d", got)
+		t.Errorf("the right token after the wait: %d", got)
 	}
 }
 
-// TestRecordingsAreShort: a profile that would be recorded for hours is refused.
+// TestRecordingsAreShort: a request for a profile of several hours is refused.
 func TestRecordingsAreShort(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	for _, target := range []string{"/debug/pprof/trace?seconds=100000", "/debug/pprof/profile?seconds=1e9", "/debug/pprof/heap?seconds=61"} {

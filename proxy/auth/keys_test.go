@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestSessions looks at whether my-activities knows whose they are.
+// TestSessions checks whether my-activities identifies the session's user.
 func TestSessions(t *testing.T) {
 	secret := []byte("session secret")
 	public, private := edKeys(t)
@@ -150,7 +150,8 @@ func edKeys(t *testing.T) (public, private []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: privDER})
 }
 
-// TestUserHeader: the peer decides, not what is forwarded. In these tests the peer is 0.0.0.0.
+// TestUserHeader: the peer's address decides, not a forwarded one. In these tests the peer is
+// 0.0.0.0.
 func TestUserHeader(t *testing.T) {
 	for _, tt := range []struct {
 		name, proxies string
@@ -173,7 +174,7 @@ func TestUserHeader(t *testing.T) {
 	}
 }
 
-// TestVisibility: reviews are restricted to admins; bob is one, ada is not.
+// TestVisibility: only admins see reviews; bob is an admin, ada is not.
 func TestVisibility(t *testing.T) {
 	secret := []byte("session secret")
 	o := proxytest.Options(t)
@@ -197,7 +198,7 @@ func TestVisibility(t *testing.T) {
 			if tt.user != "" {
 				headers = []string{"Authorization", "Bearer " + proxytest.Token(t, tt.user, secret)}
 			}
-			// Twice: the second time the answer may come from memory.
+			// Twice: the second answer may come from memory.
 			for range 2 {
 				res := s.Get("/api/all-activities?"+tt.query, headers...)
 				if got := res.Envelope(t).IDs(t); got != tt.ids {

@@ -8,17 +8,16 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// TestLimiter: a client has as many drops as the bucket is large, gets one back at a time,
-// and takes none from other clients.
+// TestLimiter: each client has its own token bucket, which refills one token at a time.
 func TestLimiter(t *testing.T) {
 	start := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	ada, bob := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
 	l := auth.NewLimiter(2, 4, time.Minute) // one more every 15 s
 	steps := []struct {
 		name   string
-		after  time.Duration // since start
+		after  time.Duration // time since the start
 		client netip.Prefix
-		take   bool // or look
+		take   bool // or only check
 		want   auth.Level
 	}{
 		{"an unknown client has all", 0, ada, false, auth.Level{Left: 2}},
@@ -51,7 +50,7 @@ func TestNoLimiter(t *testing.T) {
 		}
 	}
 	if auth.NewGuesses(0) != nil || auth.NewGuesses(3) == nil {
-		t.Error("guesses are limited exactly if there is a number")
+		t.Error("guesses must be limited exactly if the limit is set")
 	}
 }
 

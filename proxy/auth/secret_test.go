@@ -16,11 +16,11 @@ func TestSecret(t *testing.T) {
 	}
 	none := auth.NewSecret("")
 	if none.Set() || !key.Set() || none.Is("") || (auth.Redactor{none}).Holds("text") {
-		t.Error("an empty text makes a key")
+		t.Error("an empty text counts as a key")
 	}
 }
 
-// TestRedactor: keys, and what may be one by its name, do not get into the log.
+// TestRedactor: the log contains no keys, and no values whose names suggest that they are keys.
 func TestRedactor(t *testing.T) {
 	r := auth.Redactor{auth.NewSecret("TOPSECRET")}
 	urls := []struct{ name, path, query, want string }{
@@ -54,6 +54,6 @@ func TestRedactor(t *testing.T) {
 		t.Errorf("a long query has %d bytes in the log", len(got))
 	}
 	if !r.Holds("x-TOPSECRET-y") || r.Holds("TOPSECRE") {
-		t.Error("Holds finds the key alone")
+		t.Error("Holds must find the key inside a longer text, and not a part of it")
 	}
 }

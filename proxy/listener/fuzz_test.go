@@ -20,8 +20,8 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// FuzzQuery: whatever stands in a query string, every endpoint answers with a
-// valid envelope and never with a 5xx.
+// FuzzQuery: for any query string every endpoint answers with a valid envelope and never with a
+// 5xx.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1&offset=2", "limit=-1", "full=1&limit=2", "columns[]=authors.user&columns=web,print", "aggregate=authors.user",
@@ -47,9 +47,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzConnection: whatever arrives on a connection, no request ends in a panic, and every
-// line of the log can be read. All of the server takes part: connections, parser, handlers,
-// metrics and the log.
+// FuzzConnection: for any bytes on a connection no request panics, and every line of the log can be
+// parsed. The test runs the whole server: connections, parser, handlers, metrics and log.
 func FuzzConnection(f *testing.F) {
 	for _, seed := range malformed {
 		if len(seed.request) < 4<<10 {
@@ -65,7 +64,7 @@ func FuzzConnection(f *testing.F) {
 	o.Auth = auth.Options{APIKey: "KEY", Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
 	o.CORS = proxy.CORSOptions{Origins: []string{"http://x"}}
 	o.Limits.Rate, o.Limits.KeyFailures = 1<<30, 1<<30
-	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s")) // ports would run out
+	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s")) // a socket file, because the system would run out of ports
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func FuzzConnection(f *testing.F) {
 		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		go func() { // the server may answer, and close, before it has read it all
+		go func() { // in a goroutine, because the server may answer and close before it has read everything
 			_, _ = conn.Write(sent)
 			_ = conn.(*net.UnixConn).CloseWrite()
 		}()

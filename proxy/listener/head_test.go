@@ -11,12 +11,12 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// TestCheckHead: a head that another server may read otherwise is refused, and ends its
-// connection (RFC 9112: 3.2, 5.2, 6.1, 6.3).
+// TestCheckHead: the server refuses a head that another server may parse differently, and closes
+// the connection (RFC 9112: 3.2, 5.2, 6.1, 6.3).
 func TestCheckHead(t *testing.T) {
 	tests := []struct {
 		name, head string
-		want       string // a part of the reason; empty: it passes
+		want       string // part of the reason; empty if the head is accepted
 		closes     bool
 	}{
 		{"plain", "GET / HTTP/1.1\r\nHost: x\r\n", "", false},
@@ -41,7 +41,7 @@ func TestCheckHead(t *testing.T) {
 		{"a bare CR", "GET / HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n", "bare carriage return", true},
 		{"a zero byte", "GET / HTTP/1.1\r\nHost: x\r\nA: b\x00\r\n", "zero byte", true},
 	}
-	// byServer are those that fasthttp refuses before they are checked.
+	// byServer are the heads that fasthttp refuses before we check them.
 	byServer := []string{
 		"no host", "two hosts", "two lengths", "another coding", "chunks in HTTP/1.0", "a byte beyond ASCII in a name",
 		"no name", "a bare CR", "a zero byte",
@@ -51,7 +51,7 @@ func TestCheckHead(t *testing.T) {
 			var h fasthttp.RequestHeader
 			err := h.Read(bufio.NewReader(strings.NewReader(tt.head + "\r\n")))
 			if refused := slices.Contains(byServer, tt.name); refused != (err != nil) {
-				t.Fatalf("the server's own reading: %v; refused %t", err, refused)
+				t.Fatalf("fasthttp: %v; refused %t", err, refused)
 			} else if refused {
 				return
 			}

@@ -37,7 +37,7 @@ func (m *manual) pass(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
-// behind is a site behind a proxy: tests of a handler have the peer 0.0.0.0.
+// behind is a site behind a proxy: in tests of a handler the peer is 0.0.0.0.
 func behind(t testing.TB, o proxy.Options) *proxytest.Site {
 	t.Helper()
 	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32"), netip.MustParsePrefix("10.0.0.0/8")}}
@@ -77,7 +77,7 @@ func TestRateLimit(t *testing.T) {
 	}
 	clock.pass(time.Second / 6)
 	if res := s.Get("/portfolio/spectrum"); res.StatusCode == 429 {
-		t.Error("after a sixth of a second there is no drop again")
+		t.Error("after a sixth of a second the bucket has no token again")
 	}
 	refused("1")
 	clock.pass(time.Hour)
@@ -92,7 +92,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// TestWhoIsLimited: which addresses count as one client for the limit on requests.
+// TestWhoIsLimited: which addresses count as one client for the rate limit.
 func TestWhoIsLimited(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -142,13 +142,13 @@ func TestWhoIsLimited(t *testing.T) {
 		s := proxytest.Open(t, proxytest.Institute(t), o)
 		s.Get("/api/html", "X-Forwarded-For", "192.0.2.1")
 		if got := s.Get("/api/html", "X-Forwarded-For", "192.0.2.2").StatusCode; got != 429 {
-			t.Errorf("a client names itself: %d", got)
+			t.Errorf("a client that sets the header itself: %d", got)
 		}
 	})
 }
 
-// TestManyClients: what is remembered of clients is bounded, and so is what one who
-// has many addresses can do to others.
+// TestManyClients: the memory used for clients is bounded, and a client with many addresses can
+// harm others only so far.
 func TestManyClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred thousand requests")
@@ -178,12 +178,12 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("%d bytes held for 100,000 clients", held)
 	}
 	if got := ask(99_999); got != 429 {
-		t.Errorf("the last client is forgotten: %d", got)
+		t.Errorf("the limiter has dropped the last client: %d", got)
 	}
 }
 
-// TestKeyGuessing: after some wrong keys none is looked at for a while, a right one
-// included; what needs no key goes on, and so do other clients.
+// TestKeyGuessing: after some wrong keys the server checks no key of the client for a while, not
+// even a right one; requests without a key, and other clients, still get answers.
 func TestKeyGuessing(t *testing.T) {
 	clock := &manual{now: proxytest.Published}
 	var log proxytest.LockedBuffer
@@ -252,8 +252,8 @@ func TestKeyGuessing(t *testing.T) {
 	}
 }
 
-// TestUnreadableRequestsAreNotLogged: a request that cannot be parsed may hold a key,
-// and any client can send one as often as it likes.
+// TestUnreadableRequestsAreNotLogged: a malformed request may contain a key, and any client can
+// send one as often as it likes.
 func TestUnreadableRequestsAreNotLogged(t *testing.T) {
 	var log proxytest.LockedBuffer
 	o := proxytest.Options(t)
@@ -268,7 +268,7 @@ func TestUnreadableRequestsAreNotLogged(t *testing.T) {
 		conn := l.Dial()
 		l.Write(conn, request)
 		conn.(interface{ CloseWrite() error }).CloseWrite()
-		_, _ = io.Copy(io.Discard, conn) // until the server is done with it
+		_, _ = io.Copy(io.Discard, conn) // until the server closes it
 	}
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "TOPSECRET") || !strings.Contains(line, "level=DEBUG") {

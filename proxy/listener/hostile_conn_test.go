@@ -20,8 +20,8 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// TestSlowSenders: who sends a header or a body byte by byte is cut off after
-// Limits.Read, and others are answered meanwhile.
+// TestSlowSenders: the server disconnects clients that send a header or a body byte by byte after
+// Limits.Read, and answers others meanwhile.
 func TestSlowSenders(t *testing.T) {
 	t.Parallel()
 	o := proxytest.Options(t)
@@ -64,7 +64,7 @@ func TestSlowSenders(t *testing.T) {
 				}
 				res, err := http.ReadResponse(r, nil)
 				if err != nil {
-					return // reset: it went on sending after the answer
+					return // the server reset it, because the client went on sending after the answer
 				}
 				res.Body.Close()
 				if res.StatusCode != 408 {
@@ -78,7 +78,7 @@ func TestSlowSenders(t *testing.T) {
 	for range 20 {
 		l.Write(fast, proxytest.Health)
 		if res := l.Read(r); res.StatusCode != 200 {
-			t.Errorf("beside slow senders: %d", res.StatusCode)
+			t.Errorf("request during slow sends: status %d", res.StatusCode)
 		}
 	}
 	fast.Close()
@@ -86,8 +86,8 @@ func TestSlowSenders(t *testing.T) {
 	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
 
-// TestSlowReaders: who does not read is cut off after Limits.Write; who reads slowly
-// but steadily gets all of an answer that takes longer than that.
+// TestSlowReaders: the server disconnects clients that do not read after Limits.Write; clients that
+// read slowly but steadily get the whole answer, even if that takes longer.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	o := proxytest.Options(t)
@@ -106,9 +106,9 @@ func TestSlowReaders(t *testing.T) {
 	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
 
-// TestSteadyReader: a client that reads slowly, but steadily, gets all of an answer, though
-// that takes longer than Limits.Write. A busy machine may stop the client itself for as
-// long; it is then given a longer limit.
+// TestSteadyReader: a client that reads slowly but steadily gets the whole answer, though that
+// takes longer than Limits.Write. A busy machine may stop the client for as long; then the test
+// repeats with a longer limit.
 func TestSteadyReader(t *testing.T) {
 	t.Parallel()
 	store := proxytest.Many(t, 20000)
@@ -127,7 +127,7 @@ func TestSteadyReader(t *testing.T) {
 			return err
 		}
 		defer res.Body.Close()
-		read, err := proxytest.Steadily(res.Body, 256<<10, limit/30) // of some sixty pieces
+		read, err := proxytest.Steadily(res.Body, 256<<10, limit/30) // about sixty pieces
 		if took := time.Since(began); !errors.Is(err, io.EOF) || read != res.ContentLength || read < 10<<20 || took < limit {
 			return fmt.Errorf("read %d of %d bytes in %v of %v: %w", read, res.ContentLength, took, limit, err)
 		}
@@ -136,8 +136,8 @@ func TestSteadyReader(t *testing.T) {
 	proxytest.WithPatience(t, steady)
 }
 
-// TestManyIdleConnections: what an open connection holds does not depend on how long a
-// request may be, neither between requests nor within one.
+// TestManyIdleConnections: the memory of an open connection does not depend on the maximum size of
+// a request, neither between requests nor within one.
 func TestManyIdleConnections(t *testing.T) {
 	const many = 1000
 	o := proxytest.Options(t)
@@ -181,7 +181,7 @@ func TestManyIdleConnections(t *testing.T) {
 	}
 }
 
-// TestConnectionLimits: connections beyond the limit are answered 503; those that end make room.
+// TestConnectionLimits: connections beyond the limit get 503; connections that end make room.
 func TestConnectionLimits(t *testing.T) {
 	t.Parallel()
 	t.Run("of one client", func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestConnectionLimits(t *testing.T) {
 		}
 		res := l.Read(bufio.NewReader(l.Dial()))
 		if e := res.Envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
-			t.Errorf("fourth of three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+			t.Errorf("fourth connection, at most three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
 		}
 		if n := l.Metric("vitrine_connections_refused_total"); n != 1 {
 			t.Errorf("%d refused", n)
@@ -203,9 +203,9 @@ func TestConnectionLimits(t *testing.T) {
 		proxytest.Until(t, "room again", func() bool { return l.Metric("vitrine_connections") == 2 })
 		l.Healthy("127.0.0.1")
 	})
-	// Three addresses fill the limit, one of them with more than the others: its
-	// connections make room, those that have waited longest first. One that has had an
-	// answer comes behind them, because the client has that before the server waits again.
+	// Three addresses fill the limit, one of them with more connections than the others: the server
+	// closes these first, beginning with those that have waited longest. The connection with an
+	// answer comes last, because its client has the answer before the server waits again.
 	t.Run("in all", func(t *testing.T) {
 		o := proxytest.Options(t)
 		o.Limits.Concurrency = 7
@@ -237,7 +237,7 @@ func TestConnectionLimits(t *testing.T) {
 			t.Errorf("%d evicted, %d refused", evicted, refused)
 		}
 	})
-	// Connections whose client does not go on in the middle of a request make room, too.
+	// Connections whose client stops in the middle of a request make room, too.
 	for name, request := range map[string]string{
 		"with a body not sent":    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n",
 		"with an answer not read": "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -276,7 +276,7 @@ func TestConnectionLimits(t *testing.T) {
 	})
 }
 
-// exhausted is a listener that is out of descriptors at first.
+// exhausted is a listener that at first fails because the process has no descriptors left.
 type exhausted struct {
 	net.Listener
 	failures atomic.Int32
@@ -289,7 +289,7 @@ func (e *exhausted) Accept() (net.Conn, error) {
 	return e.Listener.Accept()
 }
 
-// TestOutOfDescriptors: a process out of descriptors goes on listening.
+// TestOutOfDescriptors: a process without free descriptors goes on listening.
 func TestOutOfDescriptors(t *testing.T) {
 	t.Parallel()
 	ln := &exhausted{Listener: proxytest.Listen(t)}
@@ -302,8 +302,8 @@ func TestOutOfDescriptors(t *testing.T) {
 	}
 }
 
-// TestPipelining: answers come in the order of the requests, however the bytes of
-// those are cut; an error among them does not disturb the others.
+// TestPipelining: answers come in the order of the requests, however the bytes are split; an error
+// for one does not affect the others.
 func TestPipelining(t *testing.T) {
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)))
 	var text strings.Builder

@@ -13,9 +13,8 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// malformed are requests as no client library would send them, each with the
-// status of its one answer: whatever could be read as a second request is not.
-// 0 stands for none.
+// malformed are requests that no client library would send, each with the status of its only
+// answer: the server must not parse part of one as a second request. 0 stands for no answer.
 var malformed = []struct {
 	name, request string
 	want          int
@@ -134,8 +133,8 @@ var malformed = []struct {
 	{"ranges", "GET /api/activities HTTP/1.1\r\nHost: x\r\nRange: bytes=" + strings.Repeat("0-,", 10000) + "\r\nConnection: close\r\n\r\n", 200},
 }
 
-// TestMalformedRequests: each gets one answer, an envelope, and then the connection
-// ends; nothing of it is logged above debug, and other clients notice nothing.
+// TestMalformedRequests: each gets one answer, an envelope, and the server closes the connection;
+// it logs nothing above debug, and other clients are not affected.
 func TestMalformedRequests(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Auth.Session = auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}
@@ -161,7 +160,7 @@ func TestMalformedRequests(t *testing.T) {
 			}
 			res.Envelope(t)
 			if strings.Contains(string(res.Body), "X-Secret") {
-				t.Errorf("the request comes back: %s", res.Body)
+				t.Errorf("the answer contains the request: %s", res.Body)
 			}
 		})
 		l.Write(beside, proxytest.Health)
@@ -173,7 +172,7 @@ func TestMalformedRequests(t *testing.T) {
 	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
 
-// TestWrongHeadsAtOnce: what can never become a good header is not waited for.
+// TestWrongHeadsAtOnce: the server refuses a head as soon as no continuation can make it valid.
 func TestWrongHeadsAtOnce(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.Read = time.Hour

@@ -18,7 +18,7 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// unbounded is memory that is never short.
+// unbounded is a memory budget that is never exhausted.
 type unbounded struct{}
 
 func (unbounded) Acquire(int64) {}
@@ -42,7 +42,7 @@ func bounds() listener.Options {
 	}
 }
 
-// value is that of a metric.
+// value returns the value of a metric.
 func value(t *testing.T, m prometheus.Collector) float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -55,7 +55,7 @@ func value(t *testing.T, m prometheus.Collector) float64 {
 	return metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
 }
 
-// open is a listener whose connections come out of a channel.
+// open is a listener that accepts connections from a channel.
 type open struct {
 	*listener.Listener
 	accepted chan *listener.Conn
@@ -87,7 +87,7 @@ func listen(t *testing.T, o listener.Options) open {
 	return l
 }
 
-// dial connects a client; closed with the test.
+// dial connects a client, which the test closes at its end.
 func (l open) dial(t *testing.T) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
@@ -108,7 +108,7 @@ func connect(t *testing.T, o listener.Options) (client net.Conn, server *listene
 	return l.dial(t), <-l.accepted
 }
 
-// counting accepts connections that count how often a deadline is set.
+// counting is a listener whose connections count the deadlines set on them.
 type counting struct {
 	net.Listener
 	deadlines atomic.Int64
@@ -134,8 +134,8 @@ func (c countingConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// TestDeadlinesStay: requests in close succession do not set deadlines on the network
-// connection again.
+// TestDeadlinesStay: requests in close succession do not set new deadlines on the network
+// connection.
 func TestDeadlinesStay(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -177,16 +177,16 @@ func TestDeadlinesStay(t *testing.T) {
 	}
 }
 
-// TestOneHeadAtATime: a connection hands on one whole head, however it arrives, and what
-// follows it only later.
+// TestOneHeadAtATime: a connection delivers one whole head at a time, however its bytes arrive, and
+// only later the bytes behind it.
 func TestOneHeadAtATime(t *testing.T) {
 	const first, second = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n", "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n"
 	long := "GET /" + strings.Repeat("x", 3<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n"
 	tests := []struct {
 		name  string
 		sends []string
-		want  []string // heads, in turn
-		fails bool     // then
+		want  []string // heads, in order
+		fails bool     // after them
 	}{
 		{"at once", []string{first}, []string{first}, false},
 		{"byte by byte", strings.Split(first, ""), []string{first}, false},
@@ -228,7 +228,7 @@ func TestOneHeadAtATime(t *testing.T) {
 	}
 }
 
-// readHead reads as the server does: one byte, and then what there is.
+// readHead reads as the server does: one byte, and then the bytes available.
 func readHead(t *testing.T, c *listener.Conn, size int) string {
 	t.Helper()
 	head := make([]byte, size)
@@ -241,7 +241,7 @@ func readHead(t *testing.T, c *listener.Conn, size int) string {
 	return string(head)
 }
 
-// TestLimits: connections beyond the limits get the response for them; idle ones make room.
+// TestLimits: connections beyond a limit get the response for that limit; idle ones make room.
 func TestLimits(t *testing.T) {
 	refused := func(t *testing.T, c net.Conn) {
 		t.Helper()
@@ -262,7 +262,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%g refused", got)
 		}
 		first.Disconnect()
-		first.Disconnect() // counts once
+		first.Disconnect() // the second call does not count
 		if got := value(t, o.Open); got != 1 {
 			t.Errorf("%g open", got)
 		}
@@ -289,7 +289,7 @@ func TestLimits(t *testing.T) {
 		l.dial(t)
 		<-l.accepted
 		if _, err := idlest.Read(make([]byte, 1)); err == nil {
-			t.Error("the connection that was idle for longest is open")
+			t.Error("the connection idle for longest is still open")
 		}
 		if open, evicted := value(t, o.Open), value(t, o.Evicted); open != 2 || evicted != 1 {
 			t.Errorf("%g open, %g evicted", open, evicted)
@@ -304,13 +304,12 @@ func TestLimits(t *testing.T) {
 		if _, err := io.WriteString(client, head); err != nil {
 			t.Fatal(err)
 		}
-		readHead(t, <-l.accepted, len(head)) // it is served now
+		readHead(t, <-l.accepted, len(head)) // the server handles it now
 		refused(t, l.dial(t))
 	})
 }
 
-// TestClosing: a listener that closes ends the connections that wait for a request, and
-// no others.
+// TestClosing: a listener that closes ends only the connections that wait for a request.
 func TestClosing(t *testing.T) {
 	const head = "GET / HTTP/1.1\r\n\r\n"
 	l := listen(t, bounds())
@@ -356,8 +355,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestJoin: the first write of a response waits for the second, and is dropped where another
-// response takes its place. All of it arrives, also where the system takes it in parts.
+// TestJoin: the first write of a response waits for the second, and is dropped if another response
+// replaces it. All bytes arrive, also if the system accepts them in parts.
 func TestJoin(t *testing.T) {
 	client, server := connect(t, bounds())
 	write := func(text string) {
@@ -374,7 +373,7 @@ func TestJoin(t *testing.T) {
 	server.Join(false)
 	server.Join(true)
 	write("head ")
-	body := strings.Repeat("0123456789abcdef", 1<<20) // more than the system takes at once
+	body := strings.Repeat("0123456789abcdef", 1<<20) // more than the system accepts at once
 	go func() {
 		defer server.Disconnect()
 		write(body)
@@ -385,19 +384,19 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestNoReader: a client that takes nothing of a response is cut off.
+// TestNoReader: the server disconnects a client that reads nothing of a response.
 func TestNoReader(t *testing.T) {
 	o := bounds()
 	o.Write = 100 * time.Millisecond
 	_, server := connect(t, o)
-	endless := make([]byte, 64<<20) // more than the system holds
+	endless := make([]byte, 64<<20) // more than the system buffers
 	if n, err := server.Write(endless); err == nil || n == len(endless) {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
 }
 
 // TestIdle: a connection may be silent for Options.Read before its first request and for
-// Options.Idle between two.
+// Options.Idle between two requests.
 func TestIdle(t *testing.T) {
 	o := bounds()
 	o.Read, o.Idle = time.Hour, 50*time.Millisecond
@@ -417,7 +416,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestSendLimit: a response ends after Options.Send, also where the client goes on reading.
+// TestSendLimit: a response is cut off after Options.Send, even if the client goes on reading.
 func TestSendLimit(t *testing.T) {
 	o := bounds()
 	o.Write, o.Send = time.Hour, 100*time.Millisecond
@@ -429,7 +428,7 @@ func TestSendLimit(t *testing.T) {
 			}
 		}
 	}()
-	endless := make([]byte, 64<<20) // more than the client reads by then
+	endless := make([]byte, 64<<20) // more than the client can read within the limit
 	if n, err := server.Write(endless); !errors.Is(err, os.ErrDeadlineExceeded) || n == len(endless) {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}

@@ -17,7 +17,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// atomDoc is what tests read of an Atom feed.
+// atomDoc has the parts of an Atom feed that tests check.
 type atomDoc struct {
 	Updated time.Time `xml:"updated"`
 	Links   []struct {
@@ -32,11 +32,11 @@ type atomDoc struct {
 	} `xml:"entry"`
 }
 
-// hostileForXML are texts that break careless XML.
+// hostileForXML are texts that break XML written without escaping.
 var hostileForXML = []string{"a\x01b\x0b", "\ufffe\uffff", "]]>", "<![CDATA[ ]]]]>", "<script>&lt;", "\u2028\u2029", "\xff\xed\xa0\x80", "<!-- --", "&#0;&#xFFFE;", "'\"&"}
 
-// TestFeedsOfHostileRecords: feeds of any records are well-formed, and have each item once
-// and with a title.
+// TestFeedsOfHostileRecords: feeds of any records are well-formed, and contain each item once, with
+// a title.
 func TestFeedsOfHostileRecords(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != "activities" {
@@ -76,8 +76,8 @@ func TestFeedsOfHostileRecords(t *testing.T) {
 	}
 }
 
-// TestAtom: a feed, of RSS too, says where it is and when it last had news, which are no later than the
-// publication of its view, whatever days the records have.
+// TestAtom: a feed, also in RSS, contains its address and the time of its last news, which is at
+// most the publication time of its view, whatever dates the records have.
 func TestAtom(t *testing.T) {
 	texts := []string{
 		`{"_id":"a","title":"Created","type":"publication","year":2020,"created":"2021-02-03"}`,
@@ -146,15 +146,15 @@ func TestAtom(t *testing.T) {
 	}
 }
 
-// TestFeedsByEntry: each of the three feeds, of one list or of all records, has the 50 records that were entered last, of
-// any year. Records entered on one day are in the order of their own dates.
+// TestFeedsByEntry: each of the three feeds, of one list or of all records, has the 50 records
+// entered last, of any year. Records entered on the same day are in the order of their own dates.
 func TestFeedsByEntry(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != "activities" {
 			return docs
 		}
 		docs = nil
-		for i := range 120 { // the older a record's year, the later it was entered, two on one day
+		for i := range 120 { // the older a record's year, the later its entry; two on each day
 			day := proxytest.Published.AddDate(0, 0, i/2-120).Format(time.DateOnly)
 			docs = append(docs, documentOf(t, fmt.Sprintf(`{"_id":%d,"title":"T%d","type":"publication","year":%d,"created":%q}`, i, i, 2020-i-(i+1)%2*2, day)))
 		}
@@ -182,7 +182,7 @@ func TestFeedsByEntry(t *testing.T) {
 	}
 }
 
-// documentOf reads a document of JSON.
+// documentOf parses a JSON document.
 func documentOf(t *testing.T, text string) bson.Raw {
 	t.Helper()
 	doc, err := ejson.Parse([]byte(text), ejson.Options{})
@@ -192,8 +192,8 @@ func documentOf(t *testing.T, text string) bson.Raw {
 	return doc
 }
 
-// TestFeedAuthors: each author of an item is one of its own in Atom and JSON Feed, with an
-// ORCID if the person is one of ours and public, and RSS has none, as it wants addresses of mail.
+// TestFeedAuthors: Atom and JSON Feed name each author of an item separately, with an ORCID if the
+// person is public and in our database. RSS names no authors, as it requires mail addresses.
 func TestFeedAuthors(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		switch collection {

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// hiddenRecords are records that no list may show, and a person and a unit that only they
-// or nothing public names.
+// hiddenRecords are records that no list may show, and a person and a unit that no public record or
+// only these records name.
 var hiddenRecords = map[string][]string{
 	"activities": {
 		`{"_id":"hide-1","hide":true,"type":"publication","subtype":"article","title":"Xyzzyqua","year":1901,"units":["XyzzyquaUnit"],"authors":[{"last":"Xyzzyqua","first":"A","user":"xyzzyquauser"}],"topics":["x"],"rendered":{"web":"Xyzzyqua"}}`,
@@ -42,11 +42,11 @@ func withHidden(t testing.TB) func(string, []bson.Raw) []bson.Raw {
 	}
 }
 
-// TestHiddenRecordsAreNowhere: what is hidden, rejected, in review, of a type that only some
-// may see, or a hidden person, is in no face, no facet, no search and no sitemap.
+// TestHiddenRecordsAreNowhere: faces, facets, search and sitemap contain no records that are
+// hidden, rejected, in review or of a type that only some may see, and no hidden persons.
 func TestHiddenRecordsAreNowhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to a whole run: asks one thing after the other")
+		t.Skip("only in a full run: sends many requests one after the other")
 	}
 	s := proxytest.OpenLists(t, withHidden(t))
 	without := proxytest.OpenLists(t, nil)
@@ -63,7 +63,7 @@ func TestHiddenRecordsAreNowhere(t *testing.T) {
 	for _, target := range targets {
 		if body := string(s.Get(target, "Accept", "text/html").Body); strings.Contains(strings.ToLower(body), strings.ToLower(proxytest.Secret)) {
 			at := strings.Index(strings.ToLower(body), strings.ToLower(proxytest.Secret))
-			t.Errorf("%s shows what is hidden: %.200s", target, body[max(at-100, 0):])
+			t.Errorf("%s shows a hidden record or person: %.200s", target, body[max(at-100, 0):])
 		}
 	}
 	for _, search := range []string{"q=" + proxytest.Secret, "year=1901..1907", "unit=XyzzyquaUnit", "unit=XyzzyquaUnit&deep=1", "person=xyzzyquauser", "person=0000-0002-1825-0097", "type=XyzzyquaType", "type=review", "ids=hide-1,hide-2,hide-3,hide-4"} {
@@ -93,7 +93,8 @@ func TestHiddenRecordsAreNowhere(t *testing.T) {
 			t.Errorf("%s has %d items, want %d", list, got, want)
 		}
 	}
-	// A name in a citation stays, and what leads to a hidden record; there is no link to them. A year that is text counts as the number.
+	// A citation keeps the name of a hidden person and the title of a hidden record, but no link to
+	// them. A year stored as text counts as the number.
 	one := getList(s, "/lists/activities.json?year=1999&q=plugh")
 	if one.Count != 1 || !strings.Contains(one.Items[0].HTML, "by Nowak, N., see that and <a") || !strings.Contains(one.Items[0].HTML, "href='https://data.example/items/shown-1'") {
 		text, _ := json.Marshal(one.Items)

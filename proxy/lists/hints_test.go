@@ -9,7 +9,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestNearestPath: a path with nothing at it names the one that it is near, and no other.
+// TestNearestPath: the response to an unknown path names the nearest known path, and no other.
 func TestNearestPath(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for target, want := range map[string]string{
@@ -35,7 +35,7 @@ func TestNearestPath(t *testing.T) {
 	}
 }
 
-// TestIcon: the icon that browsers ask for by themselves is there, and is kept.
+// TestIcon: the server has the icon that browsers request by themselves, and caches may keep it.
 func TestIcon(t *testing.T) {
 	res := proxytest.OpenLists(t, nil).Get("/favicon.ico")
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(string(res.Body), "<svg ") || res.Header.Get("Cache-Control") == "" {
@@ -43,8 +43,8 @@ func TestIcon(t *testing.T) {
 	}
 }
 
-// TestKeyNotRead: a key is reported as ignored only where none is set, and where no session's
-// visibility depends on it.
+// TestKeyNotRead: the answer reports a key as ignored only if the server needs no key, and if no
+// session's visibility depends on it.
 func TestKeyNotRead(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Auth.APIKey = "right"
@@ -65,7 +65,7 @@ func TestKeyNotRead(t *testing.T) {
 	}
 }
 
-// TestIDsAreUnique: no page and no fragment has an id twice, whatever it is grouped by.
+// TestIDsAreUnique: every id on a page or fragment is unique, whatever the groups.
 func TestIDsAreUnique(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for _, target := range []string{

@@ -35,7 +35,7 @@ func withActivities(t testing.TB, more ...bson.D) func(string, []bson.Raw) []bso
 	}
 }
 
-// article is an activity of an id.
+// article returns an activity with an id.
 func article(id any, title string) bson.D {
 	return bson.D{
 		{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"}, {Key: "title", Value: title}, {Key: "year", Value: 2021},
@@ -43,8 +43,8 @@ func article(id any, title string) bson.D {
 	}
 }
 
-// TestItemAddresses: an item has its page at the address that lists give it, whatever
-// characters its id has.
+// TestItemAddresses: an item has its page at the address that lists link to, whatever characters
+// its id has.
 func TestItemAddresses(t *testing.T) {
 	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "x.csl.json", "x", "x.html", "ids",
 		1.5, true, bson.NewDateTimeFromTime(proxytest.Published), bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
@@ -78,8 +78,8 @@ func TestItemAddresses(t *testing.T) {
 	}
 }
 
-// TestListAddresses: lists of persons and projects are at the addresses that others give
-// them, even if those end like a format.
+// TestListAddresses: lists of persons and projects have the addresses that other pages link to,
+// even if these end like a format.
 func TestListAddresses(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		more := map[string]string{
@@ -107,25 +107,25 @@ func TestListAddresses(t *testing.T) {
 	page := string(s.Get("/items/dots").Body)
 	for _, address := range []string{"/lists/person/dot%2Ejson", "/lists/project/p.feed%2Ejson", "/lists/unit/u%2Ehtml"} {
 		if !strings.Contains(page, address) {
-			t.Errorf("the item does not lead to %s", address)
+			t.Errorf("the item does not link to %s", address)
 		}
 		if got := getList(s, address+".json"); got.Count != 1 || !strings.HasPrefix(got.Self, "https://data.example"+address+".json") {
 			t.Errorf("%s has %d items and is at %s", address, got.Count, got.Self)
 		}
 	}
-	// A unit that only has units below it has its name.
+	// A unit without activities, but with units below it, has its name.
 	if got := getList(s, "/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" || !slices.ContainsFunc(got.Facets["unit"], func(v facetValue) bool { return v.Label == "All Above" }) {
 		t.Errorf("the unit above is called %q, its facet %v", got.Title, got.Facets["unit"])
 	}
 }
 
-// TestFeedsAreXML: characters that XML may not have do not spoil a feed.
+// TestFeedsAreXML: characters that XML forbids do not break a feed.
 func TestFeedsAreXML(t *testing.T) {
 	s := proxytest.OpenLists(t, withActivities(t, article("hostile", "Xyzzy \x00\x01\x08\x1b\x7f\u0085\u2028\ufffe\uffff ]]> end")))
 	for _, target := range []string{"/lists/activities.atom?q=xyzzy", "/lists/activities.rss?q=xyzzy"} {
 		body := s.Get(target).Body
 		if bytes.ContainsRune(body, '\ufffe') || bytes.ContainsRune(body, '\uffff') {
-			t.Errorf("%s has what is no character", target)
+			t.Errorf("%s has an invalid character", target)
 		}
 		d := xml.NewDecoder(bytes.NewReader(body))
 		for {
@@ -138,7 +138,7 @@ func TestFeedsAreXML(t *testing.T) {
 	}
 }
 
-// TestLinkedDataIsNoScript: linked data can stand in a script element, whatever a list is called.
+// TestLinkedDataIsNoScript: linked data is safe inside a script element, whatever the list's name.
 func TestLinkedDataIsNoScript(t *testing.T) {
 	const title = `</script><script>alert(1)</script><!-- <script> & "`
 	o := proxytest.ListOptions(t)

@@ -14,14 +14,14 @@ import (
 	"vitrine/proxy"
 )
 
-// baseless are options without lists.base_url, whose hosts are one and those of a loopback.
+// baseless are options without lists.base_url that allow one host and those of a loopback.
 func baseless(t *testing.T) proxy.Options {
 	o := proxytest.ListOptions(t)
 	o.Lists.BaseURL, o.Lists.Hosts = "", []string{"one.example", "ports.example:8443", "localhost:*", "[::1]:*"}
 	return o
 }
 
-// from asks as a client that names a host, which Go's may not be able to send.
+// from sends a request with a Host header, which Go's client may refuse to send.
 func getFrom(l *proxytest.Live, host, target, accept string) proxytest.Response {
 	l.T.Helper()
 	conn := l.Dial()
@@ -30,18 +30,18 @@ func getFrom(l *proxytest.Live, host, target, accept string) proxytest.Response 
 	return l.Read(bufio.NewReader(conn))
 }
 
-// anyHost are hosts that a client may name. None may come back.
+// anyHost are hosts that a client may name. No answer may contain them.
 var anyHost = []string{"evil.example", "one.example.evil.example", "evil.example:80", "evil.example'(*);"}
 
-// relativeFaces are answers whose links work wherever they are read from.
+// relativeFaces are answers with links that work under any host.
 var relativeFaces = []string{
 	"/", "/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/activities.html", "/lists/activities?year=1700&page=3",
 	"/lists/activities.bib", "/lists/activities.ris", "/lists/activities.csl.json", "/lists/unit/MOTH.json?lang=de", "/lists/projects", "/lists/events.html",
 	"/lists/nix", "/lists/activities?yaer=1", "/items/nix", "/lists/list.js", "/openapi.json", "/docs", "/nothing",
 }
 
-// TestListLinksAreRelative: without a base_url no answer that can do without repeats the host,
-// in body or header, and one answer is kept for all hosts.
+// TestListLinksAreRelative: without a base_url the host appears only in answers that need it,
+// neither in body nor in header of others, and one cached answer serves all hosts.
 func TestListLinksAreRelative(t *testing.T) {
 	s := proxytest.ServeLive(t, proxytest.OpenViews(t, proxytest.ListStore(t, nil), baseless(t), proxytest.ListViews(t), 0))
 	item := "/items/" + getList(s.Site, "/lists/activities.json?limit=1").Items[0].ID
@@ -50,10 +50,10 @@ func TestListLinksAreRelative(t *testing.T) {
 		for _, host := range append(anyHost, "localhost:8080") {
 			got := getFrom(s, host, target, "text/html")
 			if got.StatusCode != want.StatusCode || !bytes.Equal(got.Body, want.Body) || got.Header.Get("Link") != want.Header.Get("Link") {
-				t.Errorf("%s of %s is another answer: %s", target, host, got.Status)
+				t.Errorf("%s of %s: the answer differs: %s", target, host, got.Status)
 			}
 			if c := got.Header.Get("Cache-Status"); c != "" && c != "vitrine; hit" {
-				t.Errorf("%s of %s is kept for itself: %s", target, host, c)
+				t.Errorf("%s of %s has its own cache entry: %s", target, host, c)
 			}
 			for name, values := range got.Header {
 				if strings.Contains(strings.Join(values, ","), "example") {
@@ -67,7 +67,7 @@ func TestListLinksAreRelative(t *testing.T) {
 			}
 		}
 		if bytes.Contains(want.Body, []byte("one.example")) || bytes.Contains(want.Body, []byte("http://localhost")) {
-			t.Errorf("%s repeats the host", target)
+			t.Errorf("%s contains the host", target)
 		}
 	}
 	l := getList(s.Site, "/lists/activities.json?limit=1&page=2")
@@ -82,8 +82,8 @@ func TestListLinksAreRelative(t *testing.T) {
 	}
 }
 
-// TestListHosts: what needs absolute addresses has those of a host on the list, each its own,
-// and is misdirected from any other.
+// TestListHosts: an answer that needs absolute addresses uses the request's host if it is on the
+// allow-list, and is 421 otherwise.
 func TestListHosts(t *testing.T) {
 	s := proxytest.ServeLive(t, proxytest.OpenViews(t, proxytest.ListStore(t, nil), baseless(t), proxytest.ListViews(t), 0))
 	item := "/items/" + getList(s.Site, "/lists/activities.json?limit=1").Items[0].ID
@@ -98,7 +98,7 @@ func TestListHosts(t *testing.T) {
 		for _, target := range []string{
 			"/lists/activities.jsonld", "/lists/activities.csv", "/lists/activities.atom", "/lists/activities.rss", "/lists/activities.feed.json", item + ".jsonld", item + ".csv", "/sitemap.xml", oEmbed(host),
 		} {
-			for range 2 { // the second answer is a kept one
+			for range 2 { // the second answer comes from the cache
 				got := getFrom(s, host, target, "*/*")
 				if base == "" {
 					checkMisdirected(t, got, host+target)
@@ -119,7 +119,8 @@ func TestListHosts(t *testing.T) {
 	}
 }
 
-// checkMisdirected wants 421 with the settings that mend it, and not the host.
+// checkMisdirected checks that the answer is 421, names the settings to change, and does not name
+// the host.
 func checkMisdirected(t *testing.T, got proxytest.Response, what string) {
 	t.Helper()
 	if e := got.Envelope(t); got.StatusCode != http.StatusMisdirectedRequest || !strings.Contains(e.Msg, "lists.base_url") || !strings.Contains(e.Msg, "lists.hosts") || strings.Contains(string(got.Body), "evil") {
@@ -127,7 +128,7 @@ func checkMisdirected(t *testing.T, got proxytest.Response, what string) {
 	}
 }
 
-// TestListBase: with a base_url all hosts have the same answers, with links to it.
+// TestListBase: with a base_url all hosts get the same answers, which link to it.
 func TestListBase(t *testing.T) {
 	s := proxytest.ServeLive(t, proxytest.OpenLists(t, nil))
 	for _, target := range []string{"/lists/activities", "/lists/activities.json", "/lists/activities.atom", "/lists/activities.csv", "/sitemap.xml", "/"} {

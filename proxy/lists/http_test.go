@@ -21,7 +21,7 @@ import (
 	"vitrine/rules/label"
 )
 
-// TestListRefusals: what cannot be answered is a 400 or 404 that says why.
+// TestListRefusals: the response to a bad request is 400 or 404 and names the reason.
 func TestListRefusals(t *testing.T) {
 	var log bytes.Buffer
 	logged := proxytest.ListOptions(t)
@@ -57,7 +57,7 @@ func TestListRefusals(t *testing.T) {
 		}
 	}
 	if strings.Contains(log.String(), "request failed") {
-		t.Errorf("the log has what clients did wrong: %s", log.String())
+		t.Errorf("the log contains mistakes of clients: %s", log.String())
 	}
 	page := s.Get("/lists/nix", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 	if page.StatusCode != 404 || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.Body), "There is no list") {
@@ -67,11 +67,11 @@ func TestListRefusals(t *testing.T) {
 	o.Lists.BaseURL = "https://data.example/vitrine"
 	below := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0).Get("/lists/nix", "Accept", "text/html")
 	if links := regexp.MustCompile(`(?:href|src)="/`).FindAll(below.Body, -1); len(links) == 0 || len(links) != strings.Count(string(below.Body), `="/vitrine/`) {
-		t.Errorf("the page of an error below a path leads elsewhere: %s", below.Body)
+		t.Errorf("the error page below a path has wrong links: %s", below.Body)
 	}
 }
 
-// TestListHTTP: lists are negotiated, kept, revalidated, compressed and open to all sites.
+// TestListHTTP: lists are negotiated, cached, revalidated, compressed and allowed to all origins.
 func TestListHTTP(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for accept, kind := range map[string]string{
@@ -97,7 +97,7 @@ func TestListHTTP(t *testing.T) {
 		}
 		packed := s.Get(target, "Accept-Encoding", "gzip")
 		if packed.Header.Get("Content-Encoding") != "gzip" || proxytest.Plain(t, packed) != string(res.Body) {
-			t.Errorf("%s is not the same compressed", target)
+			t.Errorf("%s differs when compressed", target)
 		}
 		open := s.Get(target, "Origin", "https://elsewhere.example")
 		if open.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(open.Header.Get("Access-Control-Expose-Headers"), "Link") {
@@ -108,17 +108,17 @@ func TestListHTTP(t *testing.T) {
 		t.Errorf("OPTIONS: %s %v", res.Status, res.Header)
 	}
 	if a, b := getList(s, "/lists/activities.json?year=2020&unit=MOTH,ECHO").Self, getList(s, "/lists/activities.json?unit=ECHO&sort=-year&unit=MOTH&year=2020&page=1").Self; a != b {
-		t.Errorf("equal questions are %s and %s", a, b)
+		t.Errorf("equal requests give %s and %s", a, b)
 	}
 	if res := s.Get("/lists/activities.json?unit=ECHO&sort=-year&unit=MOTH&year=2020"); res.Header.Get("Cache-Status") != "vitrine; hit" {
-		t.Errorf("an equal question is %s", res.Header.Get("Cache-Status"))
+		t.Errorf("an equal request gives %s", res.Header.Get("Cache-Status"))
 	}
 	if got := getList(s, "/lists/activities.json?page=1000"); len(got.Items) != 0 || got.Links["prev"] == "" || got.Links["next"] != "" {
 		t.Errorf("beyond the end: %d items, %v", len(got.Items), got.Links)
 	}
 }
 
-// TestListFilesStay: a file that its path names by content never changes; all others may.
+// TestListFilesStay: a file whose path contains its hash never changes; all others may.
 func TestListFilesStay(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	want := map[string]bool{}
@@ -134,7 +134,7 @@ func TestListFilesStay(t *testing.T) {
 	}
 }
 
-// TestListsDisabled: without lists there is nothing at their paths.
+// TestListsDisabled: without lists their paths do not exist.
 func TestListsDisabled(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	for _, target := range []string{"/lists", "/lists/activities.json", "/items/x", "/sitemap.xml", "/lists/list.js", "/oembed"} {
@@ -144,7 +144,7 @@ func TestListsDisabled(t *testing.T) {
 	}
 }
 
-// TestListQuestions: order, groups, ids and facets are as asked for.
+// TestListQuestions: order, groups, ids and facets are as requested.
 func TestListQuestions(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw { return withHidden(t)(collection, docs) })
 	all := getList(s, "/lists/activities.json?limit=200")
@@ -189,7 +189,7 @@ func TestListQuestions(t *testing.T) {
 		t.Errorf("Polcien finds %d, Półcień %d", a, b)
 	}
 	if got := getList(s, "/lists/activities.json?q=moths+lamp&sort=relevance"); got.Count > 0 && len(got.Items) == 0 {
-		t.Error("nothing is shown by relevance")
+		t.Error("the list by relevance is empty")
 	}
 	for _, sort := range []string{"title", "-title", "author", "type", "year"} {
 		if got := getList(s, "/lists/activities.json?sort="+sort); got.Count != all.Count || len(got.Items) != 25 {
@@ -207,8 +207,8 @@ func TestListQuestions(t *testing.T) {
 	}
 }
 
-// TestChosenValues: a chosen value that no row has is named as others are, and each range of
-// years has the rows of its years.
+// TestChosenValues: a selected value that no row has is named like others, and each range of years
+// selects the rows of its years.
 func TestChosenValues(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Labels = label.Sets{label.ActivityType: {"poster": {EN: "Poster", DE: "Plakat"}}}
@@ -245,7 +245,7 @@ func TestOEmbedAddresses(t *testing.T) {
 	}
 }
 
-// TestElementFiles: the index says where the element's files are under paths that never change.
+// TestElementFiles: the index names the element's files under paths whose content never changes.
 func TestElementFiles(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	var index struct {

@@ -43,7 +43,7 @@ func TestListsOfInstitute(t *testing.T) {
 	}
 }
 
-// zippedDocuments reads a compressed file of documents, one a line.
+// zippedDocuments reads a gzipped file with one document per line.
 func zippedDocuments(t testing.TB, path string) (all []bson.Raw) {
 	t.Helper()
 	f, err := os.Open(path)

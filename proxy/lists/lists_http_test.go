@@ -67,7 +67,7 @@ var builtIn = []string{
 	"/lists/person/0000-0009-3666-8279", "/lists/topic/T90015",
 }
 
-// counters count the items of each face that has all of them.
+// counters count the items of each face that contains all of them.
 var counters = map[string]func(body string) int{
 	".bib":      func(body string) int { return strings.Count("\n"+body, "\n@") },
 	".ris":      func(body string) int { return strings.Count(body, "\nER  -") },
@@ -123,8 +123,8 @@ func TestListFacesAgree(t *testing.T) {
 	}
 }
 
-// TestStreamedExports: what is made in parts on several processors is what is made as a
-// whole, whatever the number of parts.
+// TestStreamedExports: an export made in parts on several processors has the same bytes as one made
+// as a whole, whatever the number of parts.
 func TestStreamedExports(t *testing.T) {
 	many := func(collection string, docs []bson.Raw) []bson.Raw {
 		all := docs
@@ -154,9 +154,8 @@ func TestStreamedExports(t *testing.T) {
 	}
 }
 
-// TestPreparedEntries: entries in BibTeX that are prepared for a whole view are those that
-// are made for a request, in every order, from one version of the rows to the next, and
-// whether memory for them is at hand or not.
+// TestPreparedEntries: BibTeX entries prepared for a whole view equal those made for a request, in
+// every order, from one version of the rows to the next, with and without free memory for them.
 func TestPreparedEntries(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	compare := func() {
@@ -182,12 +181,12 @@ func TestPreparedEntries(t *testing.T) {
 	s.Refresh(rules.ViewActivities, changed)
 	compare()
 	if !strings.Contains(string(s.Get("/lists/activities.bib").Body), "Quite another title") {
-		t.Error("the change is not shown")
+		t.Error("the answer lacks the change")
 	}
 }
 
-// TestListParametersAreDescribed: the description has the parameters of each path below /lists
-// and /items, those that are accepted and no others.
+// TestListParametersAreDescribed: for each path below /lists and /items, the description has
+// exactly the parameters that are accepted.
 func TestListParametersAreDescribed(t *testing.T) {
 	var document struct {
 		Paths map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// TestViews: only rows with a mark have words, and only views that lists show.
+// TestViews: only rows with a mark have words, and only in views that lists show.
 func TestViews(t *testing.T) {
 	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {

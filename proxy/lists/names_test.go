@@ -72,8 +72,8 @@ func withManyPersons(t testing.TB) func(string, []bson.Raw) []bson.Raw {
 	}
 }
 
-// TestListNames: the index names every person, unit, project and topic of a public activity by
-// name, none that is hidden, and finds them by words.
+// TestListNames: the index contains the name of every person, unit, project and topic of a public
+// activity and no hidden one, and a search finds them by words.
 func TestListNames(t *testing.T) {
 	s := proxytest.OpenLists(t, withManyPersons(t))
 	for kind, least := range map[string]int{"person": 151, "unit": 151, "topic": 151, "project": 1} {
@@ -117,16 +117,16 @@ func TestListNames(t *testing.T) {
 		}
 	}
 	if start := string(s.Get("/", "Accept", "text/html").Body); strings.Contains(start, "seldom149") || !strings.Contains(start, `href="/lists?lang=en#vl_persons"`) {
-		t.Error("the start page has all people, or does not lead to them")
+		t.Error("the start page lists all people, or does not link to them")
 	}
 	if res := s.Get("/lists.json?limit=1&q=seldom&lang=en"); res.StatusCode != http.StatusOK {
 		t.Errorf("%s", res.Status)
 	} else if again := s.Get("/lists.json?q=seldom&limit=1"); again.Header.Get("Cache-Status") != "vitrine; hit" {
-		t.Errorf("an equal question is %s", again.Header.Get("Cache-Status"))
+		t.Errorf("an equal request gives %s", again.Header.Get("Cache-Status"))
 	}
 }
 
-// TestListNamesOfInstitute: of a whole institute, too.
+// TestListNamesOfInstitute checks the same for a whole institute.
 func TestListNamesOfInstitute(t *testing.T) {
 	docs := map[string][]bson.Raw{}
 	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {

@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/fold"
 )
 
-// sortedRecords are activities with titles and first authors of a few words in many
-// spellings, some of which are missing or no text.
+// sortedRecords are activities with titles and first authors of a few words in many spellings; some
+// lack them or have other types.
 func sortedRecords(t testing.TB, r *rand.Rand, n int) (docs []bson.Raw) {
 	t.Helper()
 	texts := []any{
@@ -42,9 +42,9 @@ func sortedRecords(t testing.TB, r *rand.Rand, n int) (docs []bson.Raw) {
 	return docs
 }
 
-// TestListsSortText: lists by title and author compare what readers see. Whatever the rows
-// are, no row is lost, pages are stretches of the whole, and rows that compare equal stay in
-// the order of the view in both directions; rows without a text come last.
+// TestListsSortText: lists by title and author compare the text that readers see. For any rows, no
+// row is lost, pages are parts of the whole, and rows that compare equal stay in the order of the
+// view in both directions; rows without a text come last.
 func TestListsSortText(t *testing.T) {
 	proxytest.WholeOnly(t)
 	t.Run("memory", sortText)
@@ -97,7 +97,7 @@ func sortText(t *testing.T) {
 				paged = append(paged, idsOf(getList(s, fmt.Sprintf("%s&limit=7&page=%d", target, page)))...)
 			}
 			if !slices.Equal(paged, orders[i]) {
-				t.Errorf("seed %d: the pages of %s are not the whole", seed, target)
+				t.Errorf("seed %d: the pages of %s do not add up to the list", seed, target)
 			}
 		}
 		equal := func(order []string) map[string][]string {
@@ -110,13 +110,13 @@ func sortText(t *testing.T) {
 		}
 		for key, ids := range equal(orders[0]) {
 			if other := equal(orders[1])[key]; !slices.Equal(ids, other) {
-				t.Errorf("seed %d: rows with %s %q are in the orders %v and %v", seed, field, key, ids, other)
+				t.Errorf("seed %d: equal rows with %s %q are in the orders %v and %v", seed, field, key, ids, other)
 			}
 		}
 	}
 }
 
-// textAt is a text of a record as far as it sorts it.
+// textAt returns a text of a record as far as the sort compares it.
 func textAt(doc bson.Raw, path ...string) string {
 	v := doc.Lookup(path...)
 	if array, ok := v.ArrayOK(); ok {
@@ -136,7 +136,7 @@ func idsOf(l listAnswer) (ids []string) {
 	return ids
 }
 
-// BenchmarkListsSortText is a first request for the activities of a whole institute.
+// BenchmarkListsSortText measures a first request for the activities of a whole institute.
 func BenchmarkListsSortText(b *testing.B) {
 	docs := map[string][]bson.Raw{}
 	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {

@@ -11,14 +11,14 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// trackers are the parameters that trackers add, by default.
+// trackers are the default tracking parameters.
 var trackers = []string{"utm_*", "fbclid", "gclid", "mc_cid", "mc_eid", "_ga", "msclkid"}
 
-// tracked is a query string as links in newsletters and posts have it.
+// tracked is a query string from a link in a newsletter or post.
 const tracked = "utm_source=letter&utm_medium=email&utm_campaign=a%20b%26c&utm%5Fterm=&utm_x&fbclid=IwAR0_x-y&gclid=1&gclid=2&mc_cid=3&mc_eid=%FF&_ga=2.1&msclkid=4"
 
-// TestTrackingParameters: what trackers add to a link changes no answer, and no answer is kept
-// because of it.
+// TestTrackingParameters: tracking parameters change no answer, and the cache keeps no separate
+// answer for them.
 func TestTrackingParameters(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Lists.Ignored = trackers
@@ -52,12 +52,13 @@ func TestTrackingParameters(t *testing.T) {
 			}
 		}
 		if text := string(want.Body); strings.Contains(text, "utm_") || strings.Contains(text, "fbclid") {
-			t.Errorf("%s repeats what trackers added", plain)
+			t.Errorf("%s contains tracking parameters", plain)
 		}
 	}
 }
 
-// TestOtherParametersAreStrict: only the configured names are dropped, and never one of lists.
+// TestOtherParametersAreStrict: only the configured names are ignored, and never a parameter of
+// lists.
 func TestOtherParametersAreStrict(t *testing.T) {
 	for name, ignored := range map[string][]string{"default": trackers, "own": {"campaign", "t*"}, "none": nil} {
 		o := proxytest.ListOptions(t)

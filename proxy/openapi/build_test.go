@@ -16,17 +16,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parts are the files of the description, in the order in which a reader meets
-// their paths.
+// parts are the files of the description, in the order in which their paths appear on the page.
 var parts = []string{
 	"api", "shared", "activities", "lists", "projects", "search",
 	"persons", "events", "external", "portfolio", "public", "service",
 }
 
-// update writes the served files anew.
+// update tells the test to write the served files.
 var update = flag.Bool("update", false, "write the served files anew")
 
-// TestServedFilesAreUpToDate: what is served is what the description in spec says.
+// TestServedFilesAreUpToDate: the served files are those built from the description in spec.
 func TestServedFilesAreUpToDate(t *testing.T) {
 	for name, want := range build(t) {
 		if *update {
@@ -40,7 +39,7 @@ func TestServedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// build makes the served files of those in spec, by name.
+// build makes the served files from those in spec, by name.
 func build(t *testing.T) map[string][]byte {
 	t.Helper()
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
@@ -66,7 +65,7 @@ func build(t *testing.T) map[string][]byte {
 	}
 }
 
-// pageFile returns a file that the page is made of.
+// pageFile returns a file that the page is built from.
 func pageFile(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("page", name))
@@ -126,8 +125,8 @@ func parse(text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// extend replaces every schema that extends a base by one that has both their
-// members, and takes the bases out of the description.
+// extend replaces every schema that extends a base by one with the members of both, and removes the
+// bases from the description.
 func extend(root *yaml.Node) error {
 	bases := remove(root, "bases")
 	schemas := member(member(root, "components"), "schemas")
@@ -140,7 +139,7 @@ func extend(root *yaml.Node) error {
 	return nil
 }
 
-// extended returns a schema with the members of the base that it extends, if it does.
+// extended returns a schema together with the members of its base, if it has one.
 func extended(schema, bases *yaml.Node) (*yaml.Node, error) {
 	name := member(schema, "extends")
 	if name == nil {
@@ -162,8 +161,7 @@ func extended(schema, bases *yaml.Node) (*yaml.Node, error) {
 	return whole, nil
 }
 
-// overlay returns the keys of two mappings, with the values of the second where
-// both have one.
+// overlay returns the keys of two mappings; the second mapping's value wins if both have the key.
 func overlay(below, above *yaml.Node) *yaml.Node {
 	all := &yaml.Node{Kind: yaml.MappingNode, Content: slices.Clone(below.Content)}
 	for i := 0; i+1 < len(above.Content); i += 2 {
@@ -175,8 +173,8 @@ func overlay(below, above *yaml.Node) *yaml.Node {
 // mergeDepth is how deep files are merged: paths by path, components by kind and name.
 const mergeDepth = 2
 
-// merge adds the keys of a mapping to another. A key that is there already is
-// merged down to a depth, and below that a mistake.
+// merge adds the keys of a mapping to another. It merges the values of a key that both have, down
+// to a depth; below that, it reports a mistake.
 func merge(into, from *yaml.Node, depth int) error {
 	if from.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: want a mapping", from.Line)
@@ -198,7 +196,7 @@ func merge(into, from *yaml.Node, depth int) error {
 	return nil
 }
 
-// appendJSON writes a YAML node as JSON, keys in the order in which they stand.
+// appendJSON writes a YAML node as JSON, with its keys in their order.
 func appendJSON(dst []byte, n *yaml.Node) []byte {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -224,11 +222,11 @@ func appendJSON(dst []byte, n *yaml.Node) []byte {
 	return appendValue(dst, v)
 }
 
-// appendValue writes a scalar. Examples are full of markup, which stays readable.
+// appendValue writes a scalar. It leaves markup readable, because examples contain a lot of it.
 func appendValue(dst []byte, v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // a scalar of YAML is one of JSON
+	_ = e.Encode(v) // a YAML scalar is a JSON scalar
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// described is a description of one endpoint with all that the page shows of one.
+// described is a description of one endpoint with everything that the page shows of endpoints.
 const described = `
 tags: [{name: Some Lists}, {name: Others}]
 components:
@@ -40,7 +40,7 @@ paths:
     get: {tags: [Others], operationId: getC, responses: {'200': {description: None.}}}
 `
 
-// TestEndpoints: the endpoints of a tag, in the order of the description.
+// TestEndpoints: the endpoints of a tag are in the order of the description.
 func TestEndpoints(t *testing.T) {
 	root := read(t, described)
 	api := node{root, root}
@@ -56,7 +56,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestParameters: the type of each parameter, its choices and what its field begins with.
+// TestParameters: the page shows each parameter's type, choices and initial field value.
 func TestParameters(t *testing.T) {
 	root := read(t, described)
 	var got []string
@@ -76,7 +76,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestAnswers: the mode of a plain call comes first, with its example and its fields.
+// TestAnswers: the mode of a call without parameters comes first, with its example and fields.
 func TestAnswers(t *testing.T) {
 	root := read(t, described)
 	api := node{root, root}

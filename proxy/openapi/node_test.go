@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// node is a place in the description, or none: what is looked up in none is none. The
-// exported methods are for the template of the page.
+// node is a place in the description, or empty; a look-up in an empty node returns an empty node.
+// The template of the page calls the exported methods.
 type node struct {
-	*yaml.Node            // nil: none
-	root       *yaml.Node // of the description, for references
+	*yaml.Node            // nil if empty
+	root       *yaml.Node // root of the description, to resolve references
 }
 
-// at wraps a node, past its alias.
+// at wraps a node, after resolving its alias.
 func (n node) at(to *yaml.Node) node {
 	if to != nil && to.Kind == yaml.AliasNode {
 		to = to.Alias
@@ -32,7 +32,7 @@ func (n node) Get(key string) node {
 	return n.at(member(n.Node, key))
 }
 
-// Text returns the scalar at a key, "" if there is none.
+// Text returns the scalar at a key, "" if it is missing.
 func (n node) Text(key string) string {
 	if v := n.Get(key); v.Node != nil && v.Kind == yaml.ScalarNode {
 		return v.Value
@@ -40,7 +40,7 @@ func (n node) Text(key string) string {
 	return ""
 }
 
-// About returns the description of what stands here.
+// About returns the description of this node.
 func (n node) About() prose { return prose(n.Text("description")) }
 
 // Items yields the elements of a sequence.
@@ -100,7 +100,7 @@ func (n node) follow() node {
 	return to.follow()
 }
 
-// json is the node as indented JSON, "" for none.
+// json returns the node as indented JSON, "" if it is empty.
 func (n node) json() string {
 	if n.Node == nil {
 		return ""

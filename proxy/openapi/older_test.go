@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// older turns a description into one of OpenAPI 3.0, which has a schema language of its
-// own. What that cannot say is left out. Nothing in the description is an alias.
+// older turns a description into one of OpenAPI 3.0, which has its own schema language. It drops
+// what that language cannot express. The description must not contain aliases.
 func older(root *yaml.Node) {
 	member(root, "openapi").Value = "3.0.3"
 	remove(member(root, "info"), "summary")
@@ -16,18 +16,19 @@ func older(root *yaml.Node) {
 	rewrite(root, elsewhere)
 }
 
-// place says what a node of a description is.
+// place is the role of a node in a description.
 type place int
 
 // The places.
 const (
-	elsewhere place = iota // neither of the others
+	elsewhere place = iota // none of the others
 	schema
 	schemas  // a mapping or sequence of schemas
 	verbatim // an example, or a keyword of a schema
 )
 
-// below returns the place of what has a key in a mapping, "" in a sequence.
+// below returns the place of the value at a key of a mapping, or of the elements of a sequence,
+// whose key is "".
 func (p place) below(key string) place {
 	switch p {
 	case schemas:
@@ -65,8 +66,8 @@ func rewrite(n *yaml.Node, at place) {
 // scalarTypes are the types of constants, by their YAML tags.
 var scalarTypes = map[string]string{"!!str": "string", "!!int": "integer", "!!bool": "boolean"}
 
-// rewriteSchema writes a schema in the terms of 3.0: no const, no null among types, no list
-// of examples, nothing beside $ref.
+// rewriteSchema rewrites a schema for 3.0: no const, no null among types, no list of examples,
+// nothing beside $ref.
 func rewriteSchema(n *yaml.Node) {
 	remove(n, "contentMediaType")
 	remove(n, "dependentRequired")
@@ -90,15 +91,15 @@ func rewriteSchema(n *yaml.Node) {
 	if all := remove(n, "examples"); all != nil {
 		set(n, "example", all.Content[0])
 	}
-	if types := member(n, "type"); types != nil && types.Kind == yaml.SequenceNode { // the second is null
+	if types := member(n, "type"); types != nil && types.Kind == yaml.SequenceNode { // the second type is null
 		set(n, "type", types.Content[0])
 		set(n, "nullable", scalar("true"))
 	}
 	nullable(n)
 }
 
-// nullable rewrites a schema whose alternatives include null in the terms of 3.0, where
-// null is no type but a mark beside one.
+// nullable rewrites a schema whose alternatives include null for 3.0, where null is not a type but
+// a flag beside one.
 func nullable(schema *yaml.Node) {
 	choices := member(schema, "anyOf")
 	if choices == nil {
@@ -123,7 +124,7 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// find returns where a key of a mapping is, -1 if it has none of that name.
+// find returns the position of a key in a mapping, -1 if it is missing.
 func find(n *yaml.Node, key string) int {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -133,7 +134,7 @@ func find(n *yaml.Node, key string) int {
 	return -1
 }
 
-// set gives a mapping's key a value, in place of the one it has.
+// set sets or replaces the value of a mapping's key.
 func set(n *yaml.Node, key string, value *yaml.Node) {
 	if at := find(n, key); at >= 0 {
 		n.Content[at+1] = value
@@ -142,7 +143,7 @@ func set(n *yaml.Node, key string, value *yaml.Node) {
 	n.Content = append(n.Content, scalar(key), value)
 }
 
-// remove takes a key out of a mapping and returns its value, nil if there is none.
+// remove removes a key from a mapping and returns its value, nil if it is missing.
 func remove(n *yaml.Node, key string) *yaml.Node {
 	value := member(n, key)
 	if value != nil {

@@ -12,7 +12,7 @@ import (
 	"vitrine/proxy/openapi"
 )
 
-// load reads the description once for all tests.
+// load parses the description once for all tests.
 var load = sync.OnceValue(openapi.Load)
 
 // TestValid: the documents are OpenAPI 3.1 and 3.0, examples included.
@@ -32,7 +32,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestWritten: everything a reader looks for is there.
+// TestWritten: the description has a text wherever a reader needs one.
 func TestWritten(t *testing.T) {
 	doc := document(t)
 	var ids []string
@@ -46,7 +46,7 @@ func TestWritten(t *testing.T) {
 		}
 		ids = append(ids, op.OperationID)
 		if _, open := op.Responses["403"]; strings.HasPrefix(path, "/api/") && !open && op.OperationID != "citationIndex" {
-			t.Errorf("%s asks for a key, and has no 403", path)
+			t.Errorf("%s requires a key, and has no 403", path)
 		}
 	}
 }
@@ -58,7 +58,7 @@ type operation struct {
 	Responses   map[string]any `json:"responses"`
 }
 
-// document reads of the description what these tests look at.
+// document has the parts of the description that these tests check.
 func document(t testing.TB) (doc struct {
 	Paths map[string]struct {
 		Get operation `json:"get"`
@@ -71,9 +71,8 @@ func document(t testing.TB) (doc struct {
 	return doc
 }
 
-// TestGenerable: generators of clients keep the types of rows. Every schema stands
-// by itself, rows of lists have a name, and nothing has a list of types but null
-// beside one.
+// TestGenerable: client generators keep the types of rows. Every schema is self-contained, rows of
+// lists have a named schema, and a schema has several types only if one of them is null.
 func TestGenerable(t *testing.T) {
 	d := load()
 	for version, text := range map[string][]byte{"3.1": d.JSON, "3.0": d.JSON30} {
@@ -95,7 +94,7 @@ func TestGenerable(t *testing.T) {
 	}
 }
 
-// checkGenerable looks at a schema and those in it.
+// checkGenerable checks a schema and those in it.
 func checkGenerable(t *testing.T, place string, schema any) {
 	t.Helper()
 	s, ok := schema.(map[string]any)
@@ -108,7 +107,7 @@ func checkGenerable(t *testing.T, place string, schema any) {
 		t.Errorf("%s: type = %v, want an anyOf", place, types)
 	}
 	if all, _ := s["allOf"].([]any); len(all) > 0 && (len(all) > 1 || s["properties"] != nil) {
-		t.Errorf("%s: has members of its own beside inherited ones", place)
+		t.Errorf("%s: has its own members beside inherited ones", place)
 	}
 	if s["type"] == "array" || s["items"] != nil {
 		checkGenerable(t, place+"[]", s["items"])

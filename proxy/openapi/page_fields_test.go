@@ -9,12 +9,12 @@ import (
 // field is a member of an answer's rows.
 type field struct {
 	Name   string // its path: a.b, and a[].b for the elements of an array
-	Type   string // for readers, see kind
-	Always bool   // no row lacks it
+	Type   string // as the page shows it, see kind
+	Always bool   // every row has it
 	About  prose
 }
 
-// fields are the members of the rows of an answer, or of the object it is.
+// fields returns the members of the rows of an answer, or of the object if the answer is one.
 func (n node) fields() []field {
 	schema := n.follow()
 	if data := schema.Get("properties").Get("data"); data.Node != nil {
@@ -26,7 +26,7 @@ func (n node) fields() []field {
 	return schema.properties("")
 }
 
-// properties lists an object's members, and theirs by their paths.
+// properties lists the members of an object, and their members by path.
 func (n node) properties(prefix string) []field {
 	required := n.Get("required").values()
 	var all []field
@@ -48,12 +48,12 @@ func (n node) properties(prefix string) []field {
 	return all
 }
 
-// kinds are what schemas with a name of their own are called.
+// kinds are the names that the page shows for named schemas.
 var kinds = map[string]string{
 	"Stored": "any", "StoredID": "object or string", "ObjectID": "object", "ID": "string", "HTML": "HTML",
 	"Date": "string or object", "Year": "integer or string", "Figure": "string or 0",
 
-	// Of stored fields, what they are as a rule.
+	// For stored fields, the usual type.
 	"StoredText": "string", "StoredTexts": "array of string", "StoredFlag": "boolean", "StoredYear": "number or string",
 	"StoredDate": "string or object", "StoredReference": "object or string", "StoredReferences": "array of object",
 	"StoredPersons": "array of object", "StoredMemberships": "array of object", "StoredObjects": "array of object",

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// endpoint is one path, and what is described for GET.
+// endpoint is one path, and the description of its GET.
 type endpoint struct {
 	node
 	Path string
 }
 
-// Endpoints returns those of a tag, in the order in which they are described.
+// Endpoints returns the endpoints of a tag, in the order of the description.
 func (n node) Endpoints(tag string) []endpoint {
 	var all []endpoint
 	for path, item := range n.Get("paths").Members() {
@@ -27,7 +27,7 @@ func (n node) Anchor() string {
 	return "about-" + strings.ReplaceAll(strings.ToLower(n.Text("name")), " ", "-")
 }
 
-// Open reports whether the endpoint asks for no key.
+// Open reports whether the endpoint requires no key.
 func (e endpoint) Open() bool {
 	security := e.Get("security")
 	return security.Node != nil && len(security.Content) == 0
@@ -36,9 +36,9 @@ func (e endpoint) Open() bool {
 // parameter is a parameter of an endpoint.
 type parameter struct {
 	node
-	Type    string   // for readers; "flag" for every flag
-	Flag    bool     // is given or not
-	Choices []string // all values there are
+	Type    string   // as the page shows it; "flag" for every flag
+	Flag    bool     // has no value
+	Choices []string // all possible values
 }
 
 // Parameters returns the parameters of the endpoint.
@@ -56,8 +56,7 @@ func (e endpoint) Parameters() []parameter {
 	return all
 }
 
-// Example is a value to begin with, as it is entered in a form: lists with commas,
-// objects in brackets.
+// Example is an initial value in the syntax of a form: lists with commas, objects in brackets.
 func (p parameter) Example() string {
 	example := p.Get("example")
 	parts := example.values()
@@ -73,17 +72,18 @@ func (p parameter) Example() string {
 	return p.Text("example")
 }
 
-// answer is one mode of a 200.
+// answer is one mode of a 200 response.
 type answer struct {
-	Name   string // of the mode; empty where there is one
+	Name   string // of the mode; empty if there is only one
 	When   string // the parameters that select the mode
 	About  prose
-	Fields []field // of a row, or of the object that the answer is
-	Call   string  // the request that the example answers; empty: not described
+	Fields []field // of a row, or of the object if the answer is one
+	Call   string  // the request for the example; empty if not described
 	Body   code    // the example
 }
 
-// Answers returns the modes of the endpoint's 200, that of a plain call first.
+// Answers returns the modes of the endpoint's 200 response; that of a call without parameters comes
+// first.
 func (e endpoint) Answers() []answer {
 	response := e.Get("responses").Get("200").follow()
 	media := response.Get("content").first()
@@ -104,7 +104,7 @@ func (e endpoint) Answers() []answer {
 	return append(all[last:], all[:last]...)
 }
 
-// answer returns an answer by its schema and example.
+// answer returns an answer from its schema and example.
 func (e endpoint) answer(schema, example node) answer {
 	call := example.Text("summary")
 	switch {
@@ -116,7 +116,7 @@ func (e endpoint) answer(schema, example node) answer {
 	return answer{Fields: schema.fields(), Call: call, Body: code(example.Get("value").json())}
 }
 
-// when returns the parameters that select a mode, as a reader writes them.
+// when returns the parameters that select a mode, as the page shows them.
 func (n node) when() string {
 	var all []string
 	for name, state := range n.Members() {
@@ -134,13 +134,13 @@ func (n node) when() string {
 	return strings.Join(all, " and ")
 }
 
-// problem is an answer of another status.
+// problem is an answer with another status.
 type problem struct {
 	node
 	Status string // a code, or a class of them such as 4XX
 }
 
-// Errors returns the answers that are neither a 200 nor a redirection.
+// Errors returns the answers that are neither 200 nor redirects.
 func (e endpoint) Errors() []problem {
 	var all []problem
 	for status, response := range e.Get("responses").Members() {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// prose is text of the description: paragraphs with empty lines between them, and
-// `code`.
+// prose is text from the description: paragraphs with empty lines between them, and `code`.
 type prose string
 
 // HTML renders the text.
@@ -34,10 +33,10 @@ func (p prose) HTML() template.HTML {
 // code is JSON.
 type code string
 
-// token matches a text of JSON, or another value.
+// token matches a JSON string, or another value.
 var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?|[^{}\[\],: \n]+`)
 
-// HTML renders it with a class each for keys, texts and other values.
+// HTML renders it with classes for keys, strings and other values.
 func (c code) HTML() template.HTML {
 	var b strings.Builder
 	rest := string(c)
@@ -55,8 +54,8 @@ func (c code) HTML() template.HTML {
 	return template.HTML(b.String() + template.HTMLEscapeString(rest))
 }
 
-// classOf returns the class of a token by what follows it: k for keys, s for texts, v for
-// other values, none for what is no JSON.
+// classOf returns the class of a token by the character behind it: k for keys, s for strings, v for
+// other values, none for text that is not JSON.
 func classOf(text, rest string) string {
 	switch {
 	case text[0] != '"' && json.Valid([]byte(text)):

@@ -12,7 +12,7 @@ import (
 	"vitrine/proxy/openapi"
 )
 
-// TestPageTellsEverything: what the document describes stands on the page.
+// TestPageTellsEverything: the page shows everything that the document describes.
 func TestPageTellsEverything(t *testing.T) {
 	d := load()
 	page := d.Page
@@ -58,7 +58,7 @@ func TestPageTellsEverything(t *testing.T) {
 	}
 }
 
-// TestPolicyNamesStyleAndScript: their hashes are those of what the page holds.
+// TestPolicyNamesStyleAndScript: the policy has the hashes of the page's style and script.
 func TestPolicyNamesStyleAndScript(t *testing.T) {
 	page := load().Page
 	for _, element := range []string{"style", "script"} {
@@ -73,13 +73,13 @@ func TestPolicyNamesStyleAndScript(t *testing.T) {
 	}
 }
 
-// TestSamePage: the description is the same each time it is read.
+// TestSamePage: the page has the same bytes each time it is built.
 func TestSamePage(t *testing.T) {
 	first, second := openapi.Load(), openapi.Load()
 	if string(first.JSON) != string(second.JSON) || string(first.JSON30) != string(second.JSON30) {
-		t.Error("two documents")
+		t.Error("two runs made different documents")
 	}
 	if string(first.Page.HTML) != string(second.Page.HTML) {
-		t.Error("two pages")
+		t.Error("two runs made different pages")
 	}
 }

@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer proxytest.CheckedAnswer
-		want   string // part of the objection; "" for none
+		want   string // part of the error; "" for none
 	}{
 		{"as described", proxytest.CheckedAnswer{Target: "/api/activities", Status: 200, Body: []byte(none)}, ""},
 		{"with its headers", proxytest.CheckedAnswer{Target: "/api/activities", Status: 200, Header: full, Body: []byte(none)}, ""},
@@ -92,7 +92,7 @@ func TestCheckerRefuses(t *testing.T) {
 	}
 }
 
-// TestMeets: the states of parameters, by each form in which a parameter is given.
+// TestMeets: the states of parameters, for each form of a parameter.
 func TestMeets(t *testing.T) {
 	for _, tt := range []struct {
 		query, state string

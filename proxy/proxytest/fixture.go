@@ -36,7 +36,7 @@ import (
 func WholeOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left to a whole run")
+		t.Skip("only in a full run")
 	}
 }
 
@@ -299,7 +299,7 @@ func (r Response) Envelope(t testing.TB) Envelope {
 		t.Fatalf("no envelope: %v\n%s", err, r.Body)
 	}
 	if e.Status != r.StatusCode {
-		t.Errorf("envelope says %d, HTTP %d", e.Status, r.StatusCode)
+		t.Errorf("status %d in the envelope, %d in HTTP", e.Status, r.StatusCode)
 	}
 	if e.Count == nil {
 		t.Error("envelope without count")
@@ -315,7 +315,7 @@ func (e Envelope) Rows(t testing.TB) []map[string]any {
 	t.Helper()
 	var rows []map[string]any
 	if err := json.Unmarshal(e.Data, &rows); err != nil {
-		t.Fatalf("data is no list of objects: %v\n%s", err, e.Data)
+		t.Fatalf("data is not a list of objects: %v\n%s", err, e.Data)
 	}
 	return rows
 }

@@ -120,7 +120,7 @@ func Until(t testing.TB, what string, done func() bool) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("in ten seconds not: %s", what)
+	t.Fatalf("not within ten seconds: %s", what)
 }
 
 const Health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"

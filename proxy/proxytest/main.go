@@ -11,9 +11,10 @@ import (
 // Main runs the tests of a package, and fails if they leak goroutines.
 func Main(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		// The clock of fasthttp's Date header: one for the process, started with the first server.
+		// fasthttp updates the Date header in one goroutine per process, which starts with the
+		// first server.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		// It checks only every ten seconds whether its server has ended.
+		// fasthttp checks only every ten seconds whether its server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 		// The backtracking engine's clock stops by itself when no expression has run for a while.
 		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"),

@@ -9,7 +9,7 @@ import (
 	"vitrine/proxy/query"
 )
 
-// TestParameters: what each reader makes of a query string.
+// TestParameters: the values that each reader reads from a query string.
 func TestParameters(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -59,7 +59,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestFirstErrorCounts: what is read later changes neither the error nor what was read.
+// TestFirstErrorCounts: later reads change neither the error nor the values read before it.
 func TestFirstErrorCounts(t *testing.T) {
 	p := read("limit=x&full=maybe&filter[a=1&columns=a,a.b&offset=7")
 	if page := p.Page(); page != (query.Page{}) {
@@ -78,7 +78,7 @@ func TestFirstErrorCounts(t *testing.T) {
 	}
 }
 
-// TestColumns: names that mean the same columns have the same key, all others have not.
+// TestColumns: two lists of columns have the same key exactly if they mean the same columns.
 func TestColumns(t *testing.T) {
 	groups := [][]string{
 		{"a,b", "a, b ,,", "a,b,a"},
@@ -97,7 +97,7 @@ func TestColumns(t *testing.T) {
 			p := read("columns=" + names)
 			key := p.Columns().Key()
 			if key != p.StoredColumns("x").Key() || p.Err() != nil {
-				t.Errorf("%s: stored columns are others: %v", names, p.Err())
+				t.Errorf("%s: stored columns differ: %v", names, p.Err())
 			}
 			if other, known := keys[key]; known && other != i {
 				t.Errorf("%s has the key of %s", names, groups[other])
@@ -110,7 +110,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestColumnNames: which columns lead a row, and which stand where none are asked for.
+// TestColumnNames: which columns lead a row, and which are the default.
 func TestColumnNames(t *testing.T) {
 	for _, tt := range []struct{ text, columns, stored string }{
 		{"", "", "x y"},
@@ -157,7 +157,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestCut: a page lies within its rows, however large its numbers are.
+// TestCut: a page lies within its rows, however large limit and offset are.
 func TestCut(t *testing.T) {
 	for _, tt := range []struct{ limit, offset, rows, from, to int }{
 		{0, 0, 5, 0, 5}, {2, 0, 5, 0, 2}, {2, 4, 5, 4, 5}, {2, 5, 5, 5, 5}, {2, 9, 5, 5, 5}, {3, 0, 0, 0, 0},
@@ -169,7 +169,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestPrintable: a client's text in a message is short and valid UTF-8.
+// TestPrintable: a message quotes client text shortened and as valid UTF-8.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "",

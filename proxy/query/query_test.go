@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// read reads a query string as it stands in a URL; text that is not encoded is taken as it is.
+// read parses a query string as written in a URL; text that is not encoded stays as it is.
 func read(text string) query.Params {
 	return query.Read(func(yield func(name, value []byte) bool) {
 		for pair := range strings.SplitSeq(text, "&") {
@@ -38,7 +38,7 @@ func reader() query.Reader {
 	return query.Reader{Now: func() time.Time { return time.Unix(1700000000, 0) }}
 }
 
-// TestBracketsAreConditions: brackets mean what a query in JSON means.
+// TestBracketsAreConditions: a query in brackets means the same as in JSON.
 func TestBracketsAreConditions(t *testing.T) {
 	for brackets, json := range map[string]string{
 		"filter[type]=lecture":                              `{"type":{"$eq":"lecture"}}`,
@@ -78,7 +78,7 @@ func TestBracketsAreConditions(t *testing.T) {
 	}
 }
 
-// TestCasts: some top-level fields have a type of their own.
+// TestCasts: some top-level fields have their own type.
 func TestCasts(t *testing.T) {
 	projects := func(p query.Params) *filter.Filter { return reader().Filter(p, "projects") }
 	for _, tt := range []struct {
@@ -113,7 +113,7 @@ func TestCasts(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be read is refused with the parameter at fault.
+// TestRefusals: the error for a wrong query names the parameter at fault.
 func TestRefusals(t *testing.T) {
 	many := strings.Repeat("&filter[a][$in][]=x", 513)[1:]
 	for text, want := range map[string]string{
@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// everything reads all there is to read, and returns the errors of all readers.
+// everything calls all readers and returns their errors.
 func everything(p query.Params) error {
 	p.Page()
 	p.CheckLanguage()
@@ -166,7 +166,7 @@ func everything(p query.Params) error {
 	return p.Err()
 }
 
-// TestProject: columns show what MongoDB's inclusion projection lets through.
+// TestProject: columns select what MongoDB's inclusion projection selects.
 func TestProject(t *testing.T) {
 	doc, err := ejson.Parse([]byte(`{"v":[{"b":1,"c":{"d":2,"e":3}},4,[{"b":5},6],{"x":7}]}`), ejson.Options{})
 	if err != nil {
@@ -200,7 +200,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestIgnored: parameters that nothing reads are named, with what they may have meant.
+// TestIgnored: the answer names parameters that nothing reads, with suggestions.
 func TestIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		"limit=1&columns[]=a":          "",
@@ -223,8 +223,8 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// FuzzRead: no query string makes the readers panic, every error names what was wrong, and
-// a page lies within its rows.
+// FuzzRead: no query string makes the readers panic, every error names the mistake, and a page lies
+// within its rows.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1&offset=2", "full&lang=de", "columns[]=authors.user&columns=web,print", "aggregate=authors.user",

@@ -14,7 +14,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// statuses hands on the status of each request that is logged.
+// statuses passes on the status of each logged request.
 type statuses struct {
 	slog.Handler
 	logged chan int64
@@ -32,16 +32,16 @@ func (s statuses) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// endless is a list whose evaluation takes for ever, unless backtracking is bounded.
+// endless is a list whose evaluation never ends, unless backtracking is bounded.
 func endless(n int) string {
 	return fmt.Sprintf("/api/activities?limit=%d&json=", n) + url.QueryEscape(`{"title":{"$regex":"((\\w*\\w*\\w*\\w*)*)*\\1[~^]$"}}`)
 }
 
-// TestEndlessFilters: beside clients who ask for what takes for ever others are answered,
-// and when they leave so does their work.
+// TestEndlessFilters: while clients request endless evaluations, others get answers; when the
+// clients leave, their work ends.
 func TestEndlessFilters(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("connections are not looked at here")
+		t.Skip("the server cannot watch connections here")
 	}
 	o := proxytest.Options(t)
 	o.Limits.Backtracking = time.Hour
@@ -56,7 +56,7 @@ func TestEndlessFilters(t *testing.T) {
 	}
 	for i := range 20 {
 		if res := s.Get(fmt.Sprintf(`/api/activities?limit=3&filter[year][$ne]=%d`, i)); res.StatusCode != 200 {
-			t.Fatalf("a list beside them: status %d: %.200s", res.StatusCode, res.Body)
+			t.Fatalf("a list at the same time: status %d: %.200s", res.StatusCode, res.Body)
 		}
 		if got := <-logged; got != 200 {
 			t.Fatalf("logged status %d, want 200", got)
@@ -74,7 +74,7 @@ func TestEndlessFilters(t *testing.T) {
 	}
 }
 
-// TestBacktrackingBudget: all records and expressions share what a request has.
+// TestBacktrackingBudget: all records and expressions share the budget of a request.
 func TestBacktrackingBudget(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Many(t, 200), proxytest.Options(t))
 	e := s.Get(endless(1)).Envelope(t)

@@ -20,7 +20,7 @@ import (
 	"vitrine/cache/result"
 )
 
-// exports are long answers that no cache has: %d makes each another one.
+// exports are long answers that no cache has; each value for %d makes another one.
 var exports = []string{
 	"/lists/activities.bib?exclude=s%d", "/lists/activities.bib?latex=1&sort=title&exclude=s%d", "/lists/activities.ris?sort=-author&lang=de&exclude=s%d",
 	"/lists/activities.csv?sort=type&exclude=s%d", "/lists/activities.csl.json?sort=-title&group=year&exclude=s%d", "/lists/activities.jsonld?sort=author&group=person&exclude=s%d",
@@ -28,7 +28,7 @@ var exports = []string{
 	"/api/all-activities?page=portal&filter[n][$ne]=%d", "/api/search/activities?columns[]=authors&filter[n][$ne]=%d",
 }
 
-// copies returns what makes activities n, by copying them.
+// copies copies activities until there are n.
 func copies(n int) func(collection string, docs []bson.Raw) []bson.Raw {
 	return func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != "activities" {
@@ -48,14 +48,13 @@ func copies(n int) func(collection string, docs []bson.Raw) []bson.Raw {
 					d[k].Value = fmt.Sprint(d[k].Value, " ", n-i)
 				}
 			}
-			all[i], _ = bson.Marshal(d) // it was one
+			all[i], _ = bson.Marshal(d) // d was unmarshalled from BSON
 		}
 		return all
 	}
 }
 
-// serveExports serves lists of n activities on a listener, of which answers above a size are not
-// kept.
+// serveExports serves lists of n activities on a listener, and does not cache answers above a size.
 func serveExports(t *testing.T, n, kept int, inFlight int64, ln net.Listener) *proxytest.Live {
 	t.Helper()
 	o := proxytest.ListOptions(t)
@@ -64,14 +63,14 @@ func serveExports(t *testing.T, n, kept int, inFlight int64, ln net.Listener) *p
 	return proxytest.ServeOn(t, proxytest.OpenViews(t, proxytest.ListStore(t, copies(n)), o, proxytest.ListViews(t), 64<<20), ln)
 }
 
-// atRest waits until nothing is left of requests.
+// atRest waits until requests hold nothing any more.
 func atRest(l *proxytest.Live) {
 	l.T.Helper()
 	proxytest.Until(l.T, "no memory is claimed", func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
 	proxytest.Until(l.T, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
 
-// processorTime is what the process has used.
+// processorTime returns the processor time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -80,19 +79,19 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestUnreadExports: exports of all formats and orders that are asked for and not read hold
-// what they claim, and no more than the budget; others are answered meanwhile, and when
-// their clients leave nothing is left.
+// TestUnreadExports: exports of all formats and orders that clients do not read hold the memory
+// that they claim, and no more than the budget; others get answers meanwhile, and when the clients
+// leave nothing is held.
 func TestUnreadExports(t *testing.T) {
 	const budget = 24 << 20
 	clients, rows := 100, 4_000
 	if testing.Short() {
 		clients, rows = 20, 2_000
 	}
-	for _, kept := range []int{64 << 10, 1 << 20} { // the latter may be kept when they are compressed
+	for _, kept := range []int{64 << 10, 1 << 20} { // the larger size admits them once they are compressed
 		l := serveExports(t, rows, kept, budget, proxytest.Narrow{Listener: proxytest.Listen(t)})
 		for _, target := range exports {
-			l.Get(fmt.Sprintf(target, 0)) // derives what it needs
+			l.Get(fmt.Sprintf(target, 0)) // derives the data that it needs
 		}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			leaveUnread(l, coding, clients, budget)
@@ -100,7 +99,7 @@ func TestUnreadExports(t *testing.T) {
 	}
 }
 
-// leaveUnread has clients ask for exports and not read them, and leave.
+// leaveUnread makes clients request exports, read nothing, and leave.
 func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
 	t := l.T
 	t.Helper()
@@ -130,7 +129,7 @@ func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
 		t.Errorf("%s: %d bytes held, %d claimed; the budget is %d", coding, held, claimed, budget)
 	}
 	if res := l.Get("/lists/activities.json?limit=5"); res.StatusCode != http.StatusOK {
-		t.Errorf("%s: beside them: %s", coding, res.Status)
+		t.Errorf("%s: a request at the same time: %s", coding, res.Status)
 	}
 	for _, conn := range conns {
 		conn.Close()
@@ -138,11 +137,11 @@ func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
 	atRest(l)
 }
 
-// TestLeavingExports: work for clients who leave at once ends, also before the first byte: it
-// takes less processor time than three exports read to their ends, however many they are.
+// TestLeavingExports: work for clients that leave at once ends, also before the first byte: for any
+// number of clients it takes less processor time than three exports read to their ends.
 func TestLeavingExports(t *testing.T) {
 	if testing.Short() {
-		t.Skip("processor time says little beside other tests")
+		t.Skip("processor time says little while other tests run")
 	}
 	const clients = 150
 	l := serveExports(t, 12_000, 64<<10, 0, proxytest.Listen(t))
@@ -167,8 +166,8 @@ func TestLeavingExports(t *testing.T) {
 	}
 }
 
-// TestExportsBesideHits: 32 clients read exports as fast as they get them. What is in memory
-// is answered from memory meanwhile. The figures are logged.
+// TestExportsBesideHits: 32 clients read exports as fast as they can. Meanwhile the server answers
+// cached requests from memory. The test logs the figures.
 func TestExportsBesideHits(t *testing.T) {
 	rows, long := 2_000, proxytest.HostileFor(t, 300*time.Millisecond)
 	if !testing.Short() {
@@ -225,8 +224,8 @@ func TestExportsBesideHits(t *testing.T) {
 	}
 }
 
-// TestCostlyFilters: a filter that needs more time than a request has is refused with that
-// reason, as to try again would not help.
+// TestCostlyFilters: the server refuses a filter that needs more time than a request has, with that
+// reason, because a retry would not help.
 func TestCostlyFilters(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.Request, o.Cache.Timeout = 500*time.Millisecond, 500*time.Millisecond

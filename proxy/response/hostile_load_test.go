@@ -19,7 +19,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// numbers is a list of n numbers, as JSON or in brackets.
+// numbers returns a list of n numbers, as JSON or in brackets.
 func numbers(n int, format, separator string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -28,12 +28,12 @@ func numbers(n int, format, separator string) string {
 	return strings.Join(all, separator)
 }
 
-// TestFilterBombs: what is small to send and large to answer is refused, or answered
+// TestFilterBombs: the server refuses small requests with costly evaluations, or answers them
 // within its limits.
 func TestFilterBombs(t *testing.T) {
 	proxytest.WholeOnly(t)
 	o := proxytest.Options(t)
-	o.Cache.Timeout, o.Limits.Request = 2*time.Minute, 2*time.Minute // late on a busy machine is not wrong
+	o.Cache.Timeout, o.Limits.Request = 2*time.Minute, 2*time.Minute // an answer that is late on a busy machine is not a failure
 	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 2000), o))
 	j := func(filter string) string { return "/api/activities?limit=1&json=" + url.QueryEscape(filter) }
 	re := func(pattern string) string {
@@ -123,8 +123,8 @@ func TestFilterBombs(t *testing.T) {
 	}
 }
 
-// latencies asks for one thing on a connection of its own until it is stopped, and
-// returns how long each answer took.
+// latencies sends the same request on its own connection until it is stopped, and returns how long
+// each answer took.
 func latencies(l *proxytest.Live, stop <-chan struct{}, target string, see func(proxytest.Response)) []time.Duration {
 	conn := l.Dial()
 	r := bufio.NewReader(conn)
@@ -143,9 +143,9 @@ func latencies(l *proxytest.Live, stop <-chan struct{}, target string, see func(
 	}
 }
 
-// TestExpressionsBesideHits: fifty clients ask for expressions never seen before, some of
-// them catastrophic, as fast as they are answered. What is in memory is answered
-// meanwhile, and no client gets anything worse than 503 with Retry-After. The figures are logged.
+// TestExpressionsBesideHits: fifty clients send new expressions, some of them catastrophic, as fast
+// as they get answers. Meanwhile the server answers cached requests, and no client gets anything
+// worse than 503 with Retry-After. The test logs the figures.
 func TestExpressionsBesideHits(t *testing.T) {
 	rows, long := 10_000, proxytest.HostileFor(t, time.Second)
 	if os.Getenv("VITRINE_TEST_HOSTILE") != "" {
@@ -156,7 +156,7 @@ func TestExpressionsBesideHits(t *testing.T) {
 	o.Cache.Timeout = o.Limits.Request
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, rows), o))
 	const hot = "/api/activities?limit=5"
-	for l.Get(hot).Header.Get("Cache-Status") != "vitrine; hit" { // kept a moment after the answer
+	for l.Get(hot).Header.Get("Cache-Status") != "vitrine; hit" { // the server caches it a moment after the answer
 		time.Sleep(time.Millisecond)
 	}
 	attack := func(stop chan struct{}, clients int) (answered map[int]int, done func()) {
@@ -221,7 +221,7 @@ func TestExpressionsBesideHits(t *testing.T) {
 	p50, p99, _ := measure(0)
 	t.Logf("alone: p50 %v, p99 %v", p50, p99)
 	p50, p99, answered := measure(50)
-	t.Logf("beside fifty: p50 %v, p99 %v; answers by status %v", p50, p99, answered)
+	t.Logf("beside fifty clients: p50 %v, p99 %v; answers by status %v", p50, p99, answered)
 	for status := range answered {
 		if status != 200 && status != 400 && status != 503 {
 			t.Errorf("%d answers with status %d", answered[status], status)
@@ -229,8 +229,8 @@ func TestExpressionsBesideHits(t *testing.T) {
 	}
 }
 
-// TestCacheBusting: clients send new queries as fast as the server answers them. Memory stays within the budgets, and an
-// answer that clients request all the time stays in it.
+// TestCacheBusting: clients send new queries as fast as the server answers them. Memory stays
+// within the budgets, and an answer that clients request all the time stays cached.
 func TestCacheBusting(t *testing.T) {
 	const answers, indexes = 4 << 20, 8 << 20
 	o := proxytest.Options(t)
@@ -284,7 +284,7 @@ func TestCacheBusting(t *testing.T) {
 		clients.Wait()
 		prober.Wait()
 		t.Logf("%d queries; %d of %d hot answers from memory", n.Load(), hits, asked)
-		if asked-hits > 5+asked/20 { // the first few are not known to be hot yet
+		if asked-hits > 5+asked/20 { // at first the cache does not know that it is hot
 			t.Errorf("%d of %d hot answers from memory", hits, asked)
 		}
 	}
@@ -297,18 +297,18 @@ func TestCacheBusting(t *testing.T) {
 	for _, status := range l.Views.Status() {
 		indexed += status.IndexBytes
 	}
-	t.Logf("held before %d, then %d, then %d bytes; by indexes %d", before, first, second, indexed)
+	t.Logf("heap before %d, then %d, then %d bytes; by indexes %d", before, first, second, indexed)
 	if indexed > indexes {
 		t.Errorf("indexes hold %d of %d bytes", indexed, indexes)
 	}
-	// Answers, indexes, and for each of the resources the plans that are remembered.
+	// Answers, indexes, and the cached plans of each resource.
 	if most := answers + indexes + 96<<20; second-before > most {
-		t.Errorf("%d bytes more than before, %d may be", second-before, most)
+		t.Errorf("%d bytes more than before, want at most %d", second-before, most)
 	}
 }
 
-// TestSmallAnswersStayInBudget: many answers of a few bytes hold no more memory than a
-// few large ones.
+// TestSmallAnswersStayInBudget: many answers of a few bytes hold no more memory than a few large
+// ones.
 func TestSmallAnswersStayInBudget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fifteen thousand requests")

@@ -19,8 +19,8 @@ import (
 	"vitrine/rules"
 )
 
-// unread asks for something on connections of their own and reads no more than the
-// beginnings of the answers. It returns how many there are by status.
+// unread sends requests, each on its own connection, and reads only the beginnings of the answers.
+// It returns the number of answers by status.
 func unread(l *proxytest.Live, coding, target string, n int) (conns []net.Conn, statuses map[string]int) {
 	l.T.Helper()
 	for i := range n {
@@ -39,8 +39,8 @@ func unread(l *proxytest.Live, coding, target string, n int) (conns []net.Conn, 
 	return conns, statuses
 }
 
-// TestUnreadAnswers: answers that are not read stay within their budget, whatever their
-// coding; others are answered meanwhile with the same bytes as ever, and in the end nothing is claimed.
+// TestUnreadAnswers: unread answers stay within their budget, whatever their coding; others get the
+// same bytes as ever meanwhile, and in the end no memory is claimed.
 func TestUnreadAnswers(t *testing.T) {
 	const clients, budget = 24, 8 << 20
 	store := proxytest.Many(t, 2000)
@@ -65,7 +65,7 @@ func TestUnreadAnswers(t *testing.T) {
 			}
 			got := l.Get("/api/activities?full=1&limit=1000")
 			if got.StatusCode != 200 || string(got.Body) != string(want) {
-				t.Errorf("beside them: status %d, %d of %d bytes", got.StatusCode, len(got.Body), len(want))
+				t.Errorf("a request at the same time: status %d, %d of %d bytes", got.StatusCode, len(got.Body), len(want))
 			}
 			for _, conn := range conns {
 				conn.Close()
@@ -75,8 +75,8 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 }
 
-// TestNoRoomForAnswers: what is small, unchanged or a head is sent though answers in
-// flight have used up their budget; the rest is refused until there is room.
+// TestNoRoomForAnswers: small answers, 304s and heads are sent even while the budget for answers in
+// flight is used up; other requests are refused until there is room.
 func TestNoRoomForAnswers(t *testing.T) {
 	const large = "/api/activities?limit=500"
 	o := proxytest.Options(t)
@@ -117,7 +117,7 @@ func TestNoRoomForAnswers(t *testing.T) {
 	}
 }
 
-// TestTricklingReader: a client that takes far less than a piece within Limits.Write, but
+// TestTricklingReader: a client that reads much less than a piece within Limits.Write, but
 // steadily, gets the whole answer.
 func TestTricklingReader(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestTricklingReader(t *testing.T) {
 			return err
 		}
 		defer res.Body.Close()
-		read, err := proxytest.Steadily(res.Body, 1<<10, limit/40) // 64 KiB take longer than may pass without a byte
+		read, err := proxytest.Steadily(res.Body, 1<<10, limit/40) // 64 KiB take longer than the limit for a pause
 		if !errors.Is(err, io.EOF) || read != res.ContentLength || read < 80<<10 {
 			return fmt.Errorf("read %d of %d bytes: %w", read, res.ContentLength, err)
 		}
@@ -141,8 +141,8 @@ func TestTricklingReader(t *testing.T) {
 	})
 }
 
-// TestUnwoundRowsStream: rows that arrays are taken apart for are counted, then made
-// while they are sent: none of them is held, and a page far behind costs what lies on it.
+// TestUnwoundRowsStream: unwound rows are counted first, then made while they are sent: the server
+// holds none of them, and a page far behind costs only its own rows.
 func TestUnwoundRowsStream(t *testing.T) {
 	const papers, authors, units, topics = 4, 3000, 5, 4
 	store := collaborations(t, papers, authors, units, topics)
@@ -162,13 +162,12 @@ func TestUnwoundRowsStream(t *testing.T) {
 	_, statuses := unread(l, "identity", target+"&x=%d", 8)
 	held := proxytest.Memory() - before
 	t.Logf("%d bytes held", held)
-	if statuses["200"] != 8 || held > 8<<20 { // the numbers of the rows alone took 8 MB for each
+	if statuses["200"] != 8 || held > 8<<20 { // the row numbers alone took 8 MB for each
 		t.Errorf("answers by status %v; %d bytes held", statuses, held)
 	}
 }
 
-// TestSlowStreams: an answer that is sent in pieces, compressed or not, may take longer than
-// Limits.Request.
+// TestSlowStreams: a streamed answer, compressed or not, may take longer than Limits.Request.
 func TestSlowStreams(t *testing.T) {
 	t.Parallel()
 	store := collaborations(t, 2, 3000, 5, 4)
@@ -203,7 +202,7 @@ func TestSlowStreams(t *testing.T) {
 
 const unwinding = "/api/search/activities?columns[]=authors.last&columns[]=units&columns[]=topics"
 
-// collaborations is a store with papers that have this many authors, units and topics each.
+// collaborations is a store of papers with the given number of authors, units and topics each.
 func collaborations(t *testing.T, papers, authors, units, topics int) *proxytest.Store {
 	t.Helper()
 	list := func(n int, element func(i int) any) bson.A {

@@ -140,7 +140,7 @@ func TestCodings(t *testing.T) {
 	})
 }
 
-// TestStreams: what is too large to keep is sent as it is made, the same bytes.
+// TestStreams: an answer too large to cache is streamed while it is made, with the same bytes.
 func TestStreams(t *testing.T) {
 	store := proxytest.Many(t, 2000)
 	kept := proxytest.Open(t, store, proxytest.Options(t))
@@ -159,7 +159,7 @@ func TestStreams(t *testing.T) {
 					t.Errorf("Content-Length %d before %d bytes", n, len(res.Body))
 				}
 				if got := proxytest.Plain(t, res); got != want {
-					t.Errorf("streamed %d bytes, kept %d", len(got), len(want))
+					t.Errorf("streamed %d bytes, cached %d", len(got), len(want))
 				}
 				etag := res.Header.Get("ETag")
 				again := streaming.Get(target, "Accept-Encoding", coding, "If-None-Match", etag)
@@ -175,8 +175,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestLargeCompressed: an answer too large to keep is streamed at first, and kept where it is small
-// when compressed: once it was asked for again, and of the next generation by itself.
+// TestLargeCompressed: an answer too large to cache is streamed at first. If it is small when
+// compressed, it is cached on the second request, and prepared for the next generation.
 func TestLargeCompressed(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.KeptBytes = 128 << 10
@@ -271,7 +271,7 @@ func TestCacheStatus(t *testing.T) {
 	}
 }
 
-// TestNewGenerationIsAnswered: what is kept belongs to one generation.
+// TestNewGenerationIsAnswered: a cached answer belongs to one generation.
 func TestNewGenerationIsAnswered(t *testing.T) {
 	store := proxytest.Institute(t)
 	s := proxytest.Open(t, store, proxytest.Options(t))
@@ -298,15 +298,15 @@ func TestNewGenerationIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPopularAnswersArePrepared: what is asked for again and again is in memory as
-// soon as a new generation is shown, the new one. A busy machine may have no time to prepare
-// all of it; then the next generation is tried.
+// TestPopularAnswersArePrepared: a popular answer is in memory as soon as a new generation is
+// visible, and shows that generation. A busy machine may have no time to prepare all of them; then
+// the test tries the next generation.
 func TestPopularAnswersArePrepared(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	const target = "/api/activities"
 	codings := []string{"", "gzip"}
 	for _, coding := range codings {
-		for range 1000 { // one in some is remembered
+		for range 1000 { // the cache records only a sample of requests
 			s.Get(target, "Accept-Encoding", coding)
 		}
 	}
@@ -318,7 +318,7 @@ func TestPopularAnswersArePrepared(t *testing.T) {
 		}
 		checked := s.Views.Status()[0].Checked
 		s.Refresh(rules.ViewActivities, doc)
-		for s.Views.Status()[0].Checked.Equal(checked) { // until what is prepared is kept too
+		for s.Views.Status()[0].Checked.Equal(checked) { // until the prepared answers are cached too
 			runtime.Gosched()
 		}
 		hits = 0
@@ -359,7 +359,7 @@ func TestCORS(t *testing.T) {
 		t.Errorf("OPTIONS without CORS: %d", res.StatusCode)
 	}
 	if res := s.Get("/api/activities?limit=x", "Origin", "https://www.example.org"); res.Header.Get("Access-Control-Allow-Origin") == "" {
-		t.Error("an error cannot be read by the page that caused it")
+		t.Error("the page that sent the request cannot read the error")
 	}
 }
 
@@ -381,8 +381,8 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestAccessLogHidesKeys: requests go to a real listener, as they are, and are logged;
-// neither a key nor a part of it is.
+// TestAccessLogHidesKeys: clients send requests to a real listener, and the log contains neither a
+// key nor a part of it.
 func TestAccessLogHidesKeys(t *testing.T) {
 	var log proxytest.LockedBuffer
 	o := proxytest.Options(t)
@@ -425,7 +425,7 @@ func TestAccessLogHidesKeys(t *testing.T) {
 	}
 	text := log.String()
 	if at := strings.Index(text, "TOP"); at >= 0 {
-		t.Errorf("a key stands in the log: %.300s", text[max(0, at-200):])
+		t.Errorf("the log contains a key: %.300s", text[max(0, at-200):])
 	}
 	for _, want := range []string{`"id":"request-1"`, `"method":"GET"`, `?limit=1&…"`, `?…&limit=1"`, `"status":404`, `"status":200`} {
 		if !strings.Contains(text, want) {
@@ -461,7 +461,7 @@ func TestPanicIsAnEnvelope(t *testing.T) {
 	}
 }
 
-// panickingLog is a log that cannot be written to: of requests, or of anything.
+// panickingLog is a log that panics on writes: of requests, or of anything.
 type panickingLog struct {
 	slog.Handler
 	always bool
@@ -474,8 +474,8 @@ func (l panickingLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// TestPanicOutsideOfHandlers: a panic where nothing is left but the connection is
-// answered, counted and, if that is possible, logged; the next connection is served.
+// TestPanicOutsideOfHandlers: a panic outside of handlers is answered, counted and, if possible,
+// logged; the next connection works.
 func TestPanicOutsideOfHandlers(t *testing.T) {
 	for name, always := range map[string]bool{"in the access log": false, "in every log": true} {
 		t.Run(name, func(t *testing.T) {

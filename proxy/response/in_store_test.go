@@ -6,8 +6,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestInStore runs the suites that fix what is answered with views that stay in the
-// store: where rows are makes no difference.
+// TestInStore runs the suites on answers with views that stay in the store: the answers do not
+// depend on where the rows are.
 func TestInStore(t *testing.T) {
 	proxytest.InStore(t, map[string]func(*testing.T){
 		"NewGenerationIsAnswered":   TestNewGenerationIsAnswered,

@@ -17,8 +17,8 @@ import (
 	"vitrine/rules"
 )
 
-// uneven publishes n activities whose rows are from some hundred bytes to tens of
-// thousands long, and then new versions of a few, so that the rows lie scattered.
+// uneven publishes n activities with rows of some hundred bytes to tens of thousands, and then new
+// versions of a few, so that the rows lie scattered.
 func uneven(t testing.TB, n int) *proxytest.Site {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -54,8 +54,8 @@ func uneven(t testing.TB, n int) *proxytest.Site {
 	return s
 }
 
-// TestPreparedRows: rows sent as they lie in memory are those joined one by one.
-// No citation has a link, so a portal's rows, which are joined, are the same.
+// TestPreparedRows: rows sent directly from memory equal rows joined one by one. No citation has a
+// link, so the rows of a portal, which are joined, are equal, too.
 func TestPreparedRows(t *testing.T) {
 	proxytest.WholeOnly(t)
 	s := uneven(t, 1500)
@@ -78,8 +78,8 @@ func TestPreparedRows(t *testing.T) {
 	}
 }
 
-// TestHeadOfStream: after the head of a stream nothing follows, so that the next
-// answer on the connection begins where it is expected.
+// TestHeadOfStream: no body follows the head of a stream, so that the next answer on the connection
+// begins where the client expects it.
 func TestHeadOfStream(t *testing.T) {
 	s := uneven(t, 1500)
 	public := proxytest.Listen(t)
@@ -110,7 +110,7 @@ func TestHeadOfStream(t *testing.T) {
 	}
 }
 
-// TestTagsOfLargeAnswers: a tag promises the same bytes, from another front end as well.
+// TestTagsOfLargeAnswers: equal tags mean equal bytes, also from another front end.
 func TestTagsOfLargeAnswers(t *testing.T) {
 	refreshed := uneven(t, 1500)
 	o := proxytest.Options(t)
@@ -123,11 +123,11 @@ func TestTagsOfLargeAnswers(t *testing.T) {
 	for _, coding := range []string{"", "gzip"} {
 		tag, raw, content := get(fresh, coding)
 		if otherTag, otherRaw, _ := get(again, coding); otherTag != tag || otherRaw != raw {
-			t.Errorf("%q: two that loaded the same say %s and %s", coding, tag, otherTag)
+			t.Errorf("%q: two front ends with the same rows have tags %s and %s", coding, tag, otherTag)
 		}
 		otherTag, otherRaw, otherContent := get(refreshed, coding)
 		if otherContent != content {
-			t.Errorf("%q: the content of the refreshed one differs", coding)
+			t.Errorf("%q: the content differs after the refresh", coding)
 		}
 		if (otherTag == tag) != (otherRaw == raw) {
 			t.Errorf("%q: tags %s and %s, the same bytes: %v", coding, tag, otherTag, otherRaw == raw)

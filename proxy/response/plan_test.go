@@ -15,7 +15,8 @@ import (
 	"vitrine/rules"
 )
 
-// TestPlansAreKept: a plan is made anew only for a request of a session, or if what it depends on has changed.
+// TestPlansAreKept: a plan is rebuilt only for a request of a session, or if its inputs have
+// changed.
 func TestPlansAreKept(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
 	results, err := result.New(result.Options{Budget: 1 << 20})
@@ -57,8 +58,8 @@ func TestPlansAreKept(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func()
-		kept   bool // for later requests
-		made   bool // for the first request
+		kept   bool // cached for later requests
+		made   bool // built for the first request
 	}{
 		{"a plan", func() {}, true, true},
 		{"again", func() {}, true, false},
@@ -88,10 +89,10 @@ func TestPlansAreKept(t *testing.T) {
 		if got := request(); got != tt.made {
 			t.Errorf("%s: plan made %v, want %v", tt.name, got, tt.made)
 		}
-		if tt.kept { // the memory of plans is filled in the background
+		if tt.kept { // the cache of plans is filled in the background
 			proxytest.Until(t, tt.name+": the plan is kept", func() bool { return !request() })
 		} else if !request() {
-			t.Errorf("%s: the plan is kept", tt.name)
+			t.Errorf("%s: the plan is cached", tt.name)
 		}
 	}
 }

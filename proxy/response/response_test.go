@@ -24,7 +24,7 @@ import (
 // number appends a row.
 func number(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(i), 10) }
 
-// pieces returns those of a body, in a turn that ends with the test.
+// pieces returns the pieces of a body, in a turn that ends with the test.
 func pieces(t *testing.T, b *response.Body) response.Pieces {
 	t.Helper()
 	ctx, turn, err := fair.New(1, 1).Begin(t.Context())
@@ -35,7 +35,7 @@ func pieces(t *testing.T, b *response.Body) response.Pieces {
 	return b.Pieces(ctx)
 }
 
-// TestNoTurn: nothing makes the pieces of a body but what holds a turn.
+// TestNoTurn: only the holder of a turn can make the pieces of a body.
 func TestNoTurn(t *testing.T) {
 	b := response.Bytes([]byte("text"))
 	ended, turn, err := fair.New(1, 1).Begin(t.Context())
@@ -89,7 +89,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for range 2 { // pieces can be asked for again
+			for range 2 { // the pieces can be made again
 				if got := joined(t, tt.body); got != tt.want {
 					t.Errorf("%s, want %s", got, tt.want)
 				}
@@ -101,7 +101,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestPieces: long bodies come in several pieces, end where the reader ends, and with an error.
+// TestPieces: a long body has several pieces, and stops when its reader stops, and on an error.
 func TestPieces(t *testing.T) {
 	row := func(dst []byte, _ int) []byte { return append(dst, strings.Repeat("x", 1000)...) }
 	b := response.JoinRange(response.List(1000, query.Page{}), 0, 1000, row)
@@ -174,8 +174,8 @@ func get(t *testing.T, app *fiber.App, method string, headers ...string) (*http.
 	return res, body
 }
 
-// TestNegotiation: the coding with the highest weight wins, and of equals the first on
-// offer (RFC 9110: 12.5.3).
+// TestNegotiation: the coding with the highest weight wins; among equal weights, the first one that
+// the server offers (RFC 9110: 12.5.3).
 func TestNegotiation(t *testing.T) {
 	app := static(t, strings.Repeat("text ", 300), result.Zstd, result.Brotli, result.Gzip)
 	tests := []struct{ accept, want string }{
@@ -211,7 +211,7 @@ func TestNegotiation(t *testing.T) {
 		}
 	}
 	if res, _ := get(t, static(t, "text"), http.MethodGet, "Accept-Encoding", "gzip, *"); res.Header.Get("Content-Encoding") != "" {
-		t.Error("a coding that is not on offer is used")
+		t.Error("the answer has a coding that the server does not offer")
 	}
 }
 

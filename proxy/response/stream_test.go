@@ -16,7 +16,7 @@ import (
 
 var _ fasthttp.BodyWriterTo = (*response.Stream)(nil)
 
-// unreadable is a body like response.Stream: it cannot be read, only write itself.
+// unreadable is a body like response.Stream: a caller cannot read it, it can only write itself.
 type unreadable struct {
 	pieces []string
 	closed chan bool
@@ -36,9 +36,9 @@ func (u unreadable) WriteTo(w io.Writer) (sent int64, err error) {
 	return sent, nil
 }
 
-// TestServerWritesStreams: Stream relies on how fasthttp sends a body. It calls WriteTo and never Read,
-// whether the length is known or not, takes no empty piece for the end, and closes the body, also
-// if it is not sent.
+// TestServerWritesStreams: Stream relies on how fasthttp sends a body. fasthttp calls WriteTo and
+// never Read, whether it knows the length or not, does not end at an empty piece, and closes the
+// body, also if it does not send it.
 func TestServerWritesStreams(t *testing.T) {
 	const text = "one two three"
 	for _, size := range []int{-1, len(text)} {

@@ -14,10 +14,10 @@ import (
 	"vitrine/proxy/lists/element"
 )
 
-// maxScript is the limit of the script on its way, in bytes of gzip.
+// maxScript is the limit of the compressed script in bytes.
 const maxScript = 8192
 
-// file returns what is served under a path.
+// file returns the content served under a path.
 func file(t *testing.T, path string) element.File {
 	t.Helper()
 	f, ok := element.Files()[path]
@@ -79,8 +79,8 @@ func TestScriptSize(t *testing.T) {
 	t.Logf("list.js: %d bytes, %d as gzip", len(element.Current("list.js").Body), small.Len())
 }
 
-// TestFilesNameNoOther: script and style load nothing from elsewhere and hold no text
-// that a strict Content-Security-Policy would refuse.
+// TestFilesNameNoOther: script and style load nothing from other sites and contain nothing that a
+// strict Content-Security-Policy would refuse.
 func TestFilesNameNoOther(t *testing.T) {
 	for _, f := range []element.File{element.Current("list.js"), element.Current("list.css")} {
 		for _, word := range []string{"http://", "https://", "@import", ": url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestFaces: a validator finds nothing wrong with the golden files, which TestGolden holds to
-// what is written now.
+// TestFaces: a validator finds no errors in the golden files, which TestGolden compares with the
+// current output.
 func TestFaces(t *testing.T) {
 	programs := os.Getenv("VITRINE_TEST_NPM")
 	if programs == "" {
-		t.Skip("needs programs of others, which .ci/run faces installs")
+		t.Skip("needs other programs, which .ci/run faces installs")
 	}
 	validator := filepath.Join(programs, "node_modules", ".bin", "html-validate")
 	files, err := filepath.Glob("testdata/*.html")

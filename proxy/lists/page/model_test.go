@@ -10,15 +10,15 @@ import (
 
 const base = "https://data.institute.example/vitrine"
 
-// hostile is text that must stay text wherever it stands.
+// hostile is text that must stay text wherever it occurs.
 const hostile = "</title></script><script>alert(1)</script>\" onload='x()' &amp; \x00\x07\u2028\u0085\xff{{.}} ${x} --> =1+1"
 
-// long is a word that no line can hold.
+// long is a word that is wider than any line.
 var long = strings.Repeat("Donaudampfschifffahrt", 30)
 
 var asOf = time.Date(2026, time.March, 5, 14, 30, 0, 0, time.UTC)
 
-// citation is as rules/markup leaves one.
+// citation is a citation as rules/markup writes it.
 const citation = `<a class="colorless" href="https://doi.org/10.5555/1">Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil</a><br><small class="text-muted d-block">Nowak,&nbsp;A., <b>Małecki,&nbsp;D.</b> (2024) <i>Journal of Soil</i> 12(3):4–9</small>`
 
 const coins = `ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3Ajournal&amp;rft.atitle=Growth`
@@ -37,7 +37,7 @@ func item(group, id, html, lang string) page.Item {
 	}
 }
 
-// plainList is a list as most are.
+// plainList is a typical list.
 func plainList() *page.List {
 	u := base + "/lists/unit/BIO"
 	return &page.List{
@@ -73,7 +73,7 @@ func germanList() *page.List {
 	return l
 }
 
-// hostileList has hostile values wherever a value can be one.
+// hostileList has hostile values in every place that allows one.
 func hostileList() *page.List {
 	l := plainList()
 	bad := page.Link{Href: "javascript:alert(1)//" + hostile, Label: hostile, Type: hostile}
@@ -130,13 +130,13 @@ func hostileOverview() (page.Head, []page.Section) {
 	return h, []page.Section{{Title: hostile, Lists: lists}, {Title: hostile, Kind: hostile, Lists: slices.Repeat(lists, 51)}}
 }
 
-// indexOf is the index of lists in German.
+// indexOf returns the index of lists in German.
 func indexOf(words string, overview func(lang string) (page.Head, []page.Section)) []byte {
 	h, sections := overview("de")
 	return page.Index(h, words, sections)
 }
 
-// documents are pages and fragments of all kinds, by the name of their golden file.
+// documents are pages and fragments of all kinds, by the names of their golden files.
 func documents() map[string][]byte {
 	wide := plainList()
 	wide.Lang = "de"

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// hashes are those in the names of files, which change with any of them.
+// hashes matches the hashes in the names of files, which change with the content.
 var hashes = regexp.MustCompile(`\.[0-9a-f]{12}\.(css|js)`)
 
 func TestGolden(t *testing.T) {
@@ -46,8 +46,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMarkup: whatever the values, a document is what we wrote and no more: no script and
-// style but our own, no handlers, no addresses that run, ids that are one each.
+// TestMarkup: whatever the values, a document contains only our own scripts and styles, no event
+// handlers and no executable addresses, and its ids are unique.
 func TestMarkup(t *testing.T) {
 	for name, doc := range documents() {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestMarkup(t *testing.T) {
 			for n := range root.Descendants() {
 				for _, a := range n.Attr {
 					if points := a.Key == "for" || a.Key == "list" || a.Key == "aria-labelledby" || a.Key == "aria-describedby" || a.Key == "data-copy"; points && !ids[a.Val] {
-						t.Errorf("%s=%q points nowhere", a.Key, a.Val)
+						t.Errorf("%s=%q refers to a missing id", a.Key, a.Val)
 					}
 				}
 			}
@@ -89,14 +89,14 @@ func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 		case strings.HasPrefix(a.Key, "on") || a.Key == "style":
 			t.Errorf("%s has the attribute %s", n.Data, a.Key)
 		case href && !strings.HasPrefix(a.Val, "https://") && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) && a.Val != "#vl_main" && a.Val != "#ZgotmplZ":
-			t.Errorf("%s leads to %q", n.Data, a.Val)
+			t.Errorf("%s links to %q", n.Data, a.Val)
 		case strings.ContainsAny(a.Val, "\x00\x07"):
 			t.Errorf("%s has control characters", a.Key)
 		}
 	}
 	if id, ok := attrs["id"]; ok {
 		if ids[id] || !regexp.MustCompile(`^vl[-_][A-Za-z0-9_-]+$`).MatchString(id) {
-			t.Errorf("id %q is there twice or not valid", id)
+			t.Errorf("id %q is not unique or not valid", id)
 		}
 		ids[id] = true
 	}
@@ -105,7 +105,8 @@ func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 	}
 }
 
-// TestFragmentsInOnePage: the ids of lists do not collide, even of the same list.
+// TestFragmentsInOnePage: the ids of several lists on a page do not collide, even if two show the
+// same list.
 func TestFragmentsInOnePage(t *testing.T) {
 	other, filtered := plainList(), plainList()
 	other.Self = base + "/lists/unit-BIO"
@@ -123,7 +124,7 @@ func TestFragmentsInOnePage(t *testing.T) {
 	}
 }
 
-// TestRepeatedRecord: a record that a list has in several groups has an id of its own in each.
+// TestRepeatedRecord: a record that a list shows in several groups has a different id in each.
 func TestRepeatedRecord(t *testing.T) {
 	l := plainList()
 	l.Items = append(l.Items, l.Items...)
@@ -173,7 +174,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestTexts: templates name no text that there is not, and pages have none without a label.
+// TestTexts: templates use only texts that exist, and no label on a page is empty.
 func TestTexts(t *testing.T) {
 	files, err := filepath.Glob("templates/*.tmpl")
 	if err != nil || len(files) == 0 {
@@ -197,7 +198,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestIncludeQuotes: of the address of a list, an include reads nothing as a variable.
+// TestIncludeQuotes: an include reads no part of a list's address as a variable.
 func TestIncludeQuotes(t *testing.T) {
 	doc := page.Start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
 	if n := bytes.Count(doc, []byte(`include virtual=&#34;/vitrine/lists/unit/A%24B.html&#34;`)); n != 2 {
@@ -248,8 +249,8 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// TestSnippets: without a base they have a stand-in for it, and the path of a server-side include
-// has no variable.
+// TestSnippets: without a base they have a placeholder for it, and the path of a server-side
+// include contains no variable.
 func TestSnippets(t *testing.T) {
 	start := func(base string) string {
 		doc := page.Start(page.Head{Base: base}, []page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})

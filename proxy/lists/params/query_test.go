@@ -42,7 +42,7 @@ func TestParseSpellsCanonically(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if got := q.String(); got != want {
-			t.Errorf("%s is spelled %q, want %q", text, got, want)
+			t.Errorf("%s is written as %q, want %q", text, got, want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func FuzzParse(f *testing.F) {
 		spelled := q.String()
 		again, err := parse(spelled)
 		if err != nil || again.String() != spelled {
-			t.Fatalf("%q is spelled %q, and that %q (%v)", text, spelled, again, err)
+			t.Fatalf("%q is written as %q, and that as %q (%v)", text, spelled, again, err)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// What a facet shows of the frequent values is what it shows of all of them.
+// A facet made from the frequent values shows the same as one made from all values.
 func TestFrequent(t *testing.T) {
 	shown := func(found []index.Group, chosen []string) (names []string) {
 		found = slices.Clone(found)
