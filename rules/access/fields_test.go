@@ -88,7 +88,7 @@ func TestNoFields(t *testing.T) {
 	none := fields(t)
 	record := doc(t, `{"mail":1}`)
 	if none != nil || none.Hides("mail") || none.Refusal("mail") != "" || none.String() != "" || !bytes.Equal(none.Strip(record), record) {
-		t.Error("no fields hide something")
+		t.Error("an empty list hides a field")
 	}
 	if got := fields(t, "phone", "mail").String(); got != "mail, phone" {
 		t.Errorf("String = %q", got)
@@ -101,13 +101,13 @@ func TestNewFieldsRefuses(t *testing.T) {
 		"_id", "_*", "type", "Type", "t*", "user", "username", "us*", "roles", "created_by", "persons", "persons.user", "rendered", "rendered.users", "users", "rendered.u*",
 	} {
 		if f, err := access.NewFields([]string{"mail", path}); err == nil {
-			t.Errorf("%q is taken: %s", path, f)
+			t.Errorf("%q is accepted: %s", path, f)
 		}
 	}
 }
 
-// TestStripAgrees: of random records, the path of each field that is left is not hidden,
-// and what is gone is hidden.
+// TestStripAgrees: in random records no remaining field has a hidden path, and each removed field
+// has one.
 func TestStripAgrees(t *testing.T) {
 	g := filtertest.New(3)
 	for _, paths := range []string{"b", "a.b", "c, d.a", "b.a.b", "0x*, a"} {
@@ -137,7 +137,7 @@ func texts(doc []byte, f *access.Fields, above string) string {
 		case f.Hides(path):
 		case e.Type == bson.TypeEmbeddedDocument, e.Type == bson.TypeArray:
 			fmt.Fprintf(&b, "%s{%s}", path, texts(e.Data, f, path+"."))
-		case e.Type == bson.TypeCodeWithScope, e.Type == bson.TypeNull: // the one may become the other
+		case e.Type == bson.TypeCodeWithScope, e.Type == bson.TypeNull: // a type may become the other
 			b.WriteString(path)
 		default:
 			fmt.Fprintf(&b, "%s=%x ", path, e.Data)

@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/cite"
 )
 
-// BenchmarkBibTeX reads rows and writes them as BibTeX; the bytes are those of the rows.
+// BenchmarkBibTeX reads rows and writes them as BibTeX; bytes per second count the rows.
 func BenchmarkBibTeX(b *testing.B) {
 	for _, latex := range []bool{false, true} {
 		name := "utf8"

@@ -24,7 +24,7 @@ func builtIn(t testing.TB) *cite.Mapping {
 	return r
 }
 
-// read reads a row by the built-in rules.
+// read reads a row with the built-in rules.
 func read(t testing.TB, view, row string) *cite.Item {
 	t.Helper()
 	var it cite.Item
@@ -49,7 +49,7 @@ func demoRows(t testing.TB, collection string) []bson.Raw {
 	return lines(t, f)
 }
 
-// instituteRows returns a collection of the shared institute, nil where it is absent.
+// instituteRows returns a collection of the shared institute, nil if it is absent.
 func instituteRows(t testing.TB, collection string) []bson.Raw {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "institute", collection+".jsonl.gz"))

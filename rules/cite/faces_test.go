@@ -17,7 +17,7 @@ import (
 	"vitrine/rules/cite"
 )
 
-// expected is what a parser has to find of an item.
+// expected has the values that a parser must find in an item.
 type expected struct {
 	Key     string        `json:"key"`
 	Title   string        `json:"title"`
@@ -25,12 +25,12 @@ type expected struct {
 	Year    int           `json:"year"`
 }
 
-// TestFaces has the formats read by the parsers of cmd/vitrine/programtest/testdata/faces, which
-// compare titles, authors and years with those of the items.
+// TestFaces runs the parsers of cmd/vitrine/programtest/testdata/faces on the formats and compares
+// titles, authors and years with those of the items.
 func TestFaces(t *testing.T) {
 	programs, dir := os.Getenv("VITRINE_TEST_NPM"), t.TempDir()
 	if programs == "" {
-		t.Skip("needs programs of others, which .ci/run faces installs")
+		t.Skip("needs other programs, which .ci/run faces installs")
 	}
 	var hostileRows []bson.Raw
 	for _, src := range hostile {
@@ -68,8 +68,8 @@ func TestFaces(t *testing.T) {
 	}
 }
 
-// bibtex has a file read by BibTeX with a style that writes what it finds; style says where
-// that is.
+// bibtex makes BibTeX read a file with a style that writes the values it finds; style names the
+// folder of that style.
 func bibtex(t *testing.T, folder, name string, want []expected, style string) {
 	t.Helper()
 	aux := "\\relax\n\\citation{*}\n\\bibdata{" + name + "}\n\\bibstyle{fields}\n"
@@ -85,7 +85,7 @@ func bibtex(t *testing.T, folder, name string, want []expected, style string) {
 	require.Equal(t, lines.String(), string(found))
 }
 
-// call runs a command in a folder and returns what it wrote.
+// call runs a command in a folder and returns its output.
 func call(t *testing.T, dir, command string, env ...string) string {
 	t.Helper()
 	words := strings.Fields(command)
@@ -98,7 +98,7 @@ func call(t *testing.T, dir, command string, env ...string) string {
 	return string(out)
 }
 
-// writeFaces writes the rows in all formats, and what has to be found in them.
+// writeFaces writes the rows in all formats, and the values that parsers must find in them.
 func writeFaces(t *testing.T, folder string, r *cite.Mapping, rows []bson.Raw) []expected {
 	t.Helper()
 	var it cite.Item

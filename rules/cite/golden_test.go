@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// examples are records of each kind with what a good record holds.
+// examples are records of each kind, as complete as good records are.
 var examples = []struct{ view, row string }{
 	{rules.ViewActivities, `{"_id": "article", "type": "publication", "subtype": "article", "title": "Moths & <i>Noctua pronuba</i> in H<sub>2</sub>O", "authors": [{"first": "Zofia", "last": "Wójtowicz", "user": "wjt"}, {"first": "Ann", "last": "van den Akker"}], "year": 2021, "month": 8, "start_date": "2021-08-02", "end_date": "2021-08-02", "journal": "Moth & Blossom", "volume": 7, "issue": "2", "pages": "45-67", "doi": "https://doi.org/10.5555/hins.2021.1", "pubmed": 30000000, "issn": ["9710-9977", "9721-2237"], "link": "https://journals.example/1", "language": "en", "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia", "orcid": "0000-0002-1825-0097"}]}}`},
 	{rules.ViewActivities, `{"_id": "chapter", "type": "publication", "subtype": "chapter", "title": "The COVID-19 lamp", "authors": [{"first": "Jo", "last": "Ohm"}], "editors": [{"first": "Eve", "last": "Winter"}], "year": 2022, "book": "The Lamp and the Moth", "publisher": "Umbra Verlag", "city": "Halden", "isbn": "978-3-16-148410-0", "pages": "17", "series": "Night Books", "edition": "2"}`},
@@ -50,14 +50,14 @@ func TestGolden(t *testing.T) {
 	assert.Equal(t, string(want), out.String())
 }
 
-// appendJSONLD appends JSON-LD with the addresses that items have by default.
+// appendJSONLD appends JSON-LD with the default addresses of items.
 func appendJSONLD(dst []byte, it *cite.Item, base string) []byte {
 	return cite.AppendJSONLD(dst, it, base+"/items/"+markup.PathSegment(it.ID), itemURL(it, base), func(user string) string {
 		return base + "/lists/person/" + markup.PathSegment(user)
 	})
 }
 
-// itemURL is the address that an item links to by default.
+// itemURL is the default address of an item.
 func itemURL(it *cite.Item, base string) string {
 	switch {
 	case it.View == rules.ViewActivities && it.DOI != "":

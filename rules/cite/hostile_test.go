@@ -1,6 +1,6 @@
 package cite_test
 
-// hostile are records as no institute should store them; some do.
+// hostile are malformed records; some institutes store such records.
 var hostile = []string{
 	`{"_id": {"$oid": "65b000000000000000000001"}, "type": "publication", "subtype": "article", "title": "Ice <i>in situ</i> &amp; 50% of H<sub>2</sub>O: $x_1^2$ ~ {BERT} \\o/ #1 \"quoted\" 'single' <script>alert(1)</script>", "authors": [{"first": "Ada", "last": "Frost, Jr."}, {"last": "Müller and Sons"}, {"first": "Jo-Ann B.", "last": "van den Akker"}, {"last": "de Gruyter Verlag"}], "year": "2021", "month": "3", "day": 4, "journal": "Science & <b>Co</b>", "volume": 12, "issue": "3/4", "pages": "45–67", "doi": "https://doi.org/10.1002/(SICI)1097-4636(199823)43:4<338::AID-JBM16>3.0.CO;2-#", "issn": ["1234-5678", "8765-4321"]}`,
 	`{"_id": 1, "type": 12, "subtype": ["article"], "title": null, "authors": null, "year": {"a": 1}}`,

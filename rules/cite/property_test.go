@@ -21,14 +21,14 @@ import (
 	"vitrine/rules/cite"
 )
 
-// values are texts that some format could read as more than text.
+// values are texts that contain syntax of some format.
 var values = rapid.OneOf(
 	rapid.String(),
 	rapid.StringOf(rapid.RuneFrom([]rune("aBé \\{}$&#%_^~\"'`-,?!<>|\n\r\t\u2028–“”ł|="))),
 	rapid.SampledFrom([]string{"Ann", "de la Cruz", "O'Neill", "BERT", "A and B", "ER  - ", "</script>", "<i>E. coli</i>", "H<sub>2</sub>O", "&lt;b&gt;", "&#10;x", "2021", "\xff\xfe"}),
 )
 
-// records are records of any fields.
+// records generates records with arbitrary fields.
 var records = rapid.Custom(func(t *rapid.T) bson.D {
 	value := rapid.OneOf(
 		rapid.Map(values, func(s string) any { return s }),
@@ -53,7 +53,7 @@ var records = rapid.Custom(func(t *rapid.T) bson.D {
 		bson.E{Key: "_list", Value: bson.D{{Key: "persons", Value: bson.A{bson.D{{Key: "id", Value: "u"}, {Key: "orcid", Value: "0000-0001"}}}}}})
 })
 
-// TestFacesOfAnyRecord reads back what every format says of random records.
+// TestFacesOfAnyRecord parses every format written for random records.
 func TestFacesOfAnyRecord(t *testing.T) {
 	r := builtIn(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +65,7 @@ func TestFacesOfAnyRecord(t *testing.T) {
 	})
 }
 
-// FuzzFaces reads back what every format says of any bytes.
+// FuzzFaces parses every format written for arbitrary bytes.
 func FuzzFaces(f *testing.F) {
 	for _, src := range hostile {
 		f.Add([]byte(doc(f, src)))
@@ -80,7 +80,7 @@ func FuzzFaces(f *testing.F) {
 	})
 }
 
-// checkFaces reads an item back from every format.
+// checkFaces parses an item in every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
 	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text} {
@@ -96,8 +96,8 @@ func checkFaces(t require.TestingT, it *cite.Item) {
 	checkMeta(t, it)
 }
 
-// blanks returns a text with one blank where it has several, as on both sides of markup, and
-// none around it: readers show it so.
+// blanks replaces several blanks in a row with one, for example on both sides of markup, and trims
+// the text, because readers display it that way.
 func blanks(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
 }
@@ -213,7 +213,7 @@ func yearText(it *cite.Item) string {
 	return strconv.Itoa(it.Date.Year)
 }
 
-// TestKeys: keys are unique, and the same at every reading.
+// TestKeys: keys are unique, and the same each time a record is read.
 func TestKeys(t *testing.T) {
 	r := builtIn(t)
 	seen := make(map[string]string)

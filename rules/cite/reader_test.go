@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// entry is an entry of BibTeX as a strict reader sees it: values without the braces around
-// them, still TeX.
+// entry is an entry of BibTeX as a strict reader parses it: values are still TeX, without the
+// braces around them.
 type entry struct {
 	kind, key string
 	fields    map[string]string
@@ -45,8 +45,8 @@ func readBibTeX(src string) (entry, error) {
 	return e, nil
 }
 
-// closing returns the offset behind the brace that closes the one s begins with, counting
-// escaped braces as BibTeX does; -1 for none.
+// closing returns the offset behind the brace that closes the first one of s, -1 if it is missing.
+// It counts escaped braces, as BibTeX does.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -89,7 +89,7 @@ func splitOutside(s, separator string) (parts []string) {
 	return append(parts, s[start:])
 }
 
-// commands are those of LaTeX that stand for one text.
+// commands are LaTeX commands and the texts they stand for.
 var commands = func() map[string]string {
 	table := map[string]string{
 		"textbackslash": `\`, "textasciicircum": "^", "textasciitilde": "~", "textbraceleft": "{", "textbraceright": "}",
@@ -118,7 +118,7 @@ var accents = map[string]string{
 	".": "\u0307", "=": "\u0304", "u": "\u0306", "H": "\u030b", "d": "\u0323", "b": "\u0331",
 }
 
-// tex returns the text that TeX reads.
+// tex returns the text that TeX would print.
 func tex(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); {

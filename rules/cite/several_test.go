@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/cite"
 )
 
-// TestOrganisations: an author without a given name is an organisation in every format if the
-// name is one of several words or an abbreviation, and a person otherwise.
+// TestOrganisations: an author without a given name is an organisation in every format if the name
+// has several words or is an abbreviation, and a person otherwise.
 func TestOrganisations(t *testing.T) {
 	tests := []struct {
 		author       string
@@ -40,8 +40,8 @@ func TestOrganisations(t *testing.T) {
 	}
 }
 
-// TestSeveralISSN: several ISSN, however they are stored, are several in each format that can
-// have them, and one in each that cannot.
+// TestSeveralISSN: several ISSN, however they are stored, are several in formats that allow it, and
+// one in others.
 func TestSeveralISSN(t *testing.T) {
 	for _, stored := range []string{
 		`["1234-5678","8765-432X"]`, `"1234-5678, 8765-432X"`,
@@ -74,7 +74,7 @@ func TestSeveralISSN(t *testing.T) {
 	}
 }
 
-// metaOf returns the tags of an item in one text.
+// metaOf returns the meta tags of an item in one text.
 func metaOf(it *cite.Item) (all string) {
 	cite.Meta(it, func(name, content string) { all += name + " " + content + " " })
 	return all

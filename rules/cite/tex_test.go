@@ -14,14 +14,14 @@ import (
 	"vitrine/rules/cite"
 )
 
-// attacks are texts that make TeX run a command if one of their characters reaches it.
+// attacks are texts that make TeX run a command if one of their characters is not escaped.
 var attacks = []string{
 	`^^5cinput{secret}`, `^^5C^^69nput secret `, `^^5cinput^^7bsecret^^7d`, `^^^^005cinput{secret}`, `^^1cinput{secret}`, `\input{secret}`, `}\input{secret}{`, `%0A\input{secret}`,
 	"\n\n\\input secret\n", `$\input{secret}$`, `~\input{secret}`, `#1\input{secret}`, `\\input{secret}`, `^^M\input{secret}`, `@input{secret}`, `|\input secret|`, `"\input secret"`,
 	`\catcode126=0 ~input secret `, `^^5ccatcode64=0 @input{secret}`, `\end{thebibliography}\input{secret}`, "`\\input{secret}'", `\\`, `\`, `{`, `}`, `}{`, `%`, `^^`, `^^5c`,
 }
 
-// asciiTexts are texts with each character of ASCII, and with each printable one beside each other.
+// asciiTexts are texts that contain each ASCII character, and each pair of printable ones.
 func asciiTexts() (all []string) {
 	for a := range 128 {
 		one := string(rune(a))
@@ -37,11 +37,11 @@ func asciiTexts() (all []string) {
 	return all
 }
 
-// texRow is a record of which every text is one, or as much of it as the field may have. Names
-// have a part of it.
+// texRow returns a record with the text in every field, or as much of it as the field allows. Names
+// contain a part of it.
 func texRow(t *testing.T, i int, text, name string) bson.Raw {
 	t.Helper()
-	whole := func(s string) string { // without what no DOI has
+	whole := func(s string) string { // without characters that a DOI cannot have
 		return strings.Map(func(r rune) rune {
 			if r <= ' ' || r == 0x7f {
 				return -1
@@ -60,8 +60,8 @@ func texRow(t *testing.T, i int, text, name string) bson.Raw {
 	return row
 }
 
-// TestFacesInTeX has BibTeX and pdfLaTeX set records of every character of ASCII, and of attacks: the
-// document is made, and no file of its reader's is read.
+// TestFacesInTeX makes BibTeX and pdfLaTeX typeset records with every ASCII character, and attacks:
+// they produce a document, and read no file of the user.
 func TestFacesInTeX(t *testing.T) {
 	for _, program := range []string{"pdflatex", "bibtex"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -73,12 +73,12 @@ func TestFacesInTeX(t *testing.T) {
 	for i, text := range append(texts, attacks...) {
 		name := text
 		if i < len(texts) {
-			name = text[:min(len(text), 5)] // styles cut the labels that they make of names
+			name = text[:min(len(text), 5)] // styles cut the labels that they make from names
 		}
 		rows = append(rows, texRow(t, i, text, name))
 	}
 	r := builtIn(t)
-	// Without a package addresses are text, in which more characters need one.
+	// Without the package, addresses are text, in which more characters need escapes.
 	const plain = "\\AtBeginDocument{\\catcode`\\%=12 \\catcode`\\#=12 \\catcode`\\&=12 \\catcode`\\$=12 \\catcode`\\_=12 }"
 	for _, packages := range []string{`\usepackage{url}`, `\usepackage{hyperref}`, plain} {
 		for _, latex := range []bool{false, true} {
@@ -96,7 +96,7 @@ func TestFacesInTeX(t *testing.T) {
 	}
 }
 
-// typeset makes a document with a bibliography. Beside it is a file that nothing names.
+// typeset makes a document with a bibliography. The folder also has a file that no document names.
 func typeset(t *testing.T, packages string, bib []byte) {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,9 +11,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// TestStoredFields: a field that the built-in rules declare to hold markup passes the
-// allow-list where it is answered as stored, at any depth; text stays, and so does a
-// record without such markup.
+// TestStoredFields: a field that the built-in rules declare as markup passes the allow-list when it
+// is answered as stored, at any depth; text does not change, nor do records without such markup.
 func TestStoredFields(t *testing.T) {
 	src, err := os.ReadFile("../../configs/rules/activities.yaml")
 	if err != nil {
@@ -34,10 +33,10 @@ func TestStoredFields(t *testing.T) {
 			{Key: field[1], Value: bson.A{int32(1), safe, bson.D{{Key: "en", Value: safe}}}},
 		})
 		if got := string(display.AppendRecord(nil, doc)); got != string(ejson.AppendDocument(nil, want)) {
-			t.Errorf("%s leaves as %s", field[1], got)
+			t.Errorf("%s is answered as %s", field[1], got)
 		}
 		if got := display.Stored(field[1], doc.Lookup(field[1])); !got.Equal(want.Lookup(field[1])) {
-			t.Errorf("column %s leaves as %s", field[1], got)
+			t.Errorf("column %s is answered as %s", field[1], got)
 		}
 	}
 	same := marshal(t, bson.D{{Key: "title", Value: "AT&T <i>x</i>"}, {Key: "note", Value: script}})
@@ -46,8 +45,8 @@ func TestStoredFields(t *testing.T) {
 	}
 }
 
-// TestAppendRecord: the record is written as it is without the fields that are reserved for
-// this program, and a broken one as far as it can be read.
+// TestAppendRecord writes the record without the fields reserved for this program, and a broken
+// record as far as it can be read.
 func TestAppendRecord(t *testing.T) {
 	for row, want := range map[string]string{
 		`{}`:                                `{}`,
@@ -65,7 +64,7 @@ func TestAppendRecord(t *testing.T) {
 		}
 	}
 	broken := marshal(t, bson.D{{Key: "a", Value: int32(1)}, {Key: "b", Value: "text"}})
-	broken[len(broken)-2] = 'x' // the zero at the end of the text
+	broken[len(broken)-2] = 'x' // the zero byte at the end of the text
 	if got := string(display.AppendRecord(nil, broken)); got != `{"a":1}` {
 		t.Errorf("broken row: %s", got)
 	}

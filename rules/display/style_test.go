@@ -153,8 +153,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// Whatever is stored, what comes out is valid JSON text, and the HTML of the
-// fields that are HTML has nothing the allow-list would take away.
+// For any stored value the output is valid JSON, and the allow-list would remove nothing from the
+// HTML fields.
 func TestAppendIsSafe(t *testing.T) {
 	s := style(t, "en")
 	hostile := rapid.StringOf(rapid.RuneFrom([]rune(`<>&'"/=ab; \`)))

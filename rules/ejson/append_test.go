@@ -77,7 +77,7 @@ func TestAppend(t *testing.T) {
 }
 
 func TestAppendDecimal(t *testing.T) {
-	tests := map[string]string{ // given: want
+	tests := map[string]string{ // from input to output
 		"0":                                     "0",
 		"-0":                                    "-0",
 		"0.00":                                  "0.00",
@@ -104,7 +104,7 @@ func TestAppendDecimal(t *testing.T) {
 			assert.Equal(t, `{"$numberDecimal":"`+want+`"}`, string(got))
 		})
 	}
-	t.Run("more than 34 digits is zero", func(t *testing.T) {
+	t.Run("a decimal of more than 34 digits must be zero", func(t *testing.T) {
 		for _, high := range []uint64{0x3040_0000_0000_0000 | 1<<49 - 1, 0x6c10_0000_0000_0000} {
 			got := ejson.Append(nil, marshal(t, bson.NewDecimal128(high, math.MaxUint64)))
 			assert.Equal(t, `{"$numberDecimal":"0"}`, string(got))
@@ -140,8 +140,8 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// TestAppendStringEachPosition moves each special byte through words of every
-// length around the eight bytes that are looked at in one step.
+// TestAppendStringEachPosition puts each special byte at each position of texts of every length
+// around eight bytes, which the writer checks in one step.
 func TestAppendStringEachPosition(t *testing.T) {
 	for size := range 26 {
 		for at := range size {

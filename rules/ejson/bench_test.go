@@ -104,7 +104,7 @@ func BenchmarkAppendString(b *testing.B) {
 	}
 }
 
-// TestAppendAllocatesNothing: the buffer of the caller is all that is used, but for decimals.
+// TestAppendAllocatesNothing: the writer uses only the caller's buffer, except for decimals.
 func TestAppendAllocatesNothing(t *testing.T) {
 	every, err := bson.Marshal(bson.D{
 		{Key: "a", Value: bson.Raw(activity(t))}, {Key: "b", Value: "\xff\"\n"}, {Key: "c", Value: 1.5e300},

@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// FuzzParse holds the reader to its promise for any text: a valid document that is
-// written and read again unchanged, or an error of the one kind.
+// FuzzParse: for any text the reader returns a valid document, which is unchanged after writing and
+// reading it, or an error of one kind.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":[1,-2.5e3,"x",null,true]}`, `{"a":{"$oid":"507f1f77bcf86cd799439011"}}`,
@@ -37,27 +37,27 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if !json.Valid(src) {
-			t.Fatalf("took %q, which is no JSON", src)
+			t.Fatalf("accepted %q, which is not JSON", src)
 		}
 		if err := doc.Validate(); err != nil {
 			t.Fatalf("%q gave an invalid document: %v", src, err)
 		}
 		text := ejson.AppendDocument(nil, doc)
 		if !json.Valid(text) {
-			t.Fatalf("%q came out as %q", src, text)
+			t.Fatalf("%q is written as %q", src, text)
 		}
 		again, err := ejson.Parse(text, ejson.Options{})
 		if err != nil {
-			t.Fatalf("%q came out as %q: %v", src, text, err)
+			t.Fatalf("%q is written as %q: %v", src, text, err)
 		}
-		// An int64 that was written as one comes back as int32, so compare the text.
+		// An int64 in the document comes back as int32, so compare the text.
 		if third := ejson.AppendDocument(nil, again); string(third) != string(text) {
-			t.Fatalf("%q came out as %q, then as %q", src, text, third)
+			t.Fatalf("%q is written as %q, then as %q", src, text, third)
 		}
 	})
 }
 
-// FuzzAppend holds the writer to its promise for any bytes.
+// FuzzAppend: for any bytes the writer writes valid JSON.
 func FuzzAppend(f *testing.F) {
 	seed, err := bson.Marshal(bson.D{
 		{Key: "s", Value: "a\"\x00"}, {Key: "a", Value: bson.A{1, int64(2), 2.5}}, {Key: "d", Value: bson.D{{Key: "x", Value: nil}}},
@@ -79,7 +79,7 @@ func FuzzAppend(f *testing.F) {
 			ejson.AppendString(nil, string(data)),
 		} {
 			if !json.Valid(text) {
-				t.Fatalf("%q came out as %q", data, text)
+				t.Fatalf("%q is written as %q", data, text)
 			}
 		}
 	})

@@ -16,8 +16,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// sharedData is a folder of the data beside the repository; the test is skipped
-// where there is none.
+// sharedData returns a folder of the data beside the repository; the test is skipped if it is
+// absent.
 func sharedData(t *testing.T, folder string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -57,8 +57,7 @@ func lines(t *testing.T, path string, f func(line []byte)) {
 	require.NoError(t, scanner.Err())
 }
 
-// TestInstitute reads a database of real size as the driver does, and writes it as
-// it was.
+// TestInstitute reads a database of real size as the driver does, and writes it back unchanged.
 func TestInstitute(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(sharedData(t, "institute"), "*.jsonl.gz"))
 	require.NoError(t, err)
@@ -82,7 +81,7 @@ func TestInstitute(t *testing.T) {
 	}
 }
 
-// requireSameJSON compares what two texts mean, where they differ at all.
+// requireSameJSON compares the values of two texts, if the texts differ.
 func requireSameJSON(t *testing.T, want, got []byte) {
 	t.Helper()
 	if !bytes.Equal(want, got) {

@@ -17,7 +17,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// marshal is what the driver makes of a Go value.
+// marshal returns the driver's encoding of a Go value.
 func marshal(t testing.TB, v any) bson.RawValue {
 	t.Helper()
 	kind, data, err := bson.MarshalValue(v)
@@ -210,7 +210,7 @@ func TestParseErrors(t *testing.T) {
 	tests := map[string]struct {
 		json   string
 		offset int
-		reason string // a part of it
+		reason string // part of it
 	}{
 		"nothing":              {``, 0, "ends where an object should be"},
 		"white space alone":    {"  \n", 3, "ends where an object"},
@@ -280,7 +280,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// requireWrong checks an error of Parse for the parameter "json".
+// requireWrong checks that Parse returned an error for the parameter "json".
 func requireWrong(t *testing.T, err error, offset int, reason string) {
 	t.Helper()
 	require.ErrorIs(t, err, rules.ErrWrongCall)

@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// documents draws documents of every BSON type that relaxed Extended JSON keeps
-// exactly: without an int64 that fits an int32 and without NaN of other bits.
+// documents draws documents of every BSON type that relaxed Extended JSON keeps exactly: without an
+// int64 that fits an int32, and without unusual bits of NaN.
 func documents() *rapid.Generator[bson.D] { return documentsOf(3) }
 
 func documentsOf(depth int) *rapid.Generator[bson.D] {
@@ -30,7 +30,7 @@ func documentsOf(depth int) *rapid.Generator[bson.D] {
 	})
 }
 
-// keys draws field names, without those that make a wrapper of a document.
+// keys draws field names, except those that would turn a document into a wrapper.
 func keys() *rapid.Generator[string] {
 	names := rapid.OneOf(
 		rapid.StringMatching(`[a-z_]{1,12}`), rapid.String(),
@@ -80,8 +80,8 @@ func drawDate(t *rapid.T) bson.DateTime {
 	return bson.DateTime(rapid.OneOf(rapid.Int64Range(0, endOfISO-1), rapid.Int64()).Draw(t, "ms"))
 }
 
-// drawBinary draws no empty data of the old subtype: the driver reads its inner
-// length as data.
+// drawBinary draws no empty data of the old subtype, because the driver reads its inner length as
+// data.
 func drawBinary(t *rapid.T) bson.Binary {
 	b := bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype")}
 	shortest := 0
@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestAgainstDriver writes with one side and reads with the other, both ways.
+// TestAgainstDriver writes with one side and reads with the other, in both directions.
 func TestAgainstDriver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doc := documents().Draw(t, "doc")
@@ -135,7 +135,7 @@ func TestAgainstDriver(t *testing.T) {
 			text, err := bson.MarshalExtJSON(doc, canonical, false)
 			require.NoError(t, err)
 			if !json.Valid(text) {
-				continue // the driver leaves the name in a DBPointer unescaped
+				continue // the driver does not escape the name in a DBPointer
 			}
 			got, err := ejson.Parse(text, ejson.Options{})
 			require.NoError(t, err, "%s", text)
@@ -153,7 +153,7 @@ func TestAgainstDriver(t *testing.T) {
 	})
 }
 
-// hasLone reports whether an object of the value begins with the key.
+// hasLone reports whether an object in the value has the key as its only one.
 func hasLone(v any, key string) bool {
 	switch v := v.(type) {
 	case bson.D:
@@ -170,9 +170,9 @@ func hasLone(v any, key string) bool {
 	return false
 }
 
-// TestSameTextAsDriver holds for all but doubles with exponents, which the driver
-// writes in capitals, dates with tenths, which it writes shorter, and the characters
-// U+2028 and U+2029, which it escapes.
+// TestSameTextAsDriver: our text equals the driver's, except for doubles with exponents, which the
+// driver writes in capitals, dates with tenths, which it writes shorter, and the characters U+2028
+// and U+2029, which it escapes.
 func TestSameTextAsDriver(t *testing.T) {
 	plain := rapid.StringMatching(`[ -~é\n\t]{0,20}`)
 	fields := rapid.Custom(func(t *rapid.T) bson.D {
@@ -198,7 +198,7 @@ func TestSameTextAsDriver(t *testing.T) {
 	})
 }
 
-// TestNumbersAgree reads every kind of number text as the driver and encoding/json do.
+// TestNumbersAgree: number texts of every kind are read as the driver and encoding/json read them.
 func TestNumbersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?[0-9]{1,21}(\.[0-9]{0,3})?([eE][+-]?[0-9]{0,3})?`).Draw(t, "number")
@@ -219,7 +219,7 @@ func TestNumbersAgree(t *testing.T) {
 	})
 }
 
-// TestRoundTripLosses names all that relaxed Extended JSON does not keep.
+// TestRoundTripLosses lists every value that relaxed Extended JSON does not keep.
 func TestRoundTripLosses(t *testing.T) {
 	oddArray, err := bson.Marshal(bson.D{{Key: "x", Value: 1}, {Key: "x", Value: 2}})
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ func TestRegexTimeout(t *testing.T) {
 	}
 }
 
-// TestBudget: all expressions on all documents draw on one budget, and a match that
-// takes long pauses.
+// TestBudget: all expressions on all documents share one budget, and a long match yields from time
+// to time.
 func TestBudget(t *testing.T) {
 	const query = `{"$or": [{"a": {"$regex": "(\\w*)*\\1[~^]$"}}, {"b": {"$elemMatch": {"$not": {"$regex": "(?=x)y"}}}}, {"a": {"$in": [{"$regularExpression": {"pattern": "(?=x)x", "options": ""}}]}}]}`
 	f, err := filter.Parse([]byte(query), filter.Options{})
@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	bounds = filter.NewBounds(pcre.NewBudget(20*time.Millisecond), nil)
-	for _, d := range []bson.Raw{long, short} { // the second finds the budget used up
+	for _, d := range []bson.Raw{long, short} { // the budget is used up before the second document
 		if _, err := filter.Match(inExpression.Root(), d, bounds); !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("Match error = %v, want a wrong call", err)
 		}

@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestBuild: a filter that the program builds is the one that its text is read as.
+// TestBuild: a filter built by the program equals the one parsed from its text.
 func TestBuild(t *testing.T) {
 	for text, built := range map[string]*filter.Filter{
 		`{}`:                                     filter.And(),

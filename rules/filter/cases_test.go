@@ -11,10 +11,9 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestCases runs the hand-checked tables of testdata/cases. A table is a filter on
-// a line of its own, followed by documents that match it (+) and that do not (-), or
-// by what its error says: "! place: part of the reason" for malformed filters,
-// "? place: operator" for those not evaluated in memory.
+// TestCases runs the hand-checked tables of testdata/cases. A table starts with a line for the
+// filter. Below are documents that match it (+) and that do not (-), or its error: "! place: part
+// of the reason" for malformed filters, "? place: operator" for those not evaluated in memory.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txt")
 	if err != nil || len(files) == 0 {

@@ -68,8 +68,7 @@ func checkExpression(t *testing.T, expression, document, want string) {
 	}
 }
 
-// evaluate returns what is wrong with a filter too: with a constant expression it is
-// found when the filter is read.
+// evaluate also returns the error of parsing a filter, because a constant expression fails there.
 func evaluate(t *testing.T, query, document string) (bool, error) {
 	t.Helper()
 	f, err := filter.Parse([]byte(query), filter.Options{})
@@ -79,8 +78,8 @@ func evaluate(t *testing.T, query, document string) (bool, error) {
 	return f.Match(doc(t, document))
 }
 
-// TestNow: $$NOW is the second that the filter was read in, and filters of different
-// seconds are different.
+// TestNow: $$NOW is the second in which the filter was parsed, and filters of different seconds
+// have different keys.
 func TestNow(t *testing.T) {
 	at := time.Date(2024, 5, 31, 12, 0, 0, 0, time.UTC)
 	read := func(query string, now time.Time) *filter.Filter {
@@ -111,7 +110,7 @@ func TestNow(t *testing.T) {
 		}
 	}
 	if until := read(`{"$expr": {"$lt": ["$a", 5]}}`, at).Until(); !until.IsZero() {
-		t.Errorf("a filter without a time holds until %v", until)
+		t.Errorf("a filter without a time is valid until %v", until)
 	}
 }
 

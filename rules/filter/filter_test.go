@@ -17,7 +17,7 @@ func TestParseLimits(t *testing.T) {
 	tests := map[string]struct {
 		query   string
 		options filter.Options
-		want    string // part of the error; "" if the filter is fine
+		want    string // part of the error; "" if the filter is valid
 	}{
 		"long":             {`{"a": "` + strings.Repeat("x", 32768) + `"}`, filter.Options{}, "32768"},
 		"as long as given": {`{"a": 12}`, filter.Options{MaxBytes: 9}, ""},
@@ -138,7 +138,7 @@ func TestAllAndAnd(t *testing.T) {
 	}
 }
 
-// TestMatchMalformed: what cannot be read is missing.
+// TestMatchMalformed: values that cannot be read count as missing.
 func TestMatchMalformed(t *testing.T) {
 	f, err := filter.Parse([]byte(`{"b.c": null}`), filter.Options{})
 	if err != nil {
@@ -172,8 +172,8 @@ func TestExprFault(t *testing.T) {
 	}
 }
 
-// TestMalformedWinsOverNotInMemory: malformed parts win over parts that are only
-// beyond memory, so that what is handed to a database has been checked.
+// TestMalformedWinsOverNotInMemory: the error for malformed parts precedes the error for parts that
+// only a database evaluates, so that only valid filters reach a database.
 func TestMalformedWinsOverNotInMemory(t *testing.T) {
 	_, err := filter.Parse([]byte(`{"$text": {"$search": "x"}, "$or": [{"$where": "1"}]}`), filter.Options{})
 	if errors.Is(err, filter.ErrNotInMemory) || !errors.Is(err, rules.ErrWrongCall) {

@@ -50,7 +50,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzMatch: any bytes are a document, and the logic of filters holds on them.
+// FuzzMatch: any bytes are a document, and filters obey the laws of logic on them.
 func FuzzMatch(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, []byte(filtertest.New(seed).Doc()))

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// parse reads a filter made for a test.
+// parse parses a filter made for a test.
 func parse(t rapid.TB, query bson.Raw) *filter.Filter {
 	t.Helper()
 	f, err := filter.FromBSON(query, filter.Options{})
@@ -105,8 +105,8 @@ func TestOperatorLaws(t *testing.T) {
 	})
 }
 
-// TestKey: the same filter has the same key however it is joined and ordered, and a
-// filter with the same key gives the same answers.
+// TestKey: a filter keeps its key however its conditions are joined and ordered, and filters with
+// the same key match the same documents.
 func TestKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y, d := filtertest.Filter(t), filtertest.Filter(t), filtertest.Doc(t)
@@ -153,7 +153,7 @@ func TestKeySpelling(t *testing.T) {
 			if j, ok := owner[f.Key()]; ok && j != i {
 				t.Errorf("%s has the key of %s: %s", text, same[j][0], f.Key())
 			} else if !ok && text != group[0] {
-				t.Errorf("%s has not the key of %s: %s", text, group[0], f.Key())
+				t.Errorf("%s lacks the key of %s: %s", text, group[0], f.Key())
 			}
 			owner[f.Key()] = i
 		}

@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/filter/filtertest"
 )
 
-// unlimited are options for filters of the program's own making.
+// unlimited are the options for filters that the program itself makes.
 var unlimited = filter.Options{MaxBytes: 1 << 20, MaxDepth: 200, MaxNodes: 100_000}
 
 func TestQueryIsNeverNarrower(t *testing.T) {

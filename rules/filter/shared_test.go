@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// sharedCases returns the folder of filter cases beside the repository, and skips
-// the test where the repository stands alone.
+// sharedCases returns the folder of filter cases beside the repository, and skips the test if it is
+// absent.
 func sharedCases(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -176,7 +176,7 @@ func TestSharedSorts(t *testing.T) {
 	}
 }
 
-// sortOf reads a sort such as {"year": -1, "_id": 1}.
+// sortOf parses a sort such as {"year":-1, "_id": 1}.
 func sortOf(t *testing.T, s string) raw.Sort {
 	t.Helper()
 	elements, err := doc(t, s).Elements()

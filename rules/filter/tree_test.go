@@ -14,7 +14,7 @@ import (
 	"vitrine/rules/pcre"
 )
 
-// read parses a filter of a test.
+// read parses a filter.
 func read(t *testing.T, query string, o filter.Options) *filter.Filter {
 	t.Helper()
 	f, err := filter.Parse([]byte(query), o)
@@ -52,7 +52,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestNecessary: the leaves hold for every document that matches an $elemMatch.
+// TestNecessary: the leaves are true for every document that matches an $elemMatch.
 func TestNecessary(t *testing.T) {
 	tests := []struct {
 		query string
@@ -72,7 +72,7 @@ func TestNecessary(t *testing.T) {
 		t.Run(tt.query, func(t *testing.T) {
 			elem, ok := read(t, tt.query, filter.Options{}).Root().(*filter.Elem)
 			if !ok {
-				t.Fatal("the root is no Elem")
+				t.Fatal("the root is not an Elem")
 			}
 			var got []string
 			for _, leaf := range filter.Necessary(elem) {
@@ -85,8 +85,8 @@ func TestNecessary(t *testing.T) {
 	}
 }
 
-// TestEvaluationOrder: cheap conditions come first, and expressions last, so that an
-// expression does not fail on a document that another condition decides.
+// TestEvaluationOrder: cheap conditions come first and expressions last, so that an expression does
+// not fail on a document that another condition already rejects.
 func TestEvaluationOrder(t *testing.T) {
 	const fails = `{"$expr": {"$divide": [1, "$zero"]}}`
 	for query, want := range map[string]bool{
@@ -107,7 +107,7 @@ func TestEvaluationOrder(t *testing.T) {
 	}
 }
 
-// TestForeign: what only a database evaluates is one node with the whole filter.
+// TestForeign: a filter that only a database evaluates is one node.
 func TestForeign(t *testing.T) {
 	tests := []struct{ query, refused string }{
 		{`{"a": 1, "$text": {"$search": "moth"}}`, "$text"},
@@ -140,7 +140,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestBounds: a filter that may run long matches the same documents within bounds.
+// TestBounds: a filter that may run long matches the same documents with bounds as without.
 func TestBounds(t *testing.T) {
 	if read(t, `{"a": {"$regex": "^x"}}`, filter.Options{}).Backtracks() {
 		t.Error("a plain expression backtracks")
@@ -164,7 +164,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestMatchNode: a node of the tree is matched like a filter.
+// TestMatchNode: a node of the tree matches like a filter.
 func TestMatchNode(t *testing.T) {
 	f := read(t, `{"$or": [{"a": 1}, {"b": {"$elemMatch": {"$gt": 1, "$lt": 5}}}]}`, filter.Options{})
 	for d, want := range map[string]bool{`{"a": 1}`: true, `{"b": [0, 3]}`: true, `{"b": [0, 6]}`: false, `{"b": 3}`: false} {
@@ -198,8 +198,8 @@ func TestFirstFault(t *testing.T) {
 	}
 }
 
-// TestExpressionFaults: what a document has that an operator cannot take is an error at
-// the operator's place, and the next document is not affected.
+// TestExpressionFaults: a value that an operator does not accept is an error at the operator's
+// place, and does not affect the next document.
 func TestExpressionFaults(t *testing.T) {
 	tests := []struct{ expression, document, want string }{
 		{`{"$add": ["$a", 1]}`, `{"a": "x"}`, "$expr.$add: $add takes numbers and dates, not string"},
@@ -245,8 +245,7 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestQueryOperators: an operator is written for a database where all databases decide
-// it alike.
+// TestQueryOperators: we write an operator for a database only if all databases evaluate it alike.
 func TestQueryOperators(t *testing.T) {
 	for query, want := range map[string]string{
 		`{"a": {"$gt": 5}}`:                       `{"a": {"$gt": {"$numberInt":"5"}}}`,
@@ -275,8 +274,8 @@ func TestQueryOperators(t *testing.T) {
 	}
 }
 
-// TestFilterKeepsItsDocument: a filter of BSON reads the document it was given, and
-// parsing changes nothing in it.
+// TestFilterKeepsItsDocument: a filter made from BSON keeps reading the caller's document, and
+// parsing does not change it.
 func TestFilterKeepsItsDocument(t *testing.T) {
 	query := doc(t, `{"a": {"$in": [3, 1, 2]}, "$expr": {"$eq": ["$b", {"$add": [1, 2]}]}}`)
 	before := bson.Raw(slices.Clone(query))
@@ -285,7 +284,7 @@ func TestFilterKeepsItsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !match(t, f, doc(t, `{"a": 2, "b": 3}`)) || match(t, f, doc(t, `{"a": 2, "b": 4}`)) {
-		t.Error("the filter does not match what it should")
+		t.Error("the filter does not match its document")
 	}
 	if !slices.Equal(query, before) {
 		t.Error("parsing changed the document")

@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/flight"
 )
 
-// TestCallerLeaves: the caller that began a run leaves, and the run goes on for the others.
+// TestCallerLeaves: when the caller that started a run leaves, the run goes on for the others.
 func TestCallerLeaves(t *testing.T) {
 	var group flight.Group[string]
 	began, end := make(chan bool), make(chan bool)

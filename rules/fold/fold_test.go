@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/fold"
 )
 
-// words returns the words under which an index finds a text, each once.
+// words returns the words by which an index finds a text, each once.
 func words(text string) (all []string) {
 	var f fold.Folder
 	f.Each(text, func(word []byte) {
@@ -74,7 +74,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestSpellings: one finds the other, whichever is in the record and whichever is typed.
+// TestSpellings: each spelling finds the other, whichever is in the record.
 func TestSpellings(t *testing.T) {
 	for _, alike := range [][]string{
 		{"Müller", "Mueller", "Muller", "MÜLLER", "Mu\u0308ller", "mULLER"},
@@ -92,11 +92,11 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 	if !found(words("O'Brien sends e-mail"), fold.Terms("obrien email")) {
-		t.Error("compounds are not found by their whole")
+		t.Error("compounds are not found as whole words")
 	}
 }
 
-// found reports whether words have all terms, the last one as a beginning.
+// found reports whether the words contain all terms, the last one as a prefix.
 func found(words, terms []string) bool {
 	for i, term := range terms {
 		if !slices.ContainsFunc(words, func(word string) bool {
@@ -108,8 +108,8 @@ func found(words, terms []string) bool {
 	return true
 }
 
-// FuzzWords: words are short and valid and fold to themselves, and a text is found by
-// whatever of it is typed.
+// FuzzWords: words are short and valid and fold to themselves, and a search with any part of a text
+// finds the text.
 func FuzzWords(f *testing.F) {
 	for _, text := range []string{
 		"Müller-Lüdenscheidt's <i>E. coli</i>", "日本語の本 X線", "שָׁלוֹם मन्त्र ภาษาไทย", "a--b 'c' \u00ad\u200d\xff", strings.Repeat("aé", 99), "e-e o-eé",
@@ -131,11 +131,11 @@ func FuzzWords(f *testing.F) {
 		}
 		if len(text) > 200 || strings.ContainsAny(text, "<&") || !norm.NFC.IsNormalString(text) ||
 			strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) {
-			return // what is not seen and then dropped may change what was typed before
+			return // such characters may change the words before them
 		}
 		for end := range text {
 			if terms := fold.Terms(text[:end]); !found(stored, terms) {
-				t.Fatalf("%q has the words %q, and is not found by %q, that is %q", text, stored, text[:end], terms)
+				t.Fatalf("%q has the words %q, and %q, which has the terms %q, does not find it", text, stored, text[:end], terms)
 			}
 		}
 	})

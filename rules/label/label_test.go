@@ -88,7 +88,7 @@ funder: {dfg: DFG}
 		t.Errorf("the sets below changed: %q", got)
 	}
 	if !reflect.DeepEqual(s.With(nil), s) {
-		t.Error("nothing laid over made a difference")
+		t.Error("an empty overlay changed the set")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"vitrine/rules/lru"
 )
 
-// TestCache compares a cache with a list of keys, the one used last in front.
+// TestCache compares a cache with a list of keys, the most recently used first.
 func TestCache(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(0, 4).Draw(t, "max")

@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/mark"
 )
 
-// TestEntered: when a record was entered is found in every form that institutes store it in,
-// and in none that cannot be.
+// TestEntered: the mark has the date on which a record was entered, in every form in which
+// institutes store it, and ignores impossible dates.
 func TestEntered(t *testing.T) {
 	const id = `"_id":{"$oid":"6019f5800000000000000000"}` // 2021-02-03T00:59:44Z
 	berlin, err := time.LoadLocation("Europe/Berlin")

@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// collection reads a collection of the shared institute; the test is skipped where it
-// is absent.
+// collection reads a collection of the shared institute; the test is skipped if it is absent.
 func collection(t testing.TB, name string) (docs []bson.Raw) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "institute", name+".jsonl.gz"))
@@ -40,7 +39,7 @@ func collection(t testing.TB, name string) (docs []bson.Raw) {
 	return docs
 }
 
-// The marks of all activities of the shared institute.
+// BenchmarkMakeInstitute makes the marks of all activities of the shared institute.
 func BenchmarkMakeInstitute(b *testing.B) {
 	activities := collection(b, "activities")
 	d := mark.NewDirectory(options(b, public), collection(b, "persons"), collection(b, "groups"), collection(b, "projects"))

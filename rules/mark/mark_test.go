@@ -37,7 +37,7 @@ func all(t testing.TB, docs ...string) (list []bson.Raw) {
 	return list
 }
 
-// options are those of a server without settings, on a day of 2026.
+// options are the options of a server with default settings, on a day in 2026.
 func options(t testing.TB, public string) mark.Options {
 	t.Helper()
 	f, err := filter.Parse([]byte(public), filter.Options{})
@@ -47,7 +47,7 @@ func options(t testing.TB, public string) mark.Options {
 	return mark.Options{Public: f, Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 }
 
-// directory is that of a small institute.
+// directory is the directory of a small institute.
 func directory(t testing.TB) *mark.Directory {
 	t.Helper()
 	return mark.NewDirectory(options(t, public),
@@ -164,8 +164,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// TestDigest: the digest is another one whenever a mark can be another one, and stays when
-// something changes that no mark has.
+// TestDigest: the digest changes if any mark can change, and stays if a change affects no mark.
 func TestDigest(t *testing.T) {
 	type given struct{ person, group, project, public, topics string }
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -215,7 +214,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestUndecided: a record that the filter cannot be computed for is not public.
+// TestUndecided: a record on which the filter fails is not public.
 func TestUndecided(t *testing.T) {
 	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`), all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":"2"}`), nil, nil)
 	made, err := d.Make(rules.ViewEvents, parse(t, `{"level":"high"}`))
@@ -228,7 +227,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestSmall: a mark is small, whatever the record holds.
+// TestSmall: a mark is small for any record.
 func TestSmall(t *testing.T) {
 	long := strings.Repeat("ä", 1000)
 	var units strings.Builder
@@ -296,8 +295,8 @@ func TestNormalORCID(t *testing.T) {
 	}
 }
 
-// FuzzMake: every record has a sound mark or none, in every view and as any part of the
-// directory, and the same one each time. A malformed one does no harm.
+// FuzzMake: every record has a valid mark or none, in every view and as any part of the directory,
+// and the same one each time. A malformed record does no harm.
 func FuzzMake(f *testing.F) {
 	f.Add([]byte(parse(f, `{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
 	f.Add([]byte(parse(f, `{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},"editors":{"a":1}}`)))

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// names are the fields that marks are made from, and one that they are not.
+// names are the fields that marks depend on, and another one.
 var names = []string{"_id", "id", "year", "start", "start_date", "type", "subtype", "units", "unit", "parent", "end", "authors", "editors",
 	"persons", "participants", "user", "username", "first", "last", "orcid", "projects", "name", "name_de", "title", "topics", "catalog", "other"}
 
@@ -45,7 +45,7 @@ func document(r *rand.Rand, depth int) bson.D {
 	return doc
 }
 
-// TestMakeOfAnything: every record has a sound mark with values of the promised types.
+// TestMakeOfAnything: every record has a valid mark with values of the promised types.
 func TestMakeOfAnything(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 2026))
 	o := options(t, public)

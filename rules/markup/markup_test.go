@@ -217,7 +217,7 @@ func TestWebURL(t *testing.T) {
 	}
 }
 
-// safe parses HTML as a browser would and reports what the allow-list forbids.
+// safe parses HTML as a browser would and reports content that the allow-list forbids.
 func safe(t interface{ Fatalf(string, ...any) }, out string) {
 	if !utf8.ValidString(out) {
 		t.Fatalf("not UTF-8: %q", out)
@@ -274,7 +274,7 @@ func checkClean(t interface{ Fatalf(string, ...any) }, in string) {
 	}
 }
 
-// fragments are what hostile HTML is made of; arbitrary strings rarely hit them.
+// fragments are parts of hostile HTML; random strings rarely contain them.
 var fragments = []string{
 	"<a href='", "<a href=\"", "javascript:", "JAVA\tSCRIPT:", "data:", "'>", "\">", ">", "<", "</a>", "<b>", "</b>", "<i/>", "<br>", "<p>",
 	"<script>", "</script>", "<style>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>", "<math>", "<title>", "</title>", "<textarea>", "<plaintext>", "<noscript>",
@@ -364,7 +364,7 @@ func TestPathSegment(t *testing.T) {
 	}
 }
 
-// TestCleanBalances: elements are closed in order, whatever the order in the input.
+// TestCleanBalances: elements are closed in order, whatever their order in the input.
 func TestCleanBalances(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"several left open", "<p><b><i>x", "<p><b><i>x</i></b></p>"},
@@ -387,7 +387,7 @@ func TestCleanBalances(t *testing.T) {
 	}
 }
 
-// TestCleanAttributes: what each attribute may hold, in simple form and rewritten.
+// TestCleanAttributes: the values that each attribute may have, in simple form and rewritten.
 func TestCleanAttributes(t *testing.T) {
 	for _, tt := range []struct {
 		name, tag string

@@ -47,8 +47,8 @@ func TestRelink(t *testing.T) {
 	}
 }
 
-// TestRelinkKeepsText: whatever was cleaned, the result is clean, reads the same and
-// leads nowhere but where target or an absolute URL leads.
+// TestRelinkKeepsText: for any cleaned input the result is clean, has the same text, and links only
+// to addresses from target and to absolute URLs.
 func TestRelinkKeepsText(t *testing.T) {
 	pieces := append([]string{
 		"<a href='/profile/u'>", "<a href='/profile/v'>", "<a class='text' href='/activities/view/1'>", "<a>", "</a>", "<a href=\"/x\">", "<b title=\"<a href='/x'>\">", "</b>",

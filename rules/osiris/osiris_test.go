@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// documents reads Extended JSON, one document a line, by collection.
+// documents parses Extended JSON, one document a line, by collection.
 func documents(t testing.TB, collections map[string]string) map[string][]bson.Raw {
 	t.Helper()
 	docs := map[string][]bson.Raw{}
@@ -131,8 +131,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestMalformed: each record is ignored, or the part of it that is wrong, with a
-// warning; everything beside it counts.
+// TestMalformed: a malformed record, or its malformed part, is ignored with a warning; the other
+// records and parts count.
 func TestMalformed(t *testing.T) {
 	none := func(osiris.Settings) bool { return true }
 	for _, tt := range []struct {
@@ -275,8 +275,8 @@ func FuzzFrom(f *testing.F) {
 	})
 }
 
-// TestFirstRecordCounts: records are read in the order of their _id, whatever the order of
-// the store, and of two with one id the first counts.
+// TestFirstRecordCounts: records are read in the order of their _id, whatever the order of the
+// store, and the first of two with one id counts.
 func TestFirstRecordCounts(t *testing.T) {
 	const a, b = `{"_id": 1, "id": "x", "name": "first"}`, `{"_id": 2, "id": "x", "name": "second"}`
 	for _, lines := range []string{a + "\n" + b, b + "\n" + a} {
@@ -296,7 +296,7 @@ func TestFirstRecordCounts(t *testing.T) {
 	}
 }
 
-// TestText: what counts as text, wherever a record has one.
+// TestText: which values count as text, wherever a record has one.
 func TestText(t *testing.T) {
 	for _, tt := range []struct{ name, value, want string }{
 		{"text", `"Ice"`, "Ice"},
@@ -343,8 +343,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLargeCollections: journals and persons are maintained elsewhere, so that nothing in
-// them is worth a warning.
+// TestLargeCollections: malformed journals and persons cause no warnings, because operators do not
+// maintain them here.
 func TestLargeCollections(t *testing.T) {
 	s := osiris.From(documents(t, map[string]string{
 		osiris.Journals: `{"_id": 1, "journal": "Ice", "abbr": "I."}
@@ -371,7 +371,7 @@ func TestLargeCollections(t *testing.T) {
 	}
 }
 
-// TestCollections: everything that From reads is in one of the lists of collections.
+// TestCollections: every collection that From reads is in one of the lists of collections.
 func TestCollections(t *testing.T) {
 	listed := map[string]bool{}
 	for _, name := range append(osiris.ForAnswers(), osiris.ForRendering()...) {
@@ -382,7 +382,7 @@ func TestCollections(t *testing.T) {
 		osiris.Vocabularies, osiris.Fields, osiris.Topics, osiris.Journals, osiris.Persons,
 	} {
 		if !listed[name] {
-			t.Errorf("%s is read for nothing", name)
+			t.Errorf("From reads %s, which no list contains", name)
 		}
 	}
 }

@@ -54,8 +54,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestMap: the outcomes come in the order of the inputs, and end with an error, with their
-// reader, or with a panic.
+// TestMap: results come in the order of the inputs, until an error, a panic, or until their reader
+// stops.
 func TestMap(t *testing.T) {
 	broken := errors.New("broken")
 	inputs := func(n int, last error) iter.Seq2[int, error] {
@@ -110,7 +110,7 @@ func TestMap(t *testing.T) {
 		text := func() (text string) {
 			defer func() { text = fmt.Sprint(recover()) }()
 			for range parallel.Map(inputs(5, nil), ahead, func(int) (int, error) { panic("the work is broken") }) {
-				t.Error("there is an outcome")
+				t.Error("there is a result")
 			}
 			return ""
 		}()

@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/pcre"
 )
 
-// endless is an expression that takes exponential time on many a.
+// endless is an expression that takes exponential time on a text of many a.
 const endless = `^(\w+)+\1!(?=x)`
 
 func TestBudgetEndsMatches(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPauseEndsMatches(t *testing.T) {
 	}
 }
 
-// TestBudgetIsNotAsked: neither a missing literal nor Go's engine needs a budget.
+// TestBudgetIsNotAsked: a missing literal and Go's engine use no budget.
 func TestBudgetIsNotAsked(t *testing.T) {
 	used := pcre.NewBudget(time.Nanosecond)
 	for _, tt := range []struct{ pattern, subject string }{{endless, "aaa"}, {"(a+)+$", strings.Repeat("a", 200)}} {

@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/pcre"
 )
 
-// FuzzCompile: any text is an expression or an *Error, and what matches contains the
-// literal and starts with the prefix.
+// FuzzCompile: any text is an expression or an *Error, and every match contains the literal and
+// starts with the prefix.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []struct{ pattern, options string }{
 		{`(?<n>a|b)++\k<n>[^[:alpha:]\d-]{2,3}?$`, "imsx"}, {`^\p{L}(?=x)(?!y)`, "i"}, {`(*UCP)\bé\W[\Qa]\E]`, ""},

@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/pcre"
 )
 
-// TestRegexAgainstPCRE2 compares with what PCRE2 10.42 answered for random
-// expressions, under the options that MongoDB compiles with.
+// TestRegexAgainstPCRE2 compares with the results of PCRE2 10.42 for random expressions, under the
+// options that MongoDB compiles with.
 func TestRegexAgainstPCRE2(t *testing.T) {
 	type line struct {
 		Pattern, Options string
@@ -39,7 +39,7 @@ func TestRegexAgainstPCRE2(t *testing.T) {
 		re, err := pcre.Compile(c.Pattern, c.Options)
 		var fault *pcre.Error
 		if c.Error || errors.As(err, &fault) && fault.Unsupported {
-			continue // what PCRE2 refuses may have a meaning here
+			continue // we may accept expressions that PCRE2 refuses
 		}
 		if err != nil {
 			t.Errorf("/%s/%s: error %v", c.Pattern, c.Options, err)
@@ -107,7 +107,7 @@ func TestRegexLiteral(t *testing.T) {
 	}
 }
 
-// TestRegexLiterals: an index may choose among all literals that a match contains.
+// TestRegexLiterals: an index may choose any of the literals that a match contains.
 func TestRegexLiterals(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"lang[a-z]+ xy": {"lang", " xy"}, "(?i)AB+c": {"a", "b", "c"}, "ab.(?i)cde": {"cde", "ab"}, "abc.(?i)de": {"abc"}, "(?:ab|c)d?": {""},
@@ -122,8 +122,8 @@ func TestRegexLiterals(t *testing.T) {
 	}
 }
 
-// TestRegexLiteralIsNecessary: what matches contains the literal and starts with
-// the prefix, so an index may look for them first.
+// TestRegexLiteralIsNecessary: every match contains the literal and starts with the prefix, so an
+// index may look for them first.
 func TestRegexLiteralIsNecessary(t *testing.T) {
 	atom := rapid.SampledFrom([]string{"a", "b", "k", "S", "ſ", "ä", ".", "a?", "b+", "(ab)", "(?:a|b)", "^", "$", "\\b", "k{2}", "(?i)", "(?=a)", " "})
 	rapid.Check(t, func(t *rapid.T) {
@@ -155,8 +155,8 @@ func TestRegexLiteralIsNecessary(t *testing.T) {
 	})
 }
 
-// TestProperties: both engines know the categories and scripts, and read them alike. Go's
-// parser does not find some names of several words.
+// TestProperties: both engines have the same categories and scripts. Go's parser does not find some
+// names of several words.
 func TestProperties(t *testing.T) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(unicode.Categories)), maps.Keys(unicode.Scripts))
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "_") || name == "SignWriting" })

@@ -57,7 +57,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// TestCompileUnsupported: what PCRE2 takes and no engine here has is named.
+// TestCompileUnsupported: the error names a feature that PCRE2 has and our engines lack.
 func TestCompileUnsupported(t *testing.T) {
 	for pattern, feature := range map[string]string{
 		`a(?R)?`: "(?R", `(a)(?1)`: "(?1", `(?|a|b)`: "(?|", `\X`: `\X`, `\C`: `\C`, `a(*ACCEPT)`: "(*ACCEPT", `(*COMMIT)a`: "(*COMMIT",
@@ -88,7 +88,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestEngine: Go's engine judges what it can; the other one the rest.
+// TestEngine: Go's engine matches the expressions that it supports; the other engine matches the
+// rest.
 func TestEngine(t *testing.T) {
 	for pattern, backtracks := range map[string]bool{
 		"abc": false, "a+b*?c{2,5}": false, "^a|b$": false, `\bword\b`: false, "(?i)stra(ß|ss)e": false, `[[:alpha:]\d]+`: false,
@@ -106,7 +107,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// TestSyntax lists subjects that match (yes) and that do not, by what is easily got wrong.
+// TestSyntax lists subjects that match (yes) and that do not, for syntax that is easy to get wrong.
 func TestSyntax(t *testing.T) {
 	tests := []struct {
 		name, pattern, options string

@@ -58,7 +58,7 @@ func TestEditsOfBrokenDocuments(t *testing.T) {
 	}
 }
 
-// TestBuilderAddsStrings: strings that a Builder writes in place are those that it adds as
+// TestBuilderAddsStrings: strings that a Builder writes in place equal those that it adds as
 // values.
 func TestBuilderAddsStrings(t *testing.T) {
 	var got, want raw.Builder

@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// counted is a value with how often it was met.
+// counted is a value with its number of occurrences.
 type counted struct {
 	value bson.RawValue
 	n     int

@@ -107,7 +107,7 @@ func TestCheck(t *testing.T) {
 	}
 	tests := map[string]struct {
 		doc  bson.Raw
-		want string // the error; none if empty
+		want string // the error; empty if none
 	}{
 		"whole":           {doc(t, `{"a": [1, {"b": "x"}], "c": {"$code": "f", "$scope": {"d": true}}}`), ""},
 		"deepest":         {deep(raw.MaxDepth), ""},

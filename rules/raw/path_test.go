@@ -75,7 +75,7 @@ func TestPathParts(t *testing.T) {
 	}
 }
 
-// parsed returns a path that must be a valid one.
+// parsed parses a path that must be valid.
 func parsed(t testing.TB, s string) raw.Path {
 	t.Helper()
 	p, err := raw.ParsePath(s)
@@ -191,7 +191,7 @@ func TestSortUnique(t *testing.T) {
 		t.Errorf("SortUnique = %s, want %s", got, want)
 	}
 	for range raw.Elements(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc(t, `{"a": 1}`)}) {
-		t.Error("a document has elements of an array")
+		t.Error("a document returned elements of an array")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestWalk(t *testing.T) {
 	tests := []struct {
 		doc, path string
-		want      []string // elements of the array at the path's end in brackets
+		want      []string // elements of the array at the path's end, in brackets
 	}{
 		{`{"a": 1}`, "a", []string{"1"}},
 		{`{}`, "a", []string{"missing"}},
@@ -94,7 +94,7 @@ func TestSortKey(t *testing.T) {
 	}
 }
 
-// TestField has what MongoDB's $project gives for "$path".
+// TestField compares with the values of MongoDB's $project for "$path".
 func TestField(t *testing.T) {
 	tests := []struct{ doc, path, want string }{
 		{`{"a": 1}`, "a", "1"},

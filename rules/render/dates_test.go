@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// TestDateFormats: a stored date in each format and language, as far as it is known.
+// TestDateFormats: a stored date, complete or not, in each format and language.
 func TestDateFormats(t *testing.T) {
 	for _, tt := range []struct{ name, held, en, de, year, iso string }{
 		{"a day", `"2022-05-04"`, "4 May 2022", "4. Mai 2022", "2022", "2022-05-04"},
@@ -44,8 +44,8 @@ func TestDateFormats(t *testing.T) {
 	}
 }
 
-// TestMonths: each month in both languages, short as in the rules file's templates and in
-// full as in those of OSIRIS.
+// TestMonths: each month in both languages, short as in the rules file's templates and in full as
+// in those of OSIRIS.
 func TestMonths(t *testing.T) {
 	for _, tt := range []struct{ stored, en, de, longEN, longDE string }{
 		{"2022-01", "Jan 2022", "Jan. 2022", "January", "Januar"},
@@ -73,7 +73,7 @@ func TestMonths(t *testing.T) {
 	}
 }
 
-// TestOsirisDates: dates as OSIRIS writes them, in the same way in both languages.
+// TestOsirisDates: dates as OSIRIS writes them, the same in both languages.
 func TestOsirisDates(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want, start, end string }{
 		{"a day", `{"start_date": "2023-05-04"}`, "04.05.2023", "04.05.2023", ""},

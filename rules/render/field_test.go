@@ -9,7 +9,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// TestKinds: the values that fields of each kind accept, and how they show them.
+// TestKinds: the values that fields of each kind accept, and how they are rendered.
 func TestKinds(t *testing.T) {
 	const link = "<a href='https://doi.org/10.1000/x' target='_blank' rel='noopener'>10.1000/x</a>"
 	for _, tt := range []struct{ name, tmpl, doc, want string }{
@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestPersonFormats: each format of a list of persons, with and without what it shows.
+// TestPersonFormats: each format of a list of persons, for complete and for empty persons.
 func TestPersonFormats(t *testing.T) {
 	const doc = `{"guests": [{"first": "Ana Maria", "last": "Lund", "user": "ana", "aoi": 1}, {"first": "Ji-woo", "last": "Kim", "user": "kim"},
 		{"last": "Plato", "aoi": true}, {"user": "nameless", "aoi": 1}, {"first": "B.", "last": "Ødegård", "user": ".."}]}`
@@ -74,7 +74,7 @@ func TestPersonFormats(t *testing.T) {
 	}
 }
 
-// TestStoredValues: what Complete keeps of values that rendering does not know.
+// TestStoredValues: which values of unknown type Complete keeps.
 func TestStoredValues(t *testing.T) {
 	deep := strings.Repeat(`{"a": `, 10) + `1` + strings.Repeat(`}`, 10)
 	r := defaultRules(t)
@@ -102,7 +102,8 @@ func TestStoredValues(t *testing.T) {
 	}
 }
 
-// TestDoubledKeys: of doubled keys the first counts, in the activity and in what it carries.
+// TestDoubledKeys: the first of several equal keys counts, in the activity and in its nested
+// documents.
 func TestDoubledKeys(t *testing.T) {
 	doc, err := bson.Marshal(bson.D{
 		{Key: "title", Value: "first"}, {Key: "title", Value: "second"},

@@ -79,8 +79,7 @@ func institute(t testing.TB, fn func(bson.Raw)) {
 	}
 }
 
-// difference names why a rendering may differ from the one the institute stored.
-// "" says that it may not.
+// difference names the reason why a rendering may differ from the stored one, "" if it must not.
 func difference(key, got, want string, doc bson.Raw) string {
 	authors, _ := doc.Lookup("authors").Array().Values()
 	title := doc.Lookup("title").StringValue()
@@ -122,8 +121,8 @@ func authorTwice(authors []bson.RawValue) bool {
 	return false
 }
 
-// TestInstituteAgrees renders what the institute has stored rendered and compares
-// byte for byte. Every difference has to have one of the known reasons.
+// TestInstituteAgrees renders the institute's activities and compares them byte for byte with the
+// stored renderings. Every difference must have a known reason.
 func TestInstituteAgrees(t *testing.T) {
 	r := defaultRules(t)
 	keys := []string{"print", "web", "title", "authors", "editors", "icon", "type", "subtype", "quarter", "users"}
@@ -167,8 +166,8 @@ func TestInstituteAgrees(t *testing.T) {
 	}
 }
 
-// TestInstituteIsSafe completes every activity of the institute, with its
-// scripts in titles, years as text and lost authors.
+// TestInstituteIsSafe completes every activity of the institute, including those with scripts in
+// titles, years stored as text and missing authors.
 func TestInstituteIsSafe(t *testing.T) {
 	r := defaultRules(t)
 	institute(t, func(doc bson.Raw) {

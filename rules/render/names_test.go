@@ -17,7 +17,7 @@ func people(n int) string {
 	return `{"authors": [` + strings.Join(list, ", ") + `]}`
 }
 
-// TestOsirisLimits: how many persons a style shows, and what stands before the last of them.
+// TestOsirisLimits: how many persons a style shows, and the text in front of the last of them.
 func TestOsirisLimits(t *testing.T) {
 	for _, tt := range []struct {
 		style   string
@@ -79,7 +79,7 @@ func TestOsirisInitials(t *testing.T) {
 	}
 }
 
-// TestOsirisNoStyles: names that begin like a style and are not one are fields.
+// TestOsirisNoStyles: names that only begin like a style are fields.
 func TestOsirisNoStyles(t *testing.T) {
 	for _, name := range []string{"authors-", "authors-etal", "authors-etal0", "authors-etal-1", "authors-loud", "authors-last-loud", "writers-last"} {
 		_, faults := osirisPrinted(t, render.Osiris{}, "{"+name+"}", `{"title": "T"}`, "en")
@@ -89,7 +89,7 @@ func TestOsirisNoStyles(t *testing.T) {
 	}
 }
 
-// TestLegend: the marks behind names, and the legend of a citation, for shared positions.
+// TestLegend: the marks behind names of shared positions, and the legend in a citation.
 func TestLegend(t *testing.T) {
 	const first, last, corresponding, middle = `{"last": "A", "position": "first"}`, `{"last": "B", "position": "last"}`, `{"last": "C", "position": "corresponding"}`, `{"last": "D", "position": "middle"}`
 	for _, tt := range []struct {

@@ -36,8 +36,8 @@ func TestOsirisPersonStyles(t *testing.T) {
 	}
 }
 
-// TestOsirisAuthors: rendered.authors has links to the pages of persons and the marks of
-// shared positions; citations explain the marks.
+// TestOsirisAuthors: rendered.authors has links to the pages of persons and the marks of shared
+// positions; citations explain the marks.
 func TestOsirisAuthors(t *testing.T) {
 	r, _ := defaultRules(t).WithOsiris(render.Osiris{
 		Categories: []render.OsirisCategory{{ID: "t"}},

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// osirisPrinted renders an activity by one template of a database, and returns what it
-// prints and what is wrong with the template.
+// osirisPrinted renders an activity with one template of a database, and returns the text and the
+// template's faults.
 func osirisPrinted(t testing.TB, o render.Osiris, template, doc, lang string) (string, []string) {
 	t.Helper()
 	o.Types = append(o.Types, render.OsirisType{From: "x", ID: "s", Parent: "t", Print: template})
@@ -169,7 +169,7 @@ func TestOsirisFields(t *testing.T) {
 	}
 }
 
-// TestOsirisMistakes: what cannot be used is reported, and as little as possible goes with it.
+// TestOsirisMistakes: an unusable part is reported, and as little as possible is dropped with it.
 func TestOsirisMistakes(t *testing.T) {
 	const doc = `{"title": "On Ice", "journal": "Cold", "serial": "S1", "link": "https://a.org/"}`
 	const html = "HTML that is not allowed or not closed is left out"
@@ -214,8 +214,8 @@ func TestOsirisMistakes(t *testing.T) {
 	}
 }
 
-// TestOsirisOverlay: names, icons and forms come from the database, what it lacks from
-// the rules below, level by level.
+// TestOsirisOverlay: names, icons and forms come from the database; the rules file supplies missing
+// ones, level by level.
 func TestOsirisOverlay(t *testing.T) {
 	base := defaultRules(t)
 	r, faults := base.WithOsiris(render.Osiris{
@@ -281,12 +281,12 @@ func TestOsirisOverlay(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 			if got := fmt.Sprint(rendered.Lookup("users")); got != `["jp","su"]` && got != `["jp", "su"]` {
-				t.Errorf("users %s: supervisors take part", got)
+				t.Errorf("users %s: supervisors count as participants", got)
 			}
 		})
 	}
 	if got := base.Fingerprint(); got == r.Fingerprint() || got != defaultRules(t).Fingerprint() {
-		t.Error("the fingerprint does not tell the rules apart")
+		t.Error("different rules have the same fingerprint")
 	}
 }
 
@@ -321,8 +321,8 @@ func TestOsirisOngoing(t *testing.T) {
 	}
 }
 
-// TestOsirisFingerprint: everything that changes a row changes it, a part's name in
-// faults does not.
+// TestOsirisFingerprint: the fingerprint changes with everything that changes a row, but not with
+// the name of a part in faults.
 func TestOsirisFingerprint(t *testing.T) {
 	base := defaultRules(t)
 	of := func(o render.Osiris) string {
@@ -348,7 +348,7 @@ func TestOsirisFingerprint(t *testing.T) {
 		seen[f] = i
 	}
 	if of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a", From: "x"}}}) != of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a"}}}) {
-		t.Error("the fingerprint covers where parts come from")
+		t.Error("the fingerprint depends on the source of the parts")
 	}
 }
 
@@ -373,7 +373,7 @@ func FuzzOsirisTemplate(f *testing.F) {
 		for _, key := range []string{"print", "web", "portfolio", "title"} {
 			html := rendered.Lookup(key).StringValue()
 			if markup.Clean(html) != html {
-				t.Errorf("%s leaves the allow-list: %q", key, html)
+				t.Errorf("%s contains HTML outside of the allow-list: %q", key, html)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// fresh renders an activity as if it carried no rendered document.
+// fresh renders an activity as if it had no rendered document.
 func fresh(r *render.Rules, doc bson.Raw, o render.Options) (bson.Raw, error) {
 	var b raw.Builder
 	if err := b.Copy(doc, func(name string) bool { return name != "rendered" }); err != nil {
@@ -195,7 +195,7 @@ nested      {"html": "z","n": {"$numberInt":"1"}}
 	}
 }
 
-// hostileValues are what may stand where anything else is expected.
+// hostileValues are values that may occur where another type is expected.
 func hostileValues() []any {
 	deep := any("x")
 	for range 200 {

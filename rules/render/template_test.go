@@ -92,8 +92,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestLeftovers checks that what stands around empty fields goes, and that values
-// and deliberate punctuation stay.
+// TestLeftovers: punctuation around empty fields is removed, while values and deliberate
+// punctuation stay.
 func TestLeftovers(t *testing.T) {
 	for _, tt := range []struct{ name, tmpl, doc, want string }{
 		{"empty brackets", "{title} ({book}) x", `{"title": "T"}`, "T x"},

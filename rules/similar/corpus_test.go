@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answer is what Closest gives, for comparison.
+// answer is a result of Closest, for comparison.
 type answer struct {
 	index, matches int
 	percent        float64
@@ -29,7 +29,7 @@ func closest(t testing.TB, c *Corpus, title string) answer {
 	return answer{index, matches, percent}
 }
 
-// plainClosest is Closest as a plain loop of the plain algorithm over all titles.
+// plainClosest is Closest as a simple loop over all titles with the textbook algorithm.
 func plainClosest(titles []string, title string) answer {
 	a := []rune(Normalize(title))
 	best := answer{index: -1}
@@ -100,8 +100,8 @@ func TestClosestEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A corpus answers like the plain loop: whatever the alphabet (more characters than
-// symbols included), the lengths (masks of one, two and more words) and the ties.
+// A corpus returns the same as the simple loop, for all alphabets (also with more characters than
+// symbols), lengths (masks of one, two and more words) and ties.
 func TestClosestIsThePlainLoop(t *testing.T) {
 	alphabets := map[string]*rapid.Generator[rune]{
 		"few characters":  rapid.RuneFrom([]rune("ab ")),
@@ -152,8 +152,8 @@ func TestClosestOfManyTitles(t *testing.T) {
 	}
 }
 
-// madeUpTitles returns varied titles of pseudo-words, frequent and seldom ones,
-// about 80 characters long; the same every time.
+// madeUpTitles returns the same varied titles each time, about 80 characters long, made of frequent
+// and rare pseudo-words.
 func madeUpTitles(n int) []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	syllables := strings.Fields("al an ana ber ca con cor da de dis e en er fo ge gra i in ing ki la le lin lo ma me mo na ne no o or pa pe ra re ri ro sa se si so ta te ter ti tion to tra u ver vi")
@@ -175,7 +175,7 @@ func madeUpTitles(n int) []string {
 	return titles
 }
 
-// questions returns n titles of each kind that people ask for.
+// questions returns n titles of each kind that clients search for.
 func questions(titles []string, n int) map[string][]string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	fresh := madeUpTitles(len(titles) + n)[len(titles):]
@@ -224,8 +224,8 @@ func BenchmarkNewCorpus(b *testing.B) {
 	}
 }
 
-// TestClosestTellsCharactersApart: characters whose low bytes are equal have one symbol, and
-// still do not match each other.
+// TestClosestTellsCharactersApart: characters whose low bytes are equal share a symbol, but do not
+// match each other.
 func TestClosestTellsCharactersApart(t *testing.T) {
 	tests := []struct {
 		name, title string
@@ -253,8 +253,8 @@ func TestClosestTellsCharactersApart(t *testing.T) {
 	}
 }
 
-// TestClosestOfLongQueries: a histogram whose bins are full bounds nothing, and masks of
-// several words carry from one word to the next.
+// TestClosestOfLongQueries: a histogram whose bins are full gives no bound, and masks of several
+// words carry from one word to the next.
 func TestClosestOfLongQueries(t *testing.T) {
 	stored := []string{
 		strings.Repeat("ab", 40), strings.Repeat("a", 300), strings.Repeat("abc ", 60), strings.Repeat("e", 127), strings.Repeat("e", 128),
@@ -278,7 +278,7 @@ func TestClosestOfLongQueries(t *testing.T) {
 	}
 }
 
-// TestSubsequenceBoundsMatches: the bounds of a title are never less than what matches.
+// TestSubsequenceBoundsMatches: the bounds of a title are never below its number of matches.
 func TestSubsequenceBoundsMatches(t *testing.T) {
 	title := rapid.Custom(func(t *rapid.T) string {
 		return string(rapid.SliceOfN(rapid.OneOf(rapid.RuneFrom([]rune("abš ")), rapid.Rune()), 0, 150).Draw(t, "title"))

@@ -43,8 +43,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// similarText is PHP's algorithm as its scan order defines it: the results that all others
-// must have.
+// similarText is PHP's algorithm in its own scan order; all other implementations must return its
+// results.
 func similarText(a, b []rune) int {
 	var i, j, n int
 	for x := range a {
@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Whatever two titles, rounding is that of the exact fraction.
+// For any two titles the rounded result equals the rounded exact fraction.
 func TestReportIsExact(t *testing.T) {
 	for both := 1; both <= 2*maxLength; both++ {
 		for m := 0; 2*m <= both; m++ {

@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// madeUp is an institute of n activities of three of 4,000 topics each, in ten units, by
-// two of a hundred persons.
+// madeUp is an institute of n activities, each with three of 4,000 topics and two of a hundred
+// persons, in ten units.
 func madeUp(b *testing.B, n int) (spectrum.Sources, []bson.Raw) {
 	b.Helper()
 	var sources spectrum.Sources

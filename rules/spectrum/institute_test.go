@@ -29,8 +29,7 @@ func root(t testing.TB) string {
 	}
 }
 
-// collection reads a collection of the shared institute; the test is skipped where it
-// is absent.
+// collection reads a collection of the shared institute; the test is skipped if it is absent.
 func collection(t testing.TB, name string) []bson.Raw {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root(t), "..", "shared", "data", "institute", name+".jsonl.gz"))
@@ -53,7 +52,7 @@ func collection(t testing.TB, name string) []bson.Raw {
 	return docs
 }
 
-// instituteSources reads what the institute's summary is enriched from.
+// instituteSources reads the collections that enrich the institute's summary.
 func instituteSources(t testing.TB) spectrum.Sources {
 	t.Helper()
 	return spectrum.Sources{
@@ -63,8 +62,7 @@ func instituteSources(t testing.TB) spectrum.Sources {
 	}
 }
 
-// completed returns the function that completes rendered documents by the built-in
-// rules.
+// completed returns the function that completes rendered documents with the built-in rules.
 func completed(t testing.TB) func(bson.Raw) (bson.Raw, error) {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(root(t), "configs", "rules", "activities.yaml"))

@@ -17,13 +17,13 @@ import (
 // obj is a decoded document, for short.
 type obj = map[string]any
 
-// institute is everything that a summary is made from, decoded: numbers are float64,
-// ObjectIDs are {"$oid": …}.
+// institute has everything that a summary is computed from, decoded: numbers are float64, ObjectIDs
+// are {"$oid":…}.
 type institute struct {
 	activities, catalogue, groups, persons []obj
 }
 
-// decode decodes documents by way of JSON, which knows nothing of this package.
+// decode decodes documents through JSON, independently of this package.
 func decode(t require.TestingT, docs []bson.Raw) []obj {
 	out := make([]obj, len(docs))
 	for i, doc := range docs {
@@ -32,8 +32,8 @@ func decode(t require.TestingT, docs []bson.Raw) []obj {
 	return out
 }
 
-// plainSpectrum is API.md's section said once more in straight loops: for each topic
-// it goes over the topic's activities again. What it answers is compared with the package.
+// plainSpectrum implements API.md's section with simple loops: for each topic it visits the topic's
+// activities again. The tests compare the package with it.
 func plainSpectrum(in institute, year int) []obj {
 	total := 0
 	byTopic := map[string]map[string][]obj{} // topic id, then activity id, to assignments
@@ -140,8 +140,7 @@ func plainYear(a obj) (float64, bool) {
 	return y, ok && y == float64(int(y))
 }
 
-// plainNewer reports whether a is of a later year than b, or of the same and has the
-// greater id.
+// plainNewer reports whether a has a later year than b, or the same year and the greater id.
 func plainNewer(a, b obj) bool {
 	ya, oka := plainYear(a)
 	yb, okb := plainYear(b)
@@ -172,7 +171,7 @@ func plainSet(v any) map[string]bool {
 func plainShare(count, total int) float64 {
 	f, err := strconv.ParseFloat(big.NewRat(int64(count), int64(total)).FloatString(6), 64)
 	if err != nil {
-		panic(err) // a number just printed
+		panic(err) // the text was formatted from a number
 	}
 	return f
 }
@@ -261,7 +260,7 @@ func anys(list []obj) []any {
 	return out
 }
 
-// TestPlainShare makes sure of the yardstick itself.
+// TestPlainShare tests the reference implementation itself.
 func TestPlainShare(t *testing.T) {
 	require.Equal(t, 0.333333, plainShare(1, 3))
 	require.Equal(t, 0.007813, plainShare(1, 128)) // 0.0078125

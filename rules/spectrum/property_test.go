@@ -14,12 +14,12 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// drawID draws an ObjectID from few, distinct by n.
+// drawID returns the nth ObjectID of a kind.
 func drawID(kind byte, n int) bson.ObjectID {
 	return bson.ObjectID{0: kind, 11: byte(n)}
 }
 
-// odd draws one of the given values, or sometimes one of a type that does not belong.
+// odd draws one of the given values, or sometimes a value of a wrong type.
 func odd(t *rapid.T, label string, values ...any) any {
 	strange := []any{nil, "", "x", int32(1), 2.5, true, bson.A{}, bson.A{nil, int64(3), "U1"}, bson.D{}, bson.D{{Key: "id", Value: "T1"}}}
 	if rapid.IntRange(0, 9).Draw(t, label+" odd") == 0 {
@@ -86,9 +86,8 @@ func encode(t require.TestingT, d bson.D) bson.Raw {
 	return raw
 }
 
-// TestAgreesWithPlainLoops compares summaries of random institutes, in which many values
-// have types they should not have, with the plain implementation; and the order in which
-// activities come must not matter.
+// TestAgreesWithPlainLoops compares summaries of random institutes, in which many values have wrong
+// types, with the plain implementation; the order of the activities must not matter.
 func TestAgreesWithPlainLoops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sources := drawSources(t)
@@ -112,8 +111,8 @@ func TestAgreesWithPlainLoops(t *testing.T) {
 	})
 }
 
-// FuzzBytes feeds bytes that need be no document at all: nothing panics, rows are valid
-// documents, and what AppendRow writes is JSON.
+// FuzzBytes feeds arbitrary bytes: nothing panics, rows are valid documents, and AppendRow writes
+// JSON.
 func FuzzBytes(f *testing.F) {
 	f.Add([]byte(doc(f, activity(1, `"year":2024,"units":["A"],"rendered":{"users":["ada"],"web":"x"}`))), []byte("x"))
 	f.Add([]byte(doc(f, scored(1, "2024", "0.9")))[:60], []byte{5, 0, 0, 0, 0})

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// pick takes one field of each object of an array.
+// pick returns one field of each object in an array.
 func pick(list any, key string) []any {
 	out := []any{}
 	objects, _ := list.([]any)
@@ -85,7 +85,7 @@ func TestVisiblePersons(t *testing.T) {
 	}
 }
 
-// A person's id is the text of _id, while ties are broken by username.
+// A person's id is the text of _id, but the username breaks ties.
 func TestResearcherOrder(t *testing.T) {
 	rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{Persons: docs(t,
 		`{"_id":`+oid(1)+`,"username":"zoe"}`, `{"_id":"own","username":"bea"}`, `{"_id":3,"username":"ann"}`)},
@@ -149,8 +149,7 @@ func TestActivityOfATopicTwice(t *testing.T) {
 	assert.Equal(t, 3.0, rows[0]["count"])
 }
 
-// At New Year the same rows give another answer: the oldest recent year drops out, and
-// with the ten newest of the year at the door, nothing older was needed.
+// At New Year the same rows give another answer: the oldest recent year drops out of the ten newest.
 func TestNewYear(t *testing.T) {
 	var activities []bson.Raw
 	n := 0

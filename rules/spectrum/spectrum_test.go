@@ -32,7 +32,7 @@ func docs(t require.TestingT, src ...string) []bson.Raw {
 	return out
 }
 
-// summarise gives the rows of activities that all can be rendered.
+// summarise returns the rows for activities that can all be rendered.
 func summarise(t require.TestingT, o spectrum.Options, sources spectrum.Sources, activities []bson.Raw) []bson.Raw {
 	s := spectrum.New(o, sources)
 	for _, a := range activities {
@@ -41,7 +41,7 @@ func summarise(t require.TestingT, o spectrum.Options, sources spectrum.Sources,
 	return slices.Collect(s.Rows())
 }
 
-// answer gives the topics' rows as a caller gets them in a year, in the API's order.
+// answer returns the topics' rows as the API would in a year, in its order.
 func answer(t require.TestingT, rows []bson.Raw, year int) []obj {
 	out := []obj{}
 	for _, row := range rows {
@@ -62,7 +62,7 @@ func answer(t require.TestingT, rows []bson.Raw, year int) []obj {
 // oid is an ObjectID that ends in n.
 func oid(n int) string { return fmt.Sprintf(`{"$oid":"%024x"}`, n) }
 
-// activity writes an affiliated activity of topic T1; more are further fields.
+// activity writes an affiliated activity of topic T1; more has further fields.
 func activity(n int, more string) string {
 	return fmt.Sprintf(`{"_id":%s,"affiliated":true,"catalog":{"topics":[{"id":"T1","score":0.9}]},%s}`, oid(n), more)
 }
@@ -124,7 +124,7 @@ func TestSourceFilter(t *testing.T) {
 	tests := []struct {
 		name     string
 		activity string
-		base     int // activities that shares are of
+		base     int // number of activities that shares refer to
 		count    int // of topic T1
 	}{
 		{"affiliated with a topic", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]}}`, 1, 1},
@@ -299,7 +299,7 @@ func TestRendering(t *testing.T) {
 		activity   string
 		render     func(bson.Raw) (bson.Raw, error)
 		err        error
-		users, top int // researchers and activities listed
+		users, top int // numbers of researchers and activities in the lists
 	}{
 		{"what is stored is used", `"year":2024,"rendered":{"users":["ada"]}`, nil, nil, 1, 1},
 		{"nothing stored, no rules", `"year":2024`, nil, nil, 0, 1},
@@ -317,7 +317,7 @@ func TestRendering(t *testing.T) {
 			s := spectrum.New(spectrum.Options{Render: tt.render}, sources)
 			require.ErrorIs(t, s.Add(doc(t, activity(1, tt.activity))), tt.err)
 			row := answer(t, slices.Collect(s.Rows()), 2026)[0]
-			assert.Equal(t, 1.0, row["count"], "counted all the same")
+			assert.Equal(t, 1.0, row["count"], "the topic is counted nevertheless")
 			assert.Len(t, row["researchers"], tt.users)
 			activities, _ := row["activities"].([]any)
 			assert.Len(t, activities, tt.top)
@@ -338,5 +338,5 @@ func TestRenderedOnceAndOnlyIfShown(t *testing.T) {
 	assert.Equal(t, 10, calls, "once for both topics")
 	add(10, "2023")
 	add(11, "null")
-	assert.Equal(t, 10, calls, "not for what no list takes")
+	assert.Equal(t, 10, calls, "no call for activities outside of all lists")
 }

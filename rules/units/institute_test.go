@@ -21,8 +21,7 @@ import (
 // obj is a decoded document, for short.
 type obj = map[string]any
 
-// collection reads a collection of the shared institute; the test is skipped where it
-// is absent.
+// collection reads a collection of the shared institute; the test is skipped if it is absent.
 func collection(t *testing.T, name string) []bson.Raw {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -59,9 +58,8 @@ func decode(t *testing.T, src []byte) obj {
 	return o
 }
 
-// TestInstitute compares the answers for all persons of an institute of real size with
-// API.md's section said once more over decoded documents, whose dates are all days in
-// text.
+// TestInstitute compares the answers for all persons of an institute of real size with a second
+// implementation of API.md's section over decoded documents, in which all dates are days in text.
 func TestInstitute(t *testing.T) {
 	groups, persons := collection(t, "groups"), collection(t, "persons")
 	names := units.NewNames(groups)

@@ -20,7 +20,7 @@ func doc(t require.TestingT, src string) bson.Raw {
 	return d
 }
 
-// tree is a small unit tree; B has no German name, C no English one, D none at all.
+// tree is a small unit tree; B has no German name, C no English one, D has neither.
 func tree(t require.TestingT) units.Names {
 	return units.NewNames([]bson.Raw{
 		doc(t, `{"id":"A","name":"Unit A","name_de":"Einheit A","parent":"B"}`),
@@ -33,10 +33,10 @@ func tree(t require.TestingT) units.Names {
 	})
 }
 
-// noon is a moment on which nothing but the day matters.
+// noon is the time for tests in which only the day matters.
 var noon = time.Date(2024, time.May, 15, 12, 0, 0, 0, time.UTC)
 
-// answer makes a person's row and writes it.
+// answer makes a person's row and returns its JSON.
 func answer(t *testing.T, person string, now time.Time, lang string) string {
 	t.Helper()
 	row, err := tree(t).Row(doc(t, person))
@@ -116,7 +116,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// end reads a membership's end.
+// end parses the end of a membership.
 func end(t *testing.T, src string) bson.RawValue {
 	t.Helper()
 	return doc(t, `{"end":`+src+`}`).Lookup("end")
@@ -177,8 +177,8 @@ func TestInPast(t *testing.T) {
 	assert.False(t, units.InPast(bson.RawValue{Type: bson.TypeString, Value: []byte{9}}, noon), "malformed")
 }
 
-// The clock goes over midnight, New Year and the change to summer time, in the zone
-// that now is in; the row stays the same.
+// The clock passes midnight, New Year and the change to summer time in now's zone; the row does not
+// change.
 func TestDaysTurnInTheZone(t *testing.T) {
 	berlin := time.FixedZone("UTC+2", 2*60*60)
 	honolulu := time.FixedZone("UTC-10", -10*60*60)
@@ -222,8 +222,7 @@ func TestMalformedPerson(t *testing.T) {
 	}
 }
 
-// FuzzBytes feeds bytes that need be no document at all: nothing panics, rows are valid
-// documents, and answers are JSON.
+// FuzzBytes feeds arbitrary bytes: nothing panics, rows are valid documents, and answers are JSON.
 func FuzzBytes(f *testing.F) {
 	f.Add([]byte(doc(f, `{"first":"Ada","units":[{"unit":"A","end":"2024"},{"unit":"GONE"}]}`)))
 	row, err := tree(f).Row(doc(f, `{"units":[{"unit":"A","end":"2024"}]}`))

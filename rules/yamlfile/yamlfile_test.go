@@ -34,7 +34,7 @@ func TestMistakes(t *testing.T) {
 		})
 	}
 	if _, _, err := yamlfile.Open("f.yaml", []byte("a: [")); err == nil {
-		t.Error("text that is no YAML: no error")
+		t.Error("text that is not YAML: no error")
 	}
 	if _, top, err := yamlfile.Open("f.yaml", nil); top != nil || err != nil {
 		t.Errorf("an empty file: %v, %v", top, err)

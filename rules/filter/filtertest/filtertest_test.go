@@ -41,11 +41,11 @@ func TestGeneratorIsDetermined(t *testing.T) {
 	for range 50 {
 		x, y := a.Doc(), b.Doc()
 		if !bytes.Equal(x, y) || !bytes.Equal(a.Filter(), b.Filter()) {
-			t.Fatal("one seed, two sequences")
+			t.Fatal("one seed gives two sequences")
 		}
 		same = same && bytes.Equal(x, other.Doc())
 	}
 	if same {
-		t.Error("two seeds, one sequence")
+		t.Error("two seeds give one sequence")
 	}
 }
