@@ -18,7 +18,7 @@ func TestCheckCollection(t *testing.T) {
 	}{
 		{"a usual one", "activities", ""},
 		{"with a dot and capitals", "Catalog.topics", ""},
-		{"as long as may be", strings.Repeat("x", 200), ""},
+		{"of the largest length", strings.Repeat("x", 200), ""},
 		{"too long", strings.Repeat("x", 201), "at most 200 bytes"},
 		{"without a name", "", "without a name"},
 		{"one of Vitrine's own", "view_activities", "reserved"},
@@ -36,7 +36,7 @@ func TestCheckView(t *testing.T) {
 	}{
 		{"a usual one", "user_units", ""},
 		{"with digits", "year2024", ""},
-		{"as long as may be", strings.Repeat("x", 100), ""},
+		{"of the largest length", strings.Repeat("x", 100), ""},
 		{"too long", strings.Repeat("x", 101), "1 to 100"},
 		{"without a name", "", "1 to 100"},
 		{"with a capital", "Persons", "small letters"},
@@ -120,7 +120,7 @@ func TestSkipText(t *testing.T) {
 	}{
 		{"short", "a year is missing", "a year is missing"},
 		{"not UTF-8", "a\xffb", "a?b"},
-		{"as long as may be", strings.Repeat("x", origin.MaxSkipText), strings.Repeat("x", origin.MaxSkipText)},
+		{"of the largest length", strings.Repeat("x", origin.MaxSkipText), strings.Repeat("x", origin.MaxSkipText)},
 		{"too long", strings.Repeat("x", 1000), strings.Repeat("x", origin.MaxSkipText-len("…")) + "…"},
 		{"cut between characters", "x" + strings.Repeat("ü", 500), "x" + strings.Repeat("ü", 148) + "…"},
 	} {
@@ -177,7 +177,7 @@ func TestFollows(t *testing.T) {
 		"two before":                 {origin.Meta{Epoch: "a", Generation: 7, Published: at(70)}, true, true},
 		"before the past":            {origin.Meta{Epoch: "a", Generation: 6, Published: at(60)}, true, false},
 		"another of that generation": {origin.Meta{Epoch: "a", Generation: 8, Published: at(81)}, false, true},
-		"another life's own":         {origin.Meta{Epoch: "a", Generation: 9, Published: at(95)}, false, true},
+		"of another past":            {origin.Meta{Epoch: "a", Generation: 9, Published: at(95)}, false, true},
 		"a later one":                {origin.Meta{Epoch: "a", Generation: 10, Published: at(99)}, false, true},
 		"another epoch":              {origin.Meta{Epoch: "b", Generation: 7, Published: at(70)}, false, true},
 	} {

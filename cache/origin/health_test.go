@@ -11,9 +11,9 @@ import (
 )
 
 var healthTests = map[string]func(*testing.T, harness){
-	"the outcome of a run is recorded":          testHealth,
-	"records left out are listed within bounds": testSkips,
-	"every view has its own meta":               testMetas,
+	"the outcome of a run is recorded":       testHealth,
+	"the list of skipped records is bounded": testSkips,
+	"every view has its own meta":            testMetas,
 }
 
 func testHealth(t *testing.T, h harness) {

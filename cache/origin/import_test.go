@@ -9,11 +9,11 @@ import (
 )
 
 var importTests = map[string]func(*testing.T, harness){
-	"upsert inserts and replaces":      testUpsert,
-	"retain deletes what keep refuses": testRetain,
-	"malformed documents are refused":  testUpsertMalformed,
-	"reserved names are refused":       testReserved,
-	"versions follow changes":          testVersion,
+	"upsert inserts and replaces":              testUpsert,
+	"retain deletes records that keep rejects": testRetain,
+	"malformed documents are refused":          testUpsertMalformed,
+	"reserved names are refused":               testReserved,
+	"versions follow changes":                  testVersion,
 }
 
 func testUpsert(t *testing.T, h harness) {

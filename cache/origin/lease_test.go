@@ -20,10 +20,10 @@ var leaseTests = map[string]func(*testing.T, harness){
 	"a lease written by a fast clock passes on":   testLeaseOfFastClock,
 	"a lease has the term that its holder wanted": testLeaseTerm,
 	"a released lease is free":                    testLeaseRelease,
-	"its holder can be asked for":                 testLeaseHolder,
+	"the store names the holder":                  testLeaseHolder,
 	"names are independent":                       testLeaseNames,
-	"of many attempts at once one succeeds":       testLeaseRace,
-	"name and holder must be given":               testLeaseUnnamed,
+	"one of many concurrent attempts succeeds":    testLeaseRace,
+	"name and holder are required":                testLeaseUnnamed,
 }
 
 func testLeaseHeld(t *testing.T, h harness) {

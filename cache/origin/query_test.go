@@ -17,8 +17,8 @@ import (
 )
 
 var queryTests = map[string]func(*testing.T, harness){
-	"a query on a view is answered in its order":  testSelect,
-	"a query on a view leaves out what is gone":   testSelectGone,
+	"a query returns rows in its order":           testSelect,
+	"a query leaves out deleted rows":             testSelectGone,
 	"a query keeps to its generation":             testSelectStale,
 	"queries see whole generations":               testSelectWhole,
 	"rows are counted by the values of fields":    testDistinct,

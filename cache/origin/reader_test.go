@@ -18,7 +18,7 @@ var readerTests = map[string]func(*testing.T, harness){
 	"a reader may publish":                 testReaderPublishes,
 	"readers see whole generations":        testWholeGenerations,
 	"a delta may span publications":        testDeltaSpans,
-	"what is pruned does not come back":    testNoResurrection,
+	"pruned rows do not come back":         testNoResurrection,
 }
 
 // sorted sorts in place.

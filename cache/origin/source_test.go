@@ -19,15 +19,15 @@ var sourceTests = map[string]func(*testing.T, harness){
 	"every document comes once":                testScanAll,
 	"a scan may be left":                       testScanLeft,
 	"a scan ends with its context":             testScanCancelled,
-	"a sift shows all and yields the wanted":   testSift,
+	"a sift examines all and yields matches":   testSift,
 	"the loop body may write":                  testScanWriting,
 	"documents belong to the receiver":         testOwnership,
 	"every type of id is found":                testIDs,
 	"collections are listed by name":           testCollections,
 	"find filters, sorts, skips, limits, cuts": testFind,
-	"find by id":                           testFindByID,
-	"a malformed filter is a wrong call":   testBadFilter,
-	"what cannot be evaluated is an error": testUnsupported,
+	"find by id":                                    testFindByID,
+	"a malformed filter is a wrong call":            testBadFilter,
+	"a filter that cannot be evaluated is an error": testUnsupported,
 }
 
 func testMissing(t *testing.T, h harness) {

@@ -39,7 +39,7 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 			{Key: "venue", Value: one("Moth Letters", "Letters", "Mueller Lectures", bson.A{})},
 			{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: one("A", "B", nil)}}, bson.D{{Key: "id", Value: one("A", bson.A{"B", "C"})}}}},
 		}
-		words := bson.D{{Key: "words", Value: def.WordsOf(mustRaw(doc))}} // in the row, because the embedded store keeps no others
+		words := bson.D{{Key: "words", Value: def.WordsOf(mustRaw(doc))}} // in the row, because the embedded store has no other place for words
 		docs = append(docs, mustRaw(append(doc, bson.E{Key: "_view", Value: words})))
 	}
 	p.publish("things", len(docs), docs...)
@@ -119,7 +119,7 @@ func TestWordsOfTheStore(t *testing.T) {
 	}
 }
 
-// searched writes what a search and facets of what it finds say.
+// searched formats the result of a search and facets of the rows found.
 func searched(t *testing.T, selected view.Selection, terms []string) string {
 	t.Helper()
 	var text strings.Builder

@@ -34,7 +34,7 @@ type publisher struct {
 	lease origin.Lease
 }
 
-// publishedRules are the rules of the views that a publisher publishes.
+// publishedRules names the rules by which a publisher collects the words of its views.
 const publishedRules = "rules"
 
 func newPublisher(t *testing.T) *publisher {

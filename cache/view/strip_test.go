@@ -42,11 +42,11 @@ func TestStrippedFile(t *testing.T) {
 	}{
 		{"the same", []string{"title"}, []string{"title"}, true, false},
 		{"hidden since", nil, []string{"title"}, true, false},
-		{"hidden since, beside what no row has", []string{"mail"}, []string{"mail", "title"}, true, false},
+		{"hidden since, beside a field that no row has", []string{"mail"}, []string{"mail", "title"}, true, false},
 		{"no longer", []string{"title"}, nil, false, true},
 		{"other fields", []string{"title"}, []string{"year"}, false, true},
 		{"more fields", []string{"title"}, []string{"title", "year"}, false, false},
-		{"what no row has", []string{"mail"}, nil, true, true},
+		{"a field that no row has", []string{"mail"}, nil, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, dir := threeThings(), filepath.Join(t.TempDir(), "files")

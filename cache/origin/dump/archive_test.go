@@ -21,7 +21,7 @@ func TestArchive(t *testing.T) {
 			want: []string{`activities{"_id":1}`, `activities{"_id":2}`, `persons{"_id":1}`, `activities{"_id":3}`, `persons{"_id":2}`}},
 		{name: "gzip", data: func(t *testing.T) []byte { return zipped(t, institute(t)) },
 			opts: dump.Options{Collection: "persons"}, want: []string{`persons{"_id":1}`, `persons{"_id":2}`}},
-		{name: "server's own databases are left", data: func(t *testing.T) []byte {
+		{name: "server's own databases are skipped", data: func(t *testing.T) []byte {
 			return newArchive(t, "a.x", "admin.system.users", ".oplog").
 				block("admin", "system.users", numbered(t, 7)).end("admin", "system.users").
 				block("", "oplog", numbered(t, 8)).end("", "oplog").

@@ -46,7 +46,7 @@ func TestJSON(t *testing.T) {
 		{name: "more behind the array", text: "[{\"a\":1}]\n{}", want: []string{`c{"a":1}`}, err: `unexpected '{' after the array`},
 		{name: "gzip by content", text: string(zipped(t, []byte(`{"_id":1}`))), want: []string{`c{"_id":1}`}},
 		{name: "gzip in two members", text: string(zipped(t, []byte(`{"_id":1}`+"\n"))) + string(zipped(t, []byte(`{"_id":2}`))), want: []string{`c{"_id":1}`, `c{"_id":2}`}},
-		{name: "named gzip, is none", file: "c.jsonl.gz", text: `{"_id":1}`, want: []string{`c{"_id":1}`}},
+		{name: "gzip only by name", file: "c.jsonl.gz", text: `{"_id":1}`, want: []string{`c{"_id":1}`}},
 		{name: "name up to the first dot", file: "c.2024-05.json.gz", text: string(zipped(t, []byte(`{"_id":1}`))), want: []string{`c{"_id":1}`}},
 	}
 	for _, tt := range tests {

@@ -51,7 +51,7 @@ func TestOpenFolder(t *testing.T) {
 		{name: "nothing", files: files{"README": line}, err: ".: the folder holds no data files"},
 		{name: "name that no collection can have", files: files{"a$b.jsonl": line}, err: `a$b.jsonl: collection "a$b": a name has neither $ nor zero bytes`},
 		{name: "broken archive", files: files{"d.archive": institute(t)[:50]}, err: "d.archive: byte "},
-		{name: "named archive, is none", files: files{"d.archive": line}, err: "d.archive: byte 0: not an archive of mongodump"},
+		{name: "archive only by name", files: files{"d.archive": line}, err: "d.archive: byte 0: not an archive of mongodump"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func TestErrorKinds(t *testing.T) {
 		{"an answer that makes no sense", errors.New("invalid length"), rules.ErrUnavailable, rules.ErrUnavailable},
 		{"an unknown command", refused(59), origin.ErrUnsupported, rules.ErrWrongCall},
 		{"a bad value", refused(2), nil, rules.ErrWrongCall},
-		{"a code that no list has", refused(51091), nil, rules.ErrWrongCall},
+		{"an unknown code", refused(51091), nil, rules.ErrWrongCall},
 		{"not allowed", refused(13), nil, nil},
 		{"shutting down", refused(91), nil, nil},
 		{"a failure without a code", refused(codeNone), rules.ErrUnavailable, rules.ErrUnavailable},

@@ -144,7 +144,7 @@ func TestPrepareInTurn(t *testing.T) {
 	}
 }
 
-// TestPrepareSome: the first fragments do not wait for all, and in the end each is encoded for all callers.
+// TestPrepareSome encodes some fragments before the others; in the end each is encoded once for all callers.
 func TestPrepareSome(t *testing.T) {
 	const n = 5000
 	var encoded atomic.Int64

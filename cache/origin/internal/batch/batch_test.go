@@ -12,8 +12,8 @@ func TestOf(t *testing.T) {
 	}{
 		{"nothing", "", ""},
 		{"one part", "a b c", "a b c"},
-		{"as many items as may be", "a b c d e f g", "a b c|d e f|g"},
-		{"as many bytes as may be", "aaaa bbbb c d", "aaaa|bbbb c|d"},
+		{"the largest number of items", "a b c d e f g", "a b c|d e f|g"},
+		{"the largest number of bytes", "aaaa bbbb c d", "aaaa|bbbb c|d"},
 		{"a single item that is too large", "a bbbbbbbbbb c", "a|bbbbbbbbbb|c"},
 		{"one that is too large at the end", "a bbbbbbbbbb", "a|bbbbbbbbbb"},
 	} {
