@@ -23,7 +23,7 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 		change  func(h *reading)
 		read    int // how many of five scheduled runs read; the change comes before the third
 	}{
-		"nothing is known":                {read: 5},
+		"unknown versions":                {read: 5},
 		"exact versions":                  {exact: true, options: materialize.Options{ReadAllEvery: -1}, read: 0},
 		"a record changed":                {exact: true, change: (*reading).changeRecord, read: 1},
 		"a dependency changed":            {exact: true, change: func(h *reading) { h.bump("marks") }, read: 1},
