@@ -18,18 +18,18 @@ import (
 	"testing"
 )
 
-// The limits of a package that a reader can still take in.
+// These limits keep a package small enough for a reader to take in.
 const (
-	maxFiles   = 30 // without tests
+	maxFiles   = 30 // not counting tests
 	maxCircle  = 9  // files that reach each other by the names they use
 	maxMethods = 40 // of a type, promoted ones included
 )
 
-// TestArchitecture: packages stay small, their files can be read one after the other,
-// and no type does everything.
+// TestArchitecture: packages stay small, a reader can read their files one after another, and no
+// type does everything.
 func TestArchitecture(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the packages are compiled for it")
+		t.Skip("compiles all packages")
 	}
 	t.Parallel()
 	for _, p := range listPackages(t) {
@@ -109,7 +109,7 @@ func (p goPackage) check(t *testing.T) (map[string]*ast.File, *types.Info, *type
 	return files, info, pkg
 }
 
-// fileReferences returns which files of a package use names of which others.
+// fileReferences maps each file of a package to the files whose names it uses.
 func fileReferences(files map[string]*ast.File, info *types.Info, pkg *types.Package) map[string][]string {
 	of := func(pos token.Pos) string {
 		for name, f := range files {
@@ -138,7 +138,7 @@ func fileReferences(files map[string]*ast.File, info *types.Info, pkg *types.Pac
 	return refs
 }
 
-// largestCircle returns the most files all of which reach all others.
+// largestCircle returns the largest set of files that all reach each other.
 func largestCircle(refs map[string][]string) (largest []string) {
 	reached := map[string]map[string]bool{}
 	for from := range refs {
@@ -167,7 +167,7 @@ func largestCircle(refs map[string][]string) (largest []string) {
 	return largest
 }
 
-// methods counts the methods of each type, with those that embedded fields promote.
+// methods counts the methods of each type, including those that embedded fields promote.
 func methods(pkg *types.Package) map[string]int {
 	n := map[string]int{}
 	for _, name := range pkg.Scope().Names() {

@@ -16,7 +16,7 @@ import (
 	"vitrine/configs"
 )
 
-// osirisConfig is the preset and nothing else.
+// osirisConfig has only the preset.
 func osirisConfig(t *testing.T) configs.Config {
 	t.Helper()
 	cfg, err := configs.Load(configs.Sources{Environ: []string{"VITRINE_PRESET=osiris"}})
@@ -26,8 +26,8 @@ func osirisConfig(t *testing.T) configs.Config {
 	return cfg
 }
 
-// TestBadSettings spoils every field of what an OSIRIS database says about itself, too:
-// rights, types, labels, keys. Whatever it means then, it is served.
+// TestBadSettings also spoils every field of an OSIRIS database's settings: rights, types, labels,
+// keys. The program serves the database whatever they then mean.
 func TestBadSettings(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// TestBadInstitute spoils records of a real institute, where they are at hand.
+// TestBadInstitute spoils records of a real institute, if the machine has them.
 func TestBadInstitute(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(longEnv) == "" {
@@ -78,8 +78,8 @@ func TestBadInstitute(t *testing.T) {
 	}
 }
 
-// TestBadShapes serves records that are well-formed one by one and make no sense
-// together, or hardly fit.
+// TestBadShapes serves records that are well-formed one by one but contradict or barely fit each
+// other.
 func TestBadShapes(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -118,13 +118,13 @@ func TestBadShapes(t *testing.T) {
 		}
 		first := r.sane(call)
 		if second := r.sane(call); first != second {
-			t.Errorf("%s answers now so, now so:\n%.300s\n%.300s", call, first, second)
+			t.Errorf("two different answers to %s:\n%.300s\n%.300s", call, first, second)
 		}
 	}
 }
 
-// TestImportSpoiled imports a dump of spoiled records: without --skip-bad it stops
-// before anything is written, with it what can be read is stored.
+// TestImportSpoiled imports a dump of spoiled records: without --skip-bad import stops before it
+// writes anything; with it, import stores what it can read.
 func TestImportSpoiled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,15 +18,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// longEnv makes the tests of bad data try every wrong value in every field. Without
-// it each field is given some of them.
+// longEnv makes the tests of bad data try every wrong value in every field. Without it they try
+// some of them in each field.
 const longEnv = "VITRINE_TEST_BADDATA"
 
-// few is how many wrong values a field is given in the short form.
+// few is how many wrong values the short form tries in each field.
 const few = 2
 
-// spoil makes records of a collection that are wrong in one field each. Their own _id
-// and the names that others refer to them by are their own, unless spoiled.
+// spoil makes records of a collection that are wrong in one field each. Each has its own _id and
+// its own names for references, unless these are the wrong field.
 func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int) {
 	whole := specimen(docs)
 	values := wrongValues()
@@ -42,7 +42,7 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 		for _, w := range tried {
 			n++
 			if path[0] == "_id" {
-				continue // every type of it is tried below
+				continue // the loop below tries every type of it
 			}
 			doc := renamed(whole, fmt.Sprintf("~bad-%s-%d", collection, n))
 			doc = spoiled(doc, path, w.value)
@@ -55,15 +55,15 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 	for _, w := range values {
 		if w.value.Type == bsoncore.TypeArray || w.value.Type == bsoncore.TypeRegex || w.value.Type == bsoncore.TypeUndefined ||
 			len(w.value.Data) > 30<<10 || unreadable[w.name] {
-			continue // no store takes them
+			continue // stores refuse these ids
 		}
 		records = append(records, bson.Raw(spoiled(renamed(whole, "~bad-"+w.name), []string{"_id"}, w.value)))
 	}
 	return records, unusable
 }
 
-// TestBadData puts beside the demo's records others that are wrong in every field,
-// one field each and every way to be wrong, runs all jobs and asks every endpoint.
+// TestBadData adds to the demo's records others with every kind of wrong value in every field, one
+// field each, runs all jobs and calls every endpoint.
 func TestBadData(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -152,7 +152,7 @@ func testBadData(t *testing.T, cfg configs.Config) {
 	}
 }
 
-// fill stores documents as they are.
+// fill stores documents unchanged.
 func (r *running) fill(collections map[string][]bson.Raw) {
 	r.t.Helper()
 	for collection, docs := range collections {
@@ -162,15 +162,15 @@ func (r *running) fill(collections map[string][]bson.Raw) {
 	}
 }
 
-// sane asks, objects to an answer that no client could read or that blames the server,
-// and returns the body.
+// sane calls an endpoint, reports answers that no client could read or that blame the server, and
+// returns the body.
 func (r *running) sane(call string) string {
 	r.t.Helper()
 	status, body := fetch(r.t, http.MethodGet, r.base+call, "X-API-Key", r.key)
 	switch {
 	case status >= 500:
 		r.t.Errorf("%s: status %d: %.300s", call, status, body)
-	case strings.HasPrefix(call, "/api/projects?formatted"), strings.HasPrefix(call, "/api/proposals?formatted"): // two documents in a row, as written
+	case strings.HasPrefix(call, "/api/projects?formatted"), strings.HasPrefix(call, "/api/proposals?formatted"): // two documents in a row, as stored
 	case !json.Valid([]byte(body)):
 		r.t.Errorf("%s: not JSON: %.300s", call, body)
 	}
@@ -180,7 +180,7 @@ func (r *running) sane(call string) string {
 	return body
 }
 
-// checked is what the operator sees once every job has run.
+// checked checks what the operator sees once every job has run.
 func (r *running) checked() (all map[string]proxy.ViewStatus) {
 	r.t.Helper()
 	await(r.t, "all jobs have ended", func() string {
@@ -200,7 +200,7 @@ func (r *running) checked() (all map[string]proxy.ViewStatus) {
 	return all
 }
 
-// callsAboutGood ask for the good records alone.
+// callsAboutGood only request the good records.
 func callsAboutGood(good map[string][]bson.Raw) []string {
 	only := func(collection string) string {
 		ids := bson.A{}
@@ -232,7 +232,7 @@ func callsAboutGood(good map[string][]bson.Raw) []string {
 	return calls
 }
 
-// callsAboutAll ask for everything in every form.
+// callsAboutAll request all records in every form.
 func callsAboutAll(good map[string][]bson.Raw) []string {
 	calls := []string{
 		"/api/activities", "/api/activities?full=1", "/api/activities?lang=de&limit=5&offset=3", "/api/html", "/api/html?limit=7",

@@ -22,7 +22,7 @@ func (p *program) ready(ctx context.Context) error {
 	return nil
 }
 
-// TestUndisturbed: what the environment says of the settings of a measurement does not count.
+// TestUndisturbed: a measurement ignores the store and the keys that the environment sets.
 func TestUndisturbed(t *testing.T) {
 	t.Setenv("VITRINE_AUTH_API_KEY_FILE", "key")
 	t.Setenv("VITRINE_STORE", "bolt://mine.db")

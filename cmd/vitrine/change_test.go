@@ -18,14 +18,14 @@ import (
 	"vitrine/proxy"
 )
 
-// running is the whole program in this process, so that a test can change its
-// source records while it serves.
+// running is the whole program in this process, so that a test can change its source records while
+// it serves.
 type running struct {
 	t           *testing.T
 	store       origin.Store
 	program     *program
 	base, admin string
-	key         string // that sane sends
+	key         string // sane sends it
 }
 
 // runProgram serves a store of three activities and stops at the end of the test.
@@ -37,13 +37,13 @@ func runProgram(t *testing.T) *running {
 	})
 }
 
-// runConfigured serves what fill puts into a store of its own.
+// runConfigured serves a new store that fill has filled.
 func runConfigured(t *testing.T, cfg configs.Config, fill func(*running)) *running {
 	t.Helper()
 	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Materialize.MaxShrink = 0.5
-	cfg.Views.Poll = time.Hour // what the materializer says must do
+	cfg.Views.Poll = time.Hour // so that views change only when the materializer reports it
 	cfg.Shutdown.Delay = 0
 	store, err := openStore(t.Context(), cfg)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *running) remove(collection, id string) {
 	}
 }
 
-// titles returns id and title of what is served.
+// titles returns the ids and titles that the program serves.
 func (r *running) titles() map[string]string {
 	r.t.Helper()
 	_, body := fetch(r.t, http.MethodGet, r.base+"/api/activities?columns[]=title")
@@ -143,8 +143,8 @@ func (r *running) refreshed(generation int) {
 	})
 }
 
-// TestChangesShowUp changes, adds and deletes source records: each shows after
-// the next job, and only what changed was rendered.
+// TestChangesShowUp changes, adds and deletes source records: each change shows after the next job,
+// which renders only the changed records.
 func TestChangesShowUp(t *testing.T) {
 	t.Parallel()
 	r := runProgram(t)
@@ -171,7 +171,7 @@ func TestChangesShowUp(t *testing.T) {
 	}
 }
 
-// TestRefreshTellsTheOutcome asks for refreshes that go well, are held back and forced.
+// TestRefreshTellsTheOutcome requests refreshes that succeed, are held, and are forced.
 func TestRefreshTellsTheOutcome(t *testing.T) {
 	t.Parallel()
 	r := runProgram(t)
@@ -192,8 +192,8 @@ func TestRefreshTellsTheOutcome(t *testing.T) {
 	refresh("view=activities&force=1", 200, `"result":"published","ok":true,"generation":3,"rows":1,`)
 }
 
-// reported waits until the run that removed a row has recorded its outcome, which it does
-// after readers changed over.
+// reported waits until the run that removed a row has recorded its outcome, which it does after
+// readers have switched to the new rows.
 func (r *running) reported() (meta origin.Meta) {
 	r.t.Helper()
 	await(r.t, "a row is removed", func() string {

@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/cite"
 )
 
-// TestCiteFileMistakes: mapping rules that cannot be used end the start, and the error says
-// where they are wrong.
+// TestCiteFileMistakes: wrong mapping rules stop the start, and the error says where the mistake
+// is.
 func TestCiteFileMistakes(t *testing.T) {
 	dir := t.TempDir()
 	_, src := configs.CiteRules()

@@ -14,7 +14,8 @@ import (
 // stuck never ends by itself.
 func stuck(end <-chan struct{}) { <-end }
 
-// TestEndAnyway: the log names a goroutine that does not end, and the process ends without it.
+// TestEndAnyway: the log names a goroutine that does not end, and the process ends without waiting
+// for it.
 func TestEndAnyway(t *testing.T) {
 	t.Parallel()
 	end := make(chan struct{})
@@ -24,7 +25,7 @@ func TestEndAnyway(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	times, exit := configs.Shutdown{Grace: time.Millisecond}, make(chan int)
-	inTime := enforceShutdown(ctx, times, log, func(int) { t.Error("ended though everything had ended in time") })
+	inTime := enforceShutdown(ctx, times, log, func(int) { t.Error("exit called though every goroutine ended in time") })
 	inTime()
 	enforceShutdown(ctx, times, log, func(code int) { exit <- code })
 	cancel()

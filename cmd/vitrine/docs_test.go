@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDocsNameTests: every test that docs/ names is in the source.
+// TestDocsNameTests: the source has every test that docs/ names.
 func TestDocsNameTests(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir("../..", func(path string, _ os.DirEntry, err error) error {
@@ -33,7 +33,7 @@ func TestDocsNameTests(t *testing.T) {
 		}
 		for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(string(text), -1) {
 			if !strings.Contains(source.String(), "func "+name+"(") {
-				t.Errorf("%s: there is no %s", filepath.Base(page), name)
+				t.Errorf("%s names %s, which the source does not have", filepath.Base(page), name)
 			}
 		}
 	}

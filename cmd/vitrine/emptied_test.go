@@ -12,8 +12,8 @@ import (
 	"vitrine/materialize"
 )
 
-// TestEmptiedCollections: whichever collection is emptied, every view stays as it was and
-// those that are made from it say why, until the collection is back.
+// TestEmptiedCollections: if a collection is emptied, every view keeps its rows, and the views made
+// from that collection say why, until the collection is back.
 func TestEmptiedCollections(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
@@ -36,7 +36,7 @@ func TestEmptiedCollections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// run builds all views and returns those that were held, with the reason.
+	// run builds all views and returns the held ones with the reason.
 	run := func(published bool) map[string]string {
 		t.Helper()
 		outcomes, err := runner.RunOnce(t.Context(), materialize.Request{}, nil)
@@ -60,7 +60,7 @@ func TestEmptiedCollections(t *testing.T) {
 			t.Fatal(err)
 		}
 		if held := run(published); len(held) > 0 {
-			t.Errorf("held though nothing is missing: %v", held)
+			t.Errorf("held though no records are missing: %v", held)
 		}
 	}
 	restore(true)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestHiddenFieldsMistakes: what cannot be hidden stops the start, with its place.
+// TestHiddenFieldsMistakes: a field that cannot be hidden stops the start, and the error says where
+// it is.
 func TestHiddenFieldsMistakes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.yml")
 	for field, want := range map[string]string{"roles": "it decides who sees what", "a..b": "is not the path of a field", "'*'": "is not the path of a field"} {

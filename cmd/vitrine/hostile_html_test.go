@@ -15,7 +15,7 @@ import (
 	"vitrine/configs"
 )
 
-// scripts are texts that a browser would run, if it were handed them as they are.
+// scripts are texts that a browser would run if it got them unchanged.
 var scripts = []string{
 	`<script>pwn()</script>`, `<SCRIPT SRC=//x.example/x.js></SCRIPT>`, `<scr<script>ipt>pwn()</scr</script>ipt>`, `<script/x>pwn()</script>`,
 	`<img src=x onerror=pwn()>`, `<img src=x onerror="pwn()"//`, `<svg/onload=pwn()>`, `<svg><script>pwn()</script></svg>`,
@@ -36,8 +36,8 @@ var scripts = []string{
 	strings.Repeat(`<b>`, 600) + `<script>pwn()</script>`, `<b` + strings.Repeat(" ", 3000) + `onclick=pwn()>x`,
 }
 
-// infected is a record with a script in every text, at any depth and also as names of
-// fields where marked.
+// infected is a record with a script in every text, at any depth, and as names of fields where
+// marked.
 func infected(v any, script string, keep map[string]bool) any {
 	switch v := v.(type) {
 	case string:
@@ -61,9 +61,9 @@ func infected(v any, script string, keep map[string]bool) any {
 	return v
 }
 
-// infect makes records of a collection that hold a script in every field, two for each
-// script: one of a known type, one whose type and references are the script too, and
-// which has a stored citation.
+// infect makes records of a collection that hold a script in every field, two for each script: one
+// of a known type, and one with the script as type and references too, which also has a stored
+// citation.
 func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 	t.Helper()
 	var whole bson.D
@@ -107,9 +107,9 @@ func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 	return all
 }
 
-// TestScriptsInRecords puts scripts into every field of records of every collection, and
-// looks at every text that endpoints hand out for showing: as HTML it has nothing that
-// runs, and no element or attribute beyond the allow-list.
+// TestScriptsInRecords puts scripts into every field of records of every collection, and checks
+// every text that endpoints return for display: as HTML it runs nothing, and has only elements and
+// attributes of the allow-list.
 func TestScriptsInRecords(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -167,9 +167,9 @@ func TestScriptsInRecords(t *testing.T) {
 		}
 		shown += records
 	}
-	t.Logf("%d scripts; %d texts looked at, %d rows of infected records", len(scripts), texts, shown)
+	t.Logf("%d scripts; %d texts checked, %d rows of infected records", len(scripts), texts, shown)
 	if shown < len(calls)*20 {
-		t.Errorf("only %d rows are of infected records", shown)
+		t.Errorf("only %d rows of infected records", shown)
 	}
 }
 
@@ -189,8 +189,8 @@ func eachText(path string, v any, fn func(path, text string)) {
 	}
 }
 
-// plain are the fields that are no HTML but values as they are stored, or text: who
-// shows them escapes them (API.md).
+// plain are the fields with stored values or text instead of HTML: clients that show them must
+// escape them (API.md).
 var plain = strings.Fields("departments topics tags start end start_date end_date year workflow raw_type raw_subtype epub users plain")
 
 var (
@@ -198,7 +198,7 @@ var (
 	allowedAttributes = strings.Fields("class title data-title data-toggle href target rel")
 )
 
-// dangerous says what is wrong with a text when it is shown as HTML; nothing for most.
+// dangerous returns what is wrong with a text that a page shows as HTML, or "".
 func dangerous(path, text string) string {
 	if strings.HasSuffix(path, ".link") || strings.HasSuffix(path, "url") {
 		return badAddress(text)
@@ -230,7 +230,7 @@ func dangerous(path, text string) string {
 	}
 }
 
-// badAddress says what is wrong with where a link leads.
+// badAddress returns what is wrong with the target of a link.
 func badAddress(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {

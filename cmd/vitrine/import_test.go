@@ -64,8 +64,8 @@ func TestImportCommand(t *testing.T) {
 	}
 }
 
-// TestImportNoFile: an import of what never ends, or never begins, fails at once, says why, and
-// leaves no store and no temporary file.
+// TestImportNoFile: an import of a file that never ends, or never begins, fails at once, says why,
+// and leaves neither a store nor a temporary file.
 func TestImportNoFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// mayImport lists, for a package and those below it that have no entry of their own,
-// which of our packages it may import besides those of its own entry: each name with all
-// below it.
+// mayImport lists, for a package and those below it without their own entry, which of our packages
+// it may import besides those of its own entry: each name includes all packages below it.
 var mayImport = map[string]string{
 	"cmd":              "proxy materialize cache rules configs",
 	"configs":          "",
@@ -59,16 +58,16 @@ var mayImport = map[string]string{
 	"rules/yamlfile":   "",
 
 	"proxy/lists/element":   "",
-	"proxy/proxytest":       "proxy cache rules configs", // imported by tests alone
+	"proxy/proxytest":       "proxy cache rules configs", // only tests import it
 	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts cache rules",
 }
 
-// vocabulary has the errors and the names of views. Packages may import it that may
-// import anything of ours, and all of rules.
+// vocabulary has the errors and the names of views. Packages that may import any of ours may import
+// it, and so may all packages of rules.
 const vocabulary = "rules"
 
-// confined lists modules that only some packages, with those below them, may import,
-// because they exist to keep them from the rest.
+// confined lists modules that only some packages, with those below them, may import: these packages
+// exist to keep the modules from the rest.
 var confined = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/mongo": "cache/origin/mongo",
 	"go.etcd.io/bbolt":                     "cache/origin/bolt",
@@ -129,7 +128,7 @@ func checkImports(t *testing.T, file, rel string) {
 			continue
 		}
 		if homes, ok := confined[imported]; ok && (!within(rel, strings.Fields(homes)) || slices.Contains(pure, path.Dir(rel))) {
-			t.Errorf("%s imports %s, which is for %s alone", rel, imported, homes)
+			t.Errorf("%s imports %s, which only %s may import", rel, imported, homes)
 		}
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// permitted are the licences under which a module may be part of the program.
+// permitted are the licences that a module of the program may have.
 var permitted = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 
-// linked is a module of which packages are linked into the program.
+// linked is a module with packages that are linked into the program.
 type linked struct{ Path, Version, Dir string }
 
-// linkedModules lists them by path.
+// linkedModules lists the linked modules by path.
 func linkedModules(t *testing.T) []linked {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{with or .Replace .}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
-	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // as it is released
+	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // as for a release
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func linkedModules(t *testing.T) []linked {
 	return slices.Compact(all)
 }
 
-// licences reads what a module's licence files are; a module may come under several.
+// licences recognises the licences in a module's licence files; a module may have several.
 func (m linked) licences() (names []string, err error) {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
@@ -67,8 +67,8 @@ func (m linked) licences() (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// TestLicences holds docs/licences.md to what is linked in, and every module to the
-// licences that are permitted. -update writes the page.
+// TestLicences compares docs/licences.md with the linked modules, and every module's licences with
+// those permitted. -update writes the page.
 func TestLicences(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -98,6 +98,6 @@ func TestLicences(t *testing.T) {
 		}
 	}
 	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, page.Bytes()) {
-		t.Errorf("%s is not what is linked in (%v): write it anew with -update", file, err)
+		t.Errorf("%s differs from the linked modules (%v): write it again with -update", file, err)
 	}
 }

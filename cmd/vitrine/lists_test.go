@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// public returns the ids of the activities that are public.
+// public returns the ids of the public activities.
 func (r *running) public() string {
 	r.t.Helper()
 	r.checked()
@@ -37,7 +37,7 @@ func (r *running) public() string {
 	return strings.Join(all, " ")
 }
 
-// TestReloadedLists: what is public follows the configuration file, all of it or nothing.
+// TestReloadedLists: a reload adopts the whole configuration of public activities or nothing.
 func TestReloadedLists(t *testing.T) {
 	t.Parallel()
 	r := runProgram(t)
@@ -45,7 +45,7 @@ func TestReloadedLists(t *testing.T) {
 	tests := []struct{ name, file, public, wrong string }{
 		{"the defaults", "", "a1 a2 a3", ""},
 		{"a rule", "lists:\n  public: '{\"title\": {\"$ne\": \"First\"}}'\n", "a2 a3", ""},
-		{"a filter that is none", "lists:\n  public: '{\"title\": {\"$in\": 7}}'\n", "a2 a3", "vitrine.yml:2: lists.public: title.$in: "},
+		{"a filter that does not compile", "lists:\n  public: '{\"title\": {\"$in\": 7}}'\n", "a2 a3", "vitrine.yml:2: lists.public: title.$in: "},
 		{"a filter by the clock", "lists:\n  public: '{\"$expr\": {\"$gt\": [\"$$NOW\", \"$day\"]}}'\n", "a2 a3", "vitrine.yml:2: lists.public: may not use $$NOW"},
 		{"a mistake elsewhere", "lists:\n  public: '{}'\n  named: {papers: {view: personen}}\n", "a2 a3", "vitrine.yml:3: lists.named.papers.view: "},
 		{"a filter of a list", "lists:\n  named:\n    papers:\n      filter: '{\"a\": {\"$lt\": 1, \"$foo\": 2}}'\n", "a2 a3", "vitrine.yml:4: lists.named.papers.filter: a.$foo: "},
@@ -63,12 +63,12 @@ func TestReloadedLists(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.wrong)
 		}
 		if got := r.public(); got != tt.public {
-			t.Errorf("%s: public are %q, want %q", tt.name, got, tt.public)
+			t.Errorf("%s: public activities %q, want %q", tt.name, got, tt.public)
 		}
 	}
 }
 
-// TestTitles: a list that has a title in one language alone has it in both.
+// TestTitles: a list with a title in only one language shows it in both.
 func TestTitles(t *testing.T) {
 	for given, want := range map[[2]string][2]string{
 		{"Papers", "Aufsätze"}: {"Papers", "Aufsätze"}, {"", "Aufsätze"}: {"Aufsätze", "Aufsätze"}, {"Papers", ""}: {"Papers", "Papers"}, {}: {},

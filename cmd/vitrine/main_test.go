@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// What package programtest, which runs this test binary, has in the environment. Programs of
-// its do some things in smaller steps.
+// Package programtest, which runs this test binary, sets these variables. Its programs do some
+// things in smaller steps.
 const (
-	runEnv    = "VITRINE_TEST_RUN"       // the binary is the program, or, as runSoak, soaked
+	runEnv    = "VITRINE_TEST_RUN"       // the binary is the program, or, with runSoak, the soaked process
 	batchEnv  = "VITRINE_TEST_BATCH"     // publishBatch
 	filingEnv = "VITRINE_TEST_FILING"    // snapshotEvery
 	sizeEnv   = "VITRINE_TEST_FILE_SIZE" // limitFiles
@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// alone keeps the tests apart from an installation on this machine: from its settings in
-// the environment, and from a server at the default address of the admin listener.
+// alone separates the tests from an installation on this machine: from its settings in the
+// environment, and from a server at the default address of the admin listener.
 func alone() {
 	for _, setting := range os.Environ() {
 		name, _, _ := strings.Cut(setting, "=")
@@ -53,30 +53,29 @@ func alone() {
 	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "") // no listener
 }
 
-// limitFiles keeps the program from making a file larger than so many bytes: to it the disk is
-// full.
+// limitFiles limits the size of the program's files in bytes: to the program the disk is full.
 func limitFiles(most string) {
 	size, err := strconv.ParseUint(most, 10, 64)
 	if err != nil {
 		return
 	}
-	signal.Ignore(syscall.SIGXFSZ) // writing fails instead
+	signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead of killing the process
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
 		panic(err)
 	}
 }
 
-// wholeOnly skips a test in a short run, such as that under the race detector: it takes
-// long, and its processes do nothing at once that other tests do not.
+// wholeOnly skips a test in a short run, such as that under the race detector: the test takes long,
+// and its processes have no concurrency that other tests lack.
 func wholeOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left to a whole run")
+		t.Skip("too long for -short")
 	}
 }
 
-// await asks again and again until nothing else is the case instead. What never comes about
-// fails the test a minute before the time of all tests is over, with what was the case last.
+// await calls instead until it returns "". A minute before the deadline of all tests it fails the
+// test with the last text.
 func await(t testing.TB, what string, instead func() string) {
 	t.Helper()
 	var over <-chan time.Time
@@ -88,13 +87,13 @@ func await(t testing.TB, what string, instead func() string) {
 	for last := instead(); last != ""; last = instead() {
 		select {
 		case <-over:
-			t.Fatalf("waited in vain until %s; instead: %s", what, last)
+			t.Fatalf("timed out waiting until %s; last: %s", what, last)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-// unless is what await is given for a condition that has nothing to say of itself.
+// unless makes a text for await of a condition that needs no explanation.
 func unless(holds bool) string {
 	if holds {
 		return ""
@@ -102,7 +101,7 @@ func unless(holds bool) string {
 	return "not so"
 }
 
-// envelope is what every answer of the tested endpoints looks like.
+// envelope has the members of every answer from the tested endpoints.
 type envelope struct {
 	Status int
 	Count  int

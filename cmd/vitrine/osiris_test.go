@@ -15,12 +15,12 @@ import (
 	"vitrine/rules/osiris"
 )
 
-// TestOsirisChanges: what changes in the database takes effect while the program runs.
+// TestOsirisChanges: changes in the database take effect while the program runs.
 func TestOsirisChanges(t *testing.T) {
 	t.Parallel()
 	r := runOsiris(t)
 	if got := r.since(); got != 2 {
-		t.Fatalf("%d publications to begin with, want 2", got)
+		t.Fatalf("at start: %d publications, want 2", got)
 	}
 	r.general("startyear", "2021")
 	r.check()
@@ -31,7 +31,7 @@ func TestOsirisChanges(t *testing.T) {
 	r.check()
 	for _, key := range []string{"", "odd", "%7B%7D"} {
 		if status, _ := r.get("/api/html?apikey=" + key); status != http.StatusForbidden {
-			t.Errorf("a key that is no text, called with %q: status %d", key, status)
+			t.Errorf("the key in the database is not a string: with %q: status %d", key, status)
 		}
 	}
 	r.general("apikey", "new")
@@ -54,11 +54,12 @@ func TestOsirisChanges(t *testing.T) {
 	}
 	before := r.program.settings
 	if r.check(); !reflect.DeepEqual(before, r.program.settings) {
-		t.Error("nothing changed, and yet the settings did")
+		t.Error("settings changed, though the database did not")
 	}
 }
 
-// TestOsirisTemplatesChange: new templates render all rows anew, other settings none.
+// TestOsirisTemplatesChange: a run renders all rows again after a change of templates, and none
+// after a change of other settings.
 func TestOsirisTemplatesChange(t *testing.T) {
 	t.Parallel()
 	r := runOsiris(t)
@@ -70,18 +71,18 @@ func TestOsirisTemplatesChange(t *testing.T) {
 		t.Errorf("a new template: %d rows published, want 2", got)
 	}
 	if got, want := r.prints(), "First!/Second!"; got != want {
-		t.Errorf("by a template: got %q, want %q", got, want)
+		t.Errorf("with a template: got %q, want %q", got, want)
 	}
 	r.general("coins", true)
 	r.general("apikey", nil)
 	r.put("activities", osirisActivity("a1", "Third", 2021))
 	if got := r.publishedBy(3); got != 1 {
-		t.Errorf("a changed record, and settings without a say: %d rows published, want 1", got)
+		t.Errorf("a changed record, and unrelated settings: %d rows published, want 1", got)
 	}
 	r.template("{title} <h1>{nonsense")
 	r.publishedBy(4)
 	if got, want := r.prints(), "Third {nonsense/Second {nonsense"; got != want {
-		t.Errorf("by a broken template: got %q, want %q", got, want)
+		t.Errorf("with a broken template: got %q, want %q", got, want)
 	}
 }
 
@@ -112,7 +113,7 @@ func (r *osirisRun) get(path string) (int, string) {
 	return fetch(r.t, http.MethodGet, r.base+path)
 }
 
-// check looks for changed settings, as follow does now and then.
+// check looks for changed settings, as follow does at intervals.
 func (r *osirisRun) check() { r.program.check(r.t.Context()) }
 
 func (r *osirisRun) general(key string, value any) {
@@ -126,14 +127,15 @@ func (r *osirisRun) template(src string) {
 		{Key: "template", Value: bson.D{{Key: "print", Value: src}}}})
 }
 
-// since counts what /api/html shows.
+// since returns how many publications /api/html shows.
 func (r *osirisRun) since() int {
 	r.t.Helper()
 	_, body := r.get("/api/html")
 	return decode(r.t, body).Count
 }
 
-// publishedBy refreshes until a generation is served and returns how many rows it brought.
+// publishedBy refreshes until the program serves a generation, and returns how many rows the
+// generation changed.
 func (r *osirisRun) publishedBy(generation uint64) (rows int) {
 	r.t.Helper()
 	r.refreshed(int(generation))
@@ -144,7 +146,7 @@ func (r *osirisRun) publishedBy(generation uint64) (rows int) {
 	return rows
 }
 
-// prints returns the citations that are served.
+// prints returns the citations that the program serves.
 func (r *osirisRun) prints() string {
 	r.t.Helper()
 	_, body := r.get("/api/activities?columns[]=print")

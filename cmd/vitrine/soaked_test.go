@@ -17,12 +17,12 @@ import (
 	"vitrine/configs"
 )
 
-// runSoak is the value of runEnv for the program whose sources change while it runs.
+// runSoak is the value of runEnv that starts the program with changing sources.
 const runSoak = "soak"
 
 // soaked is the main of the soaked process: the program on an embedded store, which only one
-// process can open, and beside it a writer to the same store of the rounds that come on standard
-// input. The first comes before the program starts.
+// process can open, and beside it a writer that stores the rounds from standard input. The first
+// round comes before the program starts.
 func soaked(dir string, rounds io.Reader, done, logs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -40,7 +40,7 @@ func soak(ctx context.Context, dir string, rounds *json.Decoder, done io.Writer,
 	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
 	cfg.Log.Requests = false
 	cfg.Views.Poll, cfg.Shutdown.Delay = time.Second, 0
-	cfg.Cache.Budget = 8 << 20 // soon full, so that it is flat from then on
+	cfg.Cache.Budget = 8 << 20 // soon full, so that its size stays flat from then on
 	for view := range cfg.Materialize.Schedule {
 		cfg.Materialize.Schedule[view] = "@every 2s"
 	}
@@ -72,8 +72,8 @@ func soak(ctx context.Context, dir string, rounds *json.Decoder, done io.Writer,
 	return cmp.Or(p.run(ctx, public, admin), store.Close())
 }
 
-// writeRound writes the next round of records to a store, and then removes the activities that
-// are not in it.
+// writeRound writes the next round of records to a store, and then removes the activities that the
+// round does not keep.
 func writeRound(ctx context.Context, rounds *json.Decoder, store origin.Store) error {
 	var round struct {
 		Records map[string][][]byte // BSON, by collection

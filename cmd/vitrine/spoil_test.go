@@ -15,13 +15,13 @@ import (
 	"vitrine/cache/origin/dump"
 )
 
-// wrong is a value that no field expects, as it stands in a document.
+// wrong is a value that no field expects, encoded as in a document.
 type wrong struct {
 	name  string
 	value bsoncore.Value
 }
 
-// wrongValues are values of every type and at every edge of it, and one that cannot be read.
+// wrongValues returns values of every type and its limits, and one that cannot be decoded.
 func wrongValues() []wrong {
 	var all []wrong
 	add := func(name string, kind bsoncore.Type, data []byte) {
@@ -89,10 +89,10 @@ func wrongValues() []wrong {
 	return all
 }
 
-// unreadable are the wrong values that leave a record which nothing can be made of.
+// unreadable are the wrong values that make a whole record unusable.
 var unreadable = map[string]bool{"a thousand deep": true, "broken": true}
 
-// odd is a document whose keys are no names.
+// odd returns a document with unusual keys.
 func odd() bsoncore.Document {
 	b := bsoncore.NewDocumentBuilder()
 	for _, key := range []string{"", ".", "a.b", "$gt", "$date", "\xff", "a", "a", strings.Repeat("k", 5000), "__proto__"} {
@@ -129,7 +129,7 @@ func demoCollections(t testing.TB, from fs.FS, dir string) map[string][]bson.Raw
 	return all
 }
 
-// specimen is a record that has every field that any of them has.
+// specimen returns a record with every field that any of the documents has.
 func specimen(docs []bson.Raw) bsoncore.Document {
 	var fields []bsoncore.Element
 	at := map[string]int{}
@@ -141,7 +141,7 @@ func specimen(docs []bson.Raw) bsoncore.Document {
 				at[e.Key()] = len(fields)
 				fields = append(fields, e)
 			} else if len(e) > len(fields[i]) && len(e) < 2000 {
-				fields[i] = e // the fuller, so that more of it can be spoiled
+				fields[i] = e // the longer one, which has more to spoil
 			}
 		}
 	}
@@ -157,8 +157,8 @@ func joined(elements []bsoncore.Element) bsoncore.Document {
 	return dst
 }
 
-// fieldsOf lists the paths of a document's fields, as deep as records go; of arrays
-// the first element.
+// fieldsOf lists the paths of a document's fields, as deep as records go, and only the first
+// element of each array.
 func fieldsOf(doc bsoncore.Document, depth int) [][]string {
 	var paths [][]string
 	elements, _ := doc.Elements()
@@ -177,7 +177,7 @@ func fieldsOf(doc bsoncore.Document, depth int) [][]string {
 	return paths
 }
 
-// spoiled is the document with another value at a path.
+// spoiled returns the document with another value at a path.
 func spoiled(doc bsoncore.Document, path []string, v bsoncore.Value) bsoncore.Document {
 	elements, _ := doc.Elements()
 	for i, e := range elements {
@@ -194,12 +194,12 @@ func spoiled(doc bsoncore.Document, path []string, v bsoncore.Value) bsoncore.Do
 	return joined(elements)
 }
 
-// with is the document with a text in a field that it has.
+// with returns the document with another text in one of its fields.
 func with(doc bsoncore.Document, field, value string) bsoncore.Document {
 	return spoiled(doc, []string{field}, bsoncore.Value{Type: bsoncore.TypeString, Data: bsoncore.AppendString(nil, value)})
 }
 
-// renamed is the document with an _id, and names that others refer to it by, of its own.
+// renamed returns the document with a new _id, and new names for references from other records.
 func renamed(doc bsoncore.Document, name string) bsoncore.Document {
 	for _, key := range []string{"_id", "id", "username"} {
 		doc = with(doc, key, name)

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// balancer is a small load balancer: it hands requests round to the servers that say
-// they are ready, over connections it keeps open. It tries another server only where
-// the first could not be connected to, when nothing was sent.
+// balancer is a small load balancer: it distributes requests in turn to the servers that report
+// ready, over connections that it keeps open. It tries another server only if it could not connect
+// to the first, so that nothing was sent.
 type balancer struct {
 	*httptest.Server
 	transport *http.Transport
-	refused   atomic.Int64 // connections, each tried elsewhere
-	resent    atomic.Int64 // requests that were sent twice: none may be
+	refused   atomic.Int64 // connections; the balancer tried another server
+	resent    atomic.Int64 // requests sent twice: must stay 0
 
 	probes   sync.WaitGroup
 	mu       sync.Mutex // guards the fields below
@@ -61,7 +61,7 @@ func newBalancer(t *testing.T, servers ...*server) *balancer {
 	return b
 }
 
-// add puts a server behind the balancer, which asks it all the while whether it is ready.
+// add puts a server behind the balancer, which polls whether the server is ready.
 func (b *balancer) add(s *server) {
 	back := &backend{host: s.base[len("http://"):], stop: make(chan struct{})}
 	b.mu.Lock()
@@ -94,7 +94,7 @@ func mustRequest(url string) *http.Request {
 	return req
 }
 
-// next is the server whose turn it is.
+// next returns the server whose turn it is.
 func (b *balancer) next() (*backend, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

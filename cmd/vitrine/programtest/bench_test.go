@@ -11,8 +11,8 @@ import (
 	"vitrine/cmd/vitrine/internal/bench"
 )
 
-// TestBench measures everything once, briefly, with all three processes: that each
-// step comes to something, not to what.
+// TestBench measures everything once, briefly, with all three processes. It checks that each step
+// has a result, not which.
 func TestBench(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestBench(t *testing.T) {
 	write(t, document, "<!-- bench -->", "<!-- /bench -->")
 	out = vitrine(t, dir, append(brief, "--cases", "list-304", "--write", document)...)
 	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "| list-304 | ") || !strings.Contains(string(text), out) {
-		t.Errorf("of a store that is there: printed %s, written %s, %v", out, text, err)
+		t.Errorf("bench on an existing store: printed %s, written %s, %v", out, text, err)
 	}
 	var report bench.Report
 	if err := json.Unmarshal([]byte(vitrine(t, dir, append(brief, "--cases", "list-304", "--json")...)), &report); err != nil || report.Runs[0].Results["list-304"].Rate == 0 {

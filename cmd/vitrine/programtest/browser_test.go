@@ -19,18 +19,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// startBrowser starts the machine's Chromium, or skips the test if there is none. The browser
-// ends with the test.
+// startBrowser starts the machine's Chromium, or skips the test if there is none. The browser ends
+// with the test.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	names := []string{"chromium", "chromium-headless-shell", "headless-shell", "google-chrome"}
 	found := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if found < 0 {
-		t.Skip("no Chromium on this machine to look at the page with")
+		t.Skip("Chromium is not installed")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // which root cannot have
+		options = append(options, chromedp.NoSandbox) // root cannot use the sandbox
 	}
 	started, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -52,8 +52,9 @@ type tab struct {
 	complaints []string
 }
 
-// newTab opens a tab of some width, which is closed with the test. Violations of the page's
-// policy are complaints, too. What a test waits for in it fails after some minutes.
+// newTab opens a tab of some width, and closes it when the test ends. Violations of the page's
+// policy count as complaints, too. If a test waits for something in the tab, it fails after some
+// minutes.
 func newTab(t *testing.T, browser context.Context, width int64) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser)
@@ -89,7 +90,7 @@ func (v *tab) scheme(name string) {
 	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
-// withoutScript lets no page of the tab run a script.
+// withoutScript disables scripts in the tab.
 func (v *tab) withoutScript() {
 	v.t.Helper()
 	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -122,15 +123,15 @@ func (v *tab) requested() []string {
 	return slices.Clone(v.requests)
 }
 
-// complained returns what pages wrote to the console, uncaught exceptions, and what the
-// browser refused.
+// complained returns the console messages of pages, uncaught exceptions, and requests that the
+// browser blocked.
 func (v *tab) complained() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.complaints)
 }
 
-// wantNoComplaint fails the test if the page was refused something or went wrong, except for
+// wantNoComplaint fails the test if the page had an error or a blocked request, except for
 // complaints with one of some texts.
 func (v *tab) wantNoComplaint(except ...string) {
 	v.t.Helper()
@@ -156,7 +157,7 @@ func (v *tab) open(url string) {
 	v.do(chromedp.Navigate(url))
 }
 
-// eval returns the value of an expression in the page, a promise's when it is settled.
+// eval returns the value of an expression in the page; for a promise, its result.
 func eval[T any](v *tab, expression string) T {
 	v.t.Helper()
 	got, err := chromedp.Run(v, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
@@ -178,7 +179,7 @@ func (v *tab) await(expression string) {
 	}
 }
 
-// want fails the test if an expression is not so in the page.
+// want fails the test if an expression is false in the page.
 func (v *tab) want(expression, want string) {
 	v.t.Helper()
 	if got := eval[string](v, expression); got != want {
@@ -192,7 +193,7 @@ func (v *tab) click(selector string) {
 	v.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// text is what an element shows; the test fails if there is none.
+// text returns the text of an element; the test fails if there is none.
 func (v *tab) text(selector string) string {
 	v.t.Helper()
 	text, err := chromedp.Run(v, chromedp.Text(chromedp.CSS(selector)))

@@ -18,11 +18,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// road leads to a server of lists, under the address that it gives itself. It may be broken.
+// road is a proxy before a server of lists, which names the proxy's address as its own. It can
+// fail.
 type road struct {
 	*httptest.Server
 	broken atomic.Bool
-	strays atomic.Value // what came of a visitor's request; a string
+	strays atomic.Value // the result of a visitor's request; a string
 }
 
 // newRoad starts a demo behind a road.
@@ -58,7 +59,7 @@ func newRoad(t *testing.T) *road {
 	return r
 }
 
-// textOf returns what a program gets at an address.
+// textOf returns the body that a program gets from an address.
 func textOf(t *testing.T, address string, header ...string) string {
 	t.Helper()
 	status, text := fetch(t, http.MethodGet, address, header...)
@@ -68,7 +69,7 @@ func textOf(t *testing.T, address string, header ...string) string {
 	return text
 }
 
-// served returns the snippets of the start page as it is without a script, by their ids.
+// served returns the snippets of the start page without scripts, by their ids.
 func served(t *testing.T, data string) map[string]string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(textOf(t, data+"/", "Accept", "text/html")))
@@ -86,15 +87,16 @@ func served(t *testing.T, data string) map[string]string {
 	return all
 }
 
-// snippetParts divides a snippet of an include into the configuration of the site's server and
-// what stands in the page.
+// snippetParts divides a snippet of an include into the configuration of the site's server and the
+// part for the page.
 func snippetParts(text string) (conf, directive string) {
 	conf, directive, _ = strings.Cut(text, "<!-- In the page -->")
 	return conf, strings.TrimSpace(directive)
 }
 
 // builderIncludes run the snippets that put a fragment into a page, by their ids. Each starts a
-// site with two pages: page has the list, and gone has it from an address that no list has.
+// site with two pages: page includes the list, and gone includes one from an address without a
+// list.
 var builderIncludes = map[string]struct {
 	needs string
 	start func(t *testing.T, snippet, gone string) (address string)
@@ -104,7 +106,7 @@ var builderIncludes = map[string]struct {
 		conf, directive := snippetParts(snippet)
 		_, missing := snippetParts(gone)
 		dir := folder(t, map[string]string{"site/page": site(directive), "site/gone": site(missing)})
-		// A page that a program makes takes POST, and the settings of many a site name its host.
+		// Pages made by a program accept POST, and the settings of many sites name their host.
 		conf = "default_type text/html; proxy_set_header Host www.institute.example;\nserver { listen " + address + "; root " + dir + "/site; error_page 405 =200 $uri;\n" + conf + "}\n"
 		nginx(t, dir, address, conf)
 		return address
@@ -129,7 +131,7 @@ var builderIncludes = map[string]struct {
 	}},
 }
 
-// phpServer serves a folder of PHP until the test ends. What is kept there goes with it.
+// phpServer serves a folder of PHP until the test ends, and then deletes the cached files.
 func phpServer(t *testing.T, files map[string]string) (address string) {
 	t.Helper()
 	address = freeAddress(t)
@@ -159,11 +161,11 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	}
 	path := addressIn.FindStringSubmatch(snippet)
 	if path == nil {
-		t.Fatalf("no fragment is named in\n%s", snippet)
+		t.Fatalf("no address of a fragment in\n%s", snippet)
 	}
 	fragment := textOf(t, data.URL+path[1])
 	if !strings.Contains(fragment, listMark) {
-		t.Fatalf("%s is no list: %.300s", path[1], fragment)
+		t.Fatalf("%s does not return a list: %.300s", path[1], fragment)
 	}
 	res, err := http.Head(data.URL + path[1])
 	if err != nil {
@@ -188,7 +190,7 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 				t.Errorf("%s, %s: %d, %d bytes of %d: %.200q … %q", method, name, status, len(page), len(before+fragment+after), page, page[max(len(page)-200, 0):])
 			}
 			if stray := data.strays.Load().(string); stray != "" {
-				t.Errorf("%s, %s: the server of lists is sent %s", method, name, stray)
+				t.Errorf("%s, %s: the server of lists gets %s", method, name, stray)
 			}
 		}
 		if status, page := request(http.MethodHead, address, "/page", headers...); status != http.StatusOK || page != "" {
@@ -205,8 +207,8 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	}
 }
 
-// TestBuilderSnippets runs each snippet that the start page of a running program offers, as it
-// is and as the builder makes it of choices, the way its reader would: in the page of a site.
+// TestBuilderSnippets runs each snippet that the start page of a running program offers, with the
+// first choices and with others, as its reader would: in the page of a site.
 func TestBuilderSnippets(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -219,7 +221,7 @@ func TestBuilderSnippets(t *testing.T) {
 		v.await(`document.querySelector("#vl_preview .vl-item")`)
 		change(v, "q", `'light' & "$"`)
 		change(v, "limit", "7")
-		change(v, "unit", "night eco") // typed, and chosen from what is suggested
+		change(v, "unit", "night eco") // typed, and chosen from the suggestions
 		v.await(`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && document.getElementById("vl_status").textContent.startsWith("Choose one")`)
 		eval[bool](v, `document.getElementById("vl_unit").dispatchEvent(new Event("change", {bubbles: true}))`)
 		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
@@ -237,7 +239,7 @@ func TestBuilderSnippets(t *testing.T) {
 // runSnippets runs snippets by their ids: those for a page's HTML in a browser, if there is one.
 func runSnippets(t *testing.T, chrome context.Context, data *road, all map[string]string) {
 	if len(all) == 0 {
-		t.Fatal("no snippets are offered")
+		t.Fatal("the page offers no snippets")
 	}
 	for id, snippet := range all {
 		t.Run(id, func(t *testing.T) {
@@ -257,7 +259,7 @@ func runSnippets(t *testing.T, chrome context.Context, data *road, all map[strin
 	}
 }
 
-// downloadSnippet runs a command that keeps a list as a file.
+// downloadSnippet runs a command that saves a list as a file.
 func downloadSnippet(t *testing.T, snippet string) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")

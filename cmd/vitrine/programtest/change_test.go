@@ -9,8 +9,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// TestRefreshElsewhere: an instance that does not run the jobs says who does, whatever it
-// is asked for, and does nothing.
+// TestRefreshElsewhere: an instance that does not run the jobs refuses every refresh, and names the
+// instance that runs them.
 func TestRefreshElsewhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestRefreshElsewhere(t *testing.T) {
 	refuses(startServer(t, dir, "--store", uri).ready(), "run by otherhost/17/ABCDEFGH")
 }
 
-// TestOnlyChangesAreRendered counts what `vitrine materialize` says it rendered.
+// TestOnlyChangesAreRendered counts the renders that `vitrine materialize` reports.
 func TestOnlyChangesAreRendered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestClients lints the description and makes clients of it, in TypeScript and in
-// Go. They are compiled, and call the running demo; what they do with its rows is
-// in testdata/clients. The generators come from the npm registry and the Go module
-// proxy; testdata/package.json, go.mod and this test pin their versions.
+// TestClients lints the API description and generates clients from it, in TypeScript and in Go. It
+// compiles them and calls the running demo with them; testdata/clients has the programs that use
+// them. The generators come from the npm registry and the Go module proxy; testdata/package.json,
+// go.mod and this test pin their versions.
 func TestClients(t *testing.T) {
 	packages := os.Getenv(packagesEnv)
 	if packages == "" {

@@ -18,7 +18,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// The rounds of the long forms; without them there are a few.
+// These variables set the rounds of the long forms; without them there are a few.
 const (
 	crashEnv     = "VITRINE_TEST_CRASHES"      // of the embedded store
 	wireCrashEnv = "VITRINE_TEST_WIRE_CRASHES" // over the wire
@@ -41,9 +41,9 @@ func crashRounds(t *testing.T, env string, few int) int {
 	return n
 }
 
-// TestKilledServer kills the program again and again, while it loads the demo,
-// materializes and serves: the store stays whole, and in the end the same is
-// served as by a program that was never disturbed.
+// TestKilledServer kills the program again and again, while it loads the demo, materializes and
+// serves: the store stays whole, and in the end serves the same as that of a program that was never
+// killed.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	undisturbed := startServer(t, t.TempDir(), "--demo").ready()
@@ -55,7 +55,7 @@ func TestKilledServer(t *testing.T) {
 	rounds := crashRounds(t, crashEnv, 8)
 	for range rounds {
 		s := startServer(t, dir, "--demo")
-		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) // anywhere in its start
+		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) // at any point of its start
 		s.kill()
 	}
 	s := startServer(t, dir, "--demo").ready()
@@ -65,8 +65,8 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// known is what has been seen of a store's views, by readers of any kind: none of it
-// may be lost.
+// known records what readers of any kind have seen of a store's views: the store may not lose any
+// of it.
 type known struct {
 	institute stamped
 
@@ -79,21 +79,21 @@ func newKnown(s stamped) *known {
 	return &known{institute: s, generations: map[string]uint64{}, rounds: map[string]int{}}
 }
 
-// saw notes that a view was at a round.
+// saw records that a reader saw a view at a round.
 func (k *known) saw(view string, round int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.rounds[view] = max(k.rounds[view], round)
 }
 
-// floor is the round that a view may not be behind.
+// floor returns the newest round seen of a view: no reader may get an older one.
 func (k *known) floor(view string) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.rounds[view]
 }
 
-// at is how many views have been seen at a round.
+// at counts the views whose newest round seen is round.
 func (k *known) at(round int) (n int) {
 	for _, r := range k.rounds {
 		if r == round {
@@ -103,8 +103,8 @@ func (k *known) at(round int) (n int) {
 	return n
 }
 
-// inspect reads every view as one who comes anew: it is whole, of one round, and not
-// behind what was seen before.
+// inspect reads every view from scratch: it must be whole, of one round, and not older than any
+// reader has seen it.
 func (k *known) inspect(t testing.TB, store origin.Store) {
 	t.Helper()
 	metas, err := store.Metas(t.Context())
@@ -148,7 +148,7 @@ func (k *known) inspect(t testing.TB, store origin.Store) {
 	}
 }
 
-// roundOfRows is the one round that all rows are of.
+// roundOfRows returns the one round of all rows.
 func roundOfRows(rows map[string][]byte) (round int, err error) {
 	for id, row := range rows {
 		n, err := roundOf(row)
@@ -163,8 +163,8 @@ func roundOfRows(rows map[string][]byte) (round int, err error) {
 	return round, nil
 }
 
-// watch asks a server everything, again and again, until ctx ends or it is gone. None
-// of its views may go back. It returns how many answers it had.
+// watch sends a server every request, again and again, until ctx ends or the server is gone. None
+// of its views may go back. It returns the number of answers.
 func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int) {
 	floor := map[string]int{} // of this server; others may be ahead
 	client := &http.Client{Transport: &http.Transport{}}
@@ -199,17 +199,16 @@ func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int
 			floor[q.view] = max(floor[q.view], round)
 			k.saw(q.view, round)
 			answers++
-			<-time.After(time.Millisecond) // the server has other things to do, too
+			<-time.After(time.Millisecond) // leaves the server time for other work
 		}
 	}
 	return answers
 }
 
-// TestKilledAnywhere kills, round after round, a process that brings the views up to
-// date, or one that also serves them, wherever that hits it. Every reader, then or
-// before, finds every view whole, at the round before or at the new one, and never
-// behind what it has seen; in the end the store is like one whose processes were never
-// killed.
+// TestKilledAnywhere kills in each round, at any point of its work, a process that only
+// materializes, or one that also serves. Every reader, before or after, finds every view whole, at
+// the previous round or at the new one, and never older than it has seen it. In the end the store
+// equals one whose processes were never killed.
 func TestKilledAnywhere(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -243,9 +242,9 @@ func TestKilledAnywhere(t *testing.T) {
 			ended := killMaterializer(t, dir, patience)
 			if ended {
 				tally.ended++
-				patience = time.Since(began) // kills after its end would hit nothing
+				patience = time.Since(began) // a later kill would hit no process
 				for _, q := range k.institute.questions() {
-					k.saw(q.view, round) // it has said so: this may not be lost
+					k.saw(q.view, round) // the process reported success: the store may not lose this
 				}
 				continue
 			}
@@ -273,8 +272,8 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// killMaterializer kills `vitrine materialize` within patience, or finds that it has
-// ended by then.
+// killMaterializer kills `vitrine materialize` within patience, and reports whether the process had
+// ended before.
 func killMaterializer(t *testing.T, dir string, patience time.Duration) (ended bool) {
 	t.Helper()
 	cmd := command(dir, "materialize", "--store", "bolt://v.db")
@@ -291,18 +290,18 @@ func killMaterializer(t *testing.T, dir string, patience time.Duration) (ended b
 		return true
 	case <-time.After(rand.N(patience)):
 	}
-	_ = cmd.Process.Kill() // it may just have ended
+	_ = cmd.Process.Kill() // the process may just have ended
 	return (<-done) == nil
 }
 
-// killServer kills a server at a random time after it began to listen, while it is
-// asked for everything, and returns how many answers it gave.
+// killServer kills a server at a random time after it began to listen, during requests of all
+// kinds, and returns how many answers it gave.
 func killServer(t *testing.T, dir string, k *known) (answers int) {
 	t.Helper()
 	s := startServer(t, dir, "--store", "bolt://v.db")
 	watched := make(chan int)
 	go func() { watched <- k.watch(t.Context(), t, s) }()
-	<-time.After(rand.N(250 * time.Millisecond)) // it listens, loads and materializes
+	<-time.After(rand.N(250 * time.Millisecond)) // the server listens, loads and materializes
 	s.kill()
 	return <-watched
 }

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// TestKilledOverTheWire has two instances that materialize and a front end on one
-// store. Round after round one of them is killed at a random moment of the work, or
-// stopped in the middle of it and woken when another has long taken over. Readers of
-// all three are never shown half a view nor an older one than before; the lease passes
-// on; and who wakes up publishes nothing.
+// TestKilledOverTheWire runs two instances that materialize and a front end on one store. In every
+// round it kills one of them at a random moment of the work, or pauses it and wakes it long after
+// another has taken over. Readers of all three never see half a view nor an older one than before;
+// another instance takes the lease; and the instance that wakes up publishes nothing.
 func TestKilledOverTheWire(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
@@ -21,19 +20,19 @@ func TestKilledOverTheWire(t *testing.T) {
 	g.advance()
 	g.refresh(g.led(a))
 	g.rested(began)
-	work := time.Since(began) // what a round's work takes, about
+	work := time.Since(began) // about the time that a round's work takes
 	c := &crashes{group: g, leader: a, standby: g.instance(), front: g.instance("--no-materialize"), work: work}
 	c.watch(a, c.standby, c.front)
 	defer func() {
 		if t.Failed() {
-			t.Logf("who leads:\n%s\nwho stands by:\n%s\nfront end:\n%s", c.leader.logged(), c.standby.logged(), c.front.logged())
+			t.Logf("leader:\n%s\nstandby:\n%s\nfront end:\n%s", c.leader.logged(), c.standby.logged(), c.front.logged())
 		}
 	}()
 	rounds := crashRounds(t, wireCrashEnv, 3)
 	for i := 0; i < rounds && !t.Failed(); i++ {
 		kind := rand.IntN(4)
 		if rounds < 8 {
-			kind = i // a few rounds have one of each
+			kind = i // so that a few rounds have one of each
 		}
 		switch kind {
 		case 0:
@@ -54,21 +53,21 @@ func TestKilledOverTheWire(t *testing.T) {
 		"the lease of 6 s passed on within %v; a round's work takes %v", rounds, c.killed, c.woken, c.fronts, c.answers, c.longest.Round(time.Millisecond), work.Round(time.Millisecond))
 }
 
-// crashes is what the rounds are about.
+// crashes is the state of the rounds.
 type crashes struct {
 	*group
 	leader, standby, front *server
 	work                   time.Duration
 
 	killed, woken, fronts int
-	longest               time.Duration // from a leader's end to the next one's begin
+	longest               time.Duration // from a leader's end to its successor's start
 
 	watchers sync.WaitGroup
 	mu       sync.Mutex // guards answers
 	answers  int
 }
 
-// watch has instances asked for everything as long as they live.
+// watch sends instances every request as long as they live.
 func (c *crashes) watch(instances ...*server) {
 	for _, s := range instances {
 		c.watchers.Go(func() {
@@ -80,7 +79,7 @@ func (c *crashes) watch(instances ...*server) {
 	}
 }
 
-// amid lets a part of the work go by.
+// amid starts a refresh and waits for a part of the time that its work takes.
 func (c *crashes) amid() {
 	c.refresh(c.leader)
 	<-time.After(rand.N(c.work * 5 / 4))
@@ -93,7 +92,7 @@ func (c *crashes) passOn(since time.Time) {
 	c.rested(since)
 }
 
-// killLeader kills who materializes; the standby takes over, and a new one stands by.
+// killLeader kills the leader; the standby takes over, and a new instance becomes the standby.
 func (c *crashes) killLeader() {
 	c.advance()
 	c.amid()
@@ -104,8 +103,8 @@ func (c *crashes) killLeader() {
 	c.killed++
 }
 
-// pauseLeader stops who materializes until another has done his work and the next
-// round's as well. Then he goes on where he was, with rows that are of two rounds.
+// pauseLeader pauses the leader until another instance has done its work and the next round's as
+// well. Then the paused one resumes, with rows of two rounds.
 func (c *crashes) pauseLeader() {
 	c.advance()
 	c.amid()
@@ -119,7 +118,7 @@ func (c *crashes) pauseLeader() {
 	c.leader.signal(syscall.SIGCONT)
 	c.until("who woke up has seen that he leads no more", func() bool { return !c.leader.leads() })
 	if after := c.group.standing(); after != before {
-		c.t.Errorf("who woke up published:\n%s\nafter\n%s", after, before)
+		c.t.Errorf("the instance that woke up published:\n%s\nafter\n%s", after, before)
 	}
 	c.leader, c.standby = c.standby, c.leader
 	c.woken++

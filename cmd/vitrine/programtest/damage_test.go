@@ -14,17 +14,19 @@ import (
 	"vitrine/configs"
 )
 
-// envDamage is how many rounds of TestDamagedStore there are; package bolt has its own.
+// envDamage names the variable with the number of rounds of TestDamagedStore; package bolt has its
+// own.
 const envDamage = "VITRINE_TEST_DAMAGE"
 
-// damagedPaths are asked of a server on a damaged store, by the member that tells records apart.
+// damagedPaths are the requests to a server on a damaged store, with the member that identifies a
+// record.
 var damagedPaths = map[string]string{
 	"/api/activities?full=1&limit=0": "_id", "/api/html?limit=0": "id", "/portfolio/spectrum?limit=0": "id",
 }
 
-// TestDamagedStore: a server on a damaged file, or whose file is destroyed while it runs,
-// answers with what was written or with 503, says so, and ends in order; a start that is
-// refused names the file.
+// TestDamagedStore: a server whose file is damaged, before the start or while it runs, answers with
+// the records as written or with 503, reports the damage, and shuts down cleanly. If the start
+// fails, the error names the file.
 func TestDamagedStore(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -93,14 +95,14 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 	}
 }
 
-// settled reports whether every view is loaded, or one cannot be.
+// settled reports whether every view is loaded or has an error.
 func (s *server) settled() bool {
 	status, _ := s.get("/readyz")
 	log := s.logged()
 	return status == http.StatusOK || strings.Contains(log, "view not refreshed") || strings.Contains(log, "view held") || strings.Contains(log, "damaged")
 }
 
-// damagedRecords asks for all records; of views that are not loaded it has none.
+// damagedRecords requests all records; it leaves out views that are not loaded.
 func damagedRecords(s *server) map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for path, id := range damagedPaths {
@@ -123,7 +125,7 @@ func damagedRecords(s *server) map[string]map[string]string {
 	return found
 }
 
-// damageFile damages a file that is not open.
+// damageFile damages a closed file.
 func damageFile(r *rand.Rand, file *[]byte) {
 	const page = 4096
 	b := *file
@@ -150,7 +152,7 @@ func damageFile(r *rand.Rand, file *[]byte) {
 	}
 }
 
-// damageRunning destroys a file that a server has open.
+// damageRunning destroys a file while a server has it open.
 func damageRunning(t *testing.T, r *rand.Rand, path string) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -18,17 +18,17 @@ func docsHost(t *testing.T) string {
 	return startServer(t, dir, "--demo").ready().base
 }
 
-// wantOnly fails the test if pages of the tab requested something of another site than that of
-// a base.
+// wantOnly fails the test if pages of the tab requested anything from a site other than that of
+// base.
 func (v *tab) wantOnly(base string) {
 	v.t.Helper()
 	elsewhere := slices.DeleteFunc(v.requested(), func(url string) bool { return strings.HasPrefix(url, base) || strings.HasPrefix(url, "data:") })
 	if len(elsewhere) > 0 {
-		v.t.Errorf("asked elsewhere: %v", elsewhere)
+		v.t.Errorf("requests to other sites: %v", elsewhere)
 	}
 }
 
-// flaws looks for what a reader would stumble over. It runs in the page.
+// flaws looks for flaws that a reader would notice. It runs in the page.
 const flaws = `(() => {
 	const found = [];
 	const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
@@ -62,7 +62,7 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
-// docsPageLooks looks at the page as a reader does, on a screen and on a phone.
+// docsPageLooks checks the layout of the page, on a screen and on a phone.
 func docsPageLooks(t *testing.T, chrome context.Context, base string) {
 	for _, width := range []int64{1280, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -81,7 +81,7 @@ func docsPageLooks(t *testing.T, chrome context.Context, base string) {
 	}
 }
 
-// docsPageTries: a form of the page asks the API, with the key that was entered.
+// docsPageTries: a form of the page calls the API with the key that the reader entered.
 func docsPageTries(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
@@ -95,7 +95,7 @@ func docsPageTries(t *testing.T, chrome context.Context, base string) {
 		chromedp.WaitVisible(chromedp.CSS(list+".outcome .k")),
 	)
 	if got, want := v.text(list+".url"), "/api/activities?filter[type]=lecture&columns[]=title&columns[]=year&limit=1"; got != want {
-		t.Errorf("asks %s\nwant %s", got, want)
+		t.Errorf("the form requests %s\nwant %s", got, want)
 	}
 	status, answer := v.text(list+".status"), v.text(list+".outcome pre")
 	if !strings.HasPrefix(status, "200 ") || strings.Count(answer, `"title": "`) != 1 || !strings.Contains(answer, `"limit": 1`) {
@@ -114,7 +114,7 @@ func docsPageTries(t *testing.T, chrome context.Context, base string) {
 	v.wantOnly(base)
 }
 
-// docsPageFinds: the contents show what has the words looked for.
+// docsPageFinds: the contents show the entries that match the reader's search.
 func docsPageFinds(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
@@ -124,11 +124,12 @@ func docsPageFinds(t *testing.T, chrome context.Context, base string) {
 	}
 	v.do(chromedp.SendKeys(chromedp.CSS("#find"), " xyzzy"))
 	if got := v.text("#unfound"); got != "Nothing has that." {
-		t.Errorf("says %q", got)
+		t.Errorf("the page says %q", got)
 	}
 }
 
-// docsPageWithoutScript: everything can be read; nothing is there that would not work.
+// docsPageWithoutScript: a reader can read everything; the page shows no control that needs a
+// script.
 func docsPageWithoutScript(t *testing.T, chrome context.Context, base string) {
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()
@@ -136,13 +137,13 @@ func docsPageWithoutScript(t *testing.T, chrome context.Context, base string) {
 	read := v.text("main")
 	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true, "Try it": false} {
 		if got := strings.Contains(read, want); got != stands {
-			t.Errorf("%q stands on the page: %v", want, got)
+			t.Errorf("%q in the page: %v", want, got)
 		}
 	}
 }
 
-// TestFacesDocsPageAccessible: axe finds nothing to complain about in the page, on a screen and
-// on a phone, with all of it open.
+// TestFacesDocsPageAccessible: axe finds no fault in the page, on a screen and on a phone, with all
+// parts open.
 func TestFacesDocsPageAccessible(t *testing.T) {
 	source := axe(t)
 	chrome, base := startBrowser(t), docsHost(t)

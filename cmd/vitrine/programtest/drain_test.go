@@ -55,7 +55,7 @@ func (l *line) whole(res *http.Response) string {
 	return string(body)
 }
 
-// large makes a store of activities whose full list is more than sockets hold.
+// large makes a store of activities whose full list exceeds the socket buffers.
 func large(t *testing.T, dir string) {
 	t.Helper()
 	padding, err := json.Marshal(strings.Repeat("many words ", 4000))
@@ -70,9 +70,9 @@ func large(t *testing.T, dir string) {
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 }
 
-// TestDrain sends SIGTERM to a server that clients hold connections to: it says first
-// that it is not ready, goes on answering and asks each client to come back elsewhere,
-// finishes what is under way, and ends well.
+// TestDrain sends SIGTERM to a server with open client connections: it first reports that it is not
+// ready, goes on answering and closes each client's connection after an answer, finishes the
+// requests in progress, and exits with code 0.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,9 +82,9 @@ func TestDrain(t *testing.T) {
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
 	kept, stream := s.dial(), s.dial()
 	if res := kept.ask("/api/activities?limit=1"); res.Close || !strings.Contains(kept.whole(res), `"count":400`) {
-		t.Fatalf("%s before the end, connection closed: %t", res.Status, res.Close)
+		t.Fatalf("%s before SIGTERM, connection closed: %t", res.Status, res.Close)
 	}
-	streamed := stream.ask("/api/activities?full=1") // 17 MB, of which nothing is read yet
+	streamed := stream.ask("/api/activities?full=1") // 17 MB, unread so far
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -94,14 +94,14 @@ func TestDrain(t *testing.T) {
 	})
 	res := kept.ask("/api/activities?limit=1")
 	if kept.whole(res); res.StatusCode != http.StatusOK || !res.Close {
-		t.Errorf("while draining, on a connection from before: %s, connection closed: %t", res.Status, res.Close)
+		t.Errorf("while draining, on an older connection: %s, connection closed: %t", res.Status, res.Close)
 	}
 	fresh := s.dial()
 	res = fresh.ask("/api/activities?limit=2")
 	if fresh.whole(res); res.StatusCode != http.StatusOK || !res.Close {
 		t.Errorf("while draining, on a new connection: %s, connection closed: %t", res.Status, res.Close)
 	}
-	// A server that has stopped listening still owes this client its answer.
+	// A server that no longer listens must still answer this client.
 	await(t, "no connection is accepted", func() string {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 		if err == nil {
@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 	})
 	body := stream.whole(streamed)
 	if want := streamed.Header.Get("Content-Length"); strconv.Itoa(len(body)) != want {
-		t.Errorf("stream of %d bytes, announced were %s", len(body), want)
+		t.Errorf("stream of %d bytes, %s announced", len(body), want)
 	}
 	if e := decode(t, body); e.Count != 400 || len(e.Data) != 400 {
 		t.Errorf("stream of %d rows, count %d", len(e.Data), e.Count)
@@ -121,8 +121,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDrainDoesNotWaitForEver: who does not take his answer is cut off, and the exit
-// code is that of a clean end.
+// TestDrainDoesNotWaitForEver: the server closes the connection of a client that does not read its
+// answer, and the exit code is that of a clean end.
 func TestDrainDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,6 +136,6 @@ func TestDrainDoesNotWaitForEver(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, s.logged())
 	}
 	if !strings.Contains(s.logged(), "cut off") {
-		t.Errorf("the log does not tell who was cut off:\n%s", s.logged())
+		t.Errorf("the log does not name the client that was cut off:\n%s", s.logged())
 	}
 }

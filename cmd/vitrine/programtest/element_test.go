@@ -16,12 +16,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// fullElement is an element with everything that it can do.
+// fullElement is an element with every attribute that it supports.
 const fullElement = `<vitrine-list src="DATA/lists/activities" group="year" limit="10" facets="year type" search copy exports>
 	<a href="DATA/lists/activities">Publications</a></vitrine-list>`
 
-// website serves a page of another site that shows lists of a server, under the strictest
-// policy with which the element has to work, and returns its URL.
+// website serves a page of another site that shows lists of a server, under the strictest policy
+// with which the element must work, and returns its URL.
 func website(t *testing.T, data, body string) string {
 	t.Helper()
 	policy := "default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src data:; base-uri 'none'; " +
@@ -45,7 +45,7 @@ func website(t *testing.T, data, body string) string {
 	return site.URL
 }
 
-// Expressions that find out what a visitor of a page with one element has before him.
+// These expressions find what a visitor sees of a page with one element.
 const (
 	listShown  = `document.querySelector("vitrine-list .vl-main > .vl-list") && !document.querySelector("[aria-busy]")`
 	listCount  = `document.querySelector(".vl-count").textContent`
@@ -56,12 +56,12 @@ const (
 	lastWord = `[...document.querySelectorAll(".vl-citation")].at(-1).textContent.match(/[A-Za-z]{6,}/)[0]`
 )
 
-// attribute is what an attribute of the element says; "null" if it has none.
+// attribute returns the value of an attribute of the element; "null" if it has none.
 func attribute(name string) string {
 	return fmt.Sprintf(`String(document.querySelector("vitrine-list").getAttribute(%q))`, name)
 }
 
-// shoot keeps a picture of the page where VITRINE_TEST_SHOTS names a folder.
+// shoot saves a picture of the page if VITRINE_TEST_SHOTS names a folder.
 func shoot(v *tab, name string) {
 	v.t.Helper()
 	folder := os.Getenv("VITRINE_TEST_SHOTS")
@@ -90,7 +90,7 @@ func TestPageElement(t *testing.T) {
 	}
 }
 
-// elementsOfOneList: ids are there once each, even if two elements show one list.
+// elementsOfOneList: ids are unique, even if two elements show one list.
 func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, strings.Repeat(`<vitrine-list src="DATA/lists/activities" limit="2"></vitrine-list>`, 3)))
@@ -100,7 +100,7 @@ func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// elementVisit is a visitor's way through a list.
+// elementVisit follows a visitor's way through a list.
 func elementVisit(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, fullElement))
@@ -109,7 +109,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	v.want(pageFocus, "BODY")
 	v.want(listStatus, "")
 
-	// Pages: the next one has other records, the focus and an announcement.
+	// Pages: the next one has other records, gets the focus and is announced.
 	v.click(".vl-next")
 	v.await(`document.querySelector(".vl-here").textContent.startsWith("Page 2 ") && ` + listShown)
 	if eval[string](v, listItems) == first {
@@ -118,7 +118,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	v.want(pageFocus, "vl-main")
 	v.want(attribute("page"), "2")
 	if said := eval[string](v, listStatus); !strings.Contains(said, "Page 2 of ") {
-		t.Errorf("announces %q", said)
+		t.Errorf("the element announces %q", said)
 	}
 	if href := eval[string](v, `document.querySelector(".vl-next").href`); !strings.HasPrefix(href, "http") || !strings.Contains(href, "page=3") {
 		t.Errorf("the link to the next page leads to %s", href)
@@ -133,7 +133,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	v.click(".vl-reset")
 	v.await(listCount + " === " + strconv.Quote(all) + " && " + listShown)
 
-	// Search as one types; the box keeps the focus, and exports are those of the list shown.
+	// Search during typing: the box keeps the focus, and exports are those of the list shown.
 	sought := eval[string](v, lastWord)
 	v.do(chromedp.SendKeys(chromedp.CSS(".vl-q"), sought))
 	v.await(listCount + " !== " + strconv.Quote(all) + " && " + listShown)
@@ -149,7 +149,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 }
 
 // TestPageElementKeepsTheList: when the server ends, the list stays, the page gets an event, the
-// visitor a message, and the links of the pager lead where they say.
+// visitor a message, and the pager's links keep their targets.
 func TestPageElementKeepsTheList(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestPageElementKeepsTheList(t *testing.T) {
 	v.want(`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })))`, "true")
 }
 
-// elementWithoutAnswer: what the site put into the element stays if no answer comes.
+// elementWithoutAnswer: the site's own content of the element stays if there is no answer.
 func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	for _, isolate := range []string{"", " isolate"} {
@@ -180,21 +180,21 @@ func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 	}
 }
 
-// elementWithoutScript: readers without script see what the site put there.
+// elementWithoutScript: readers without scripts see the site's own content of the element.
 func elementWithoutScript(t *testing.T, chrome context.Context, data string) {
 	_, fragment := fetch(t, http.MethodGet, data+"/lists/activities.html?limit=5")
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" search>`+fragment+`</vitrine-list>`))
 	if got := eval[string](v, `String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
-		t.Errorf("%s records are shown", got)
+		t.Errorf("the element shows %s records", got)
 	}
 	v.wantNoComplaint()
 	shoot(v, "scriptless")
 }
 
-// elementsApart: elements in one page do not disturb each other, scripts steer them
-// by attributes, and one that leaves the page gives up its request.
+// elementsApart: elements in one page do not disturb each other, scripts control them by
+// attributes, and one that leaves the page cancels its request.
 func elementsApart(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, `<vitrine-list id="one" src="DATA/lists/activities" limit="3" facets="type"></vitrine-list>
@@ -212,7 +212,7 @@ func elementsApart(t *testing.T, chrome context.Context, data string) {
 	eval[bool](v, one+`.setAttribute("limit", "2") ?? `+one+`.setAttribute("page", "2") ?? true`)
 	v.await(one + `.querySelector(".vl-here").textContent.startsWith("Page 2 ")`)
 	v.want(one+`.querySelectorAll(".vl-item").length + " " + `+two+`.querySelectorAll(".vl-item").length`, "2 4")
-	// A copy has the tools once; one that was taken away says nothing any more.
+	// A copy has the tools once; an element removed from the page announces no more messages.
 	eval[bool](v, `addEventListener("vitrine-error", () => { globalThis.failed = true; }) ?? (() => {
 		const copy = `+one+`.cloneNode(true);
 		copy.id = "copy";
@@ -226,8 +226,8 @@ func elementsApart(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// elementCopies: a citation goes to the clipboard, or is selected where that is
-// refused.
+// elementCopies: the button copies a citation to the clipboard, or selects it if the browser
+// refuses that.
 func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	page := website(t, data, fullElement)
@@ -255,8 +255,8 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// elementRefreshes: a visitor who comes back gets news, and an unchanged list is not
-// touched.
+// elementRefreshes: a visitor who comes back gets new records, and an unchanged list stays
+// untouched.
 func elementRefreshes(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" limit="3" refresh="0.001"></vitrine-list>`))
@@ -272,8 +272,8 @@ func elementRefreshes(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// elementCleans: of an answer that no server of ours would give, nothing runs or
-// loads; one without a list is an error.
+// elementCleans: if a foreign server sends a hostile answer, none of it runs or loads; an answer
+// without a list is an error.
 func elementCleans(t *testing.T, chrome context.Context, data string) {
 	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -344,7 +344,7 @@ func axe(t *testing.T) string {
 	return string(source)
 }
 
-// violations opens all menus, runs axe and returns what it finds.
+// violations opens all menus, runs axe and returns its findings.
 const violations = `(async () => {
 	for (const root of [document, ...[...document.querySelectorAll("vitrine-list")].map((e) => e.shadowRoot).filter(Boolean)]) {
 		for (const menu of root.querySelectorAll("details")) menu.open = true;
@@ -354,8 +354,8 @@ const violations = `(async () => {
 	return violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("; ")).concat(wide > 0 ? "too wide by " + wide : []).join("\n");
 })()`
 
-// TestFacesElementAccessible: axe finds nothing to complain about in pages with the element
-// in its states, light and dark, narrow and wide.
+// TestFacesElementAccessible: axe finds no fault in pages with the element in its states, light and
+// dark, narrow and wide.
 func TestFacesElementAccessible(t *testing.T) {
 	source := axe(t)
 	data, chrome := listHost(t).base, startBrowser(t)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestEmbeddedStoreUnusable: a store that cannot be opened ends the start with an
-// error that names it, and is left as it was.
+// TestEmbeddedStoreUnusable: if the program cannot open the store, it does not start, its error
+// names the store, and it leaves the store unchanged.
 func TestEmbeddedStoreUnusable(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
@@ -37,8 +37,9 @@ func TestEmbeddedStoreUnusable(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a publication that finds no room is given up, reported and tried again;
-// what was published before is served on. With room again it goes through.
+// TestDiskFull: the program abandons a publication that finds the disk full, reports it and tries
+// again; meanwhile it serves the previous rows. When there is space again, the publication
+// succeeds.
 func TestDiskFull(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -55,7 +56,7 @@ func TestDiskFull(t *testing.T) {
 
 	set(dir, sizeEnv, strconv.FormatInt(info.Size(), 10))
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
-	environments.Delete(dir) // what is started from here on has room
+	environments.Delete(dir) // programs started from here on have space
 	await(t, "a run fails", func() string { return unless(runFailed(s.logged(), "activities")) })
 	for range 20 {
 		if status, body := s.get("/api/activities"); status != http.StatusOK || decode(t, body).Count != 3 {
@@ -68,11 +69,11 @@ func TestDiskFull(t *testing.T) {
 	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
 	s = startServer(t, dir, "--store", "bolt://v.db", "--no-materialize").ready()
 	if status, body := s.get("/api/activities?limit=1"); status != http.StatusOK || decode(t, body).Count != 4000 {
-		t.Errorf("with room again: %d %.200s", status, body)
+		t.Errorf("with space again: %d %.200s", status, body)
 	}
 }
 
-// largeActivities are so many lines of about 5 KB.
+// largeActivities returns n lines of about 5 KB each.
 func largeActivities(n int) (lines []string) {
 	text := strings.Repeat("abstract ", 550)
 	for i := range n {

@@ -59,7 +59,7 @@ func snippets(t *testing.T) (all []snippet) {
 	return all
 }
 
-// snippetOf returns the snippet in a language below a heading, for the demo on a server.
+// snippetOf returns the snippet in a language below a heading, adapted to the demo on a server.
 func snippetOf(t *testing.T, heading, language, server string) string {
 	t.Helper()
 	for _, s := range snippets(t) {
@@ -71,12 +71,12 @@ func snippetOf(t *testing.T, heading, language, server string) string {
 	return ""
 }
 
-// onDemo makes a text of the document speak of the demo on a server.
+// onDemo replaces the example's names in a text of the document by those of the demo on a server.
 func onDemo(text, server string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, docHost, server), docUnit, demoUnit)
 }
 
-// inlineOf returns the code in the text of the document that begins so.
+// inlineOf returns the code in the document's text that has the given beginning.
 func inlineOf(t *testing.T, begins, server string) string {
 	t.Helper()
 	text, err := os.ReadFile(embeddingDoc)
@@ -91,7 +91,7 @@ func inlineOf(t *testing.T, begins, server string) string {
 	return onDemo(begins+code, server)
 }
 
-// TestEmbeddingSnippets: each is short, and each is run by a test of this file.
+// TestEmbeddingSnippets: each snippet is short, and a test of this file runs it.
 func TestEmbeddingSnippets(t *testing.T) {
 	wholeOnly(t)
 	tested := map[string]bool{
@@ -104,12 +104,12 @@ func TestEmbeddingSnippets(t *testing.T) {
 			t.Errorf("%s: %d lines of %s; at most %d", s.heading, n, s.language, snippetLines)
 		}
 		if !tested[s.heading+" "+s.language] {
-			t.Errorf("%s: its %s is not tested", s.heading, s.language)
+			t.Errorf("%s: no test runs its %s", s.heading, s.language)
 		}
 		delete(tested, s.heading+" "+s.language)
 	}
 	for name := range tested {
-		t.Errorf("%s is gone from the document", name)
+		t.Errorf("the document no longer has %s", name)
 	}
 }
 
@@ -120,13 +120,13 @@ const (
 	silent
 )
 
-// flaky is a way to a server of lists that may fail, as the network does.
+// flaky is a proxy to a server of lists that can fail, as a network does.
 type flaky struct {
 	*httptest.Server
 	state atomic.Int32
 }
 
-// newFlaky lays a line to a server. Answers are fresh for a second only.
+// newFlaky starts a proxy to a server. Answers are fresh for only a second.
 func newFlaky(t *testing.T, server string) *flaky {
 	t.Helper()
 	to, err := url.Parse(server)
@@ -157,8 +157,8 @@ func newFlaky(t *testing.T, server string) *flaky {
 	return l
 }
 
-// includes are the ways to include a list without a script. Each returns a function that
-// returns the page of the site, or an empty text while there is no answer.
+// includes are the ways to include a list without a script. Each returns a function that returns
+// the page of the site, or an empty text while there is no answer.
 var includes = []struct {
 	name  string
 	needs string // program or file
@@ -173,8 +173,8 @@ var includes = []struct {
 	{"wordpress", "php", startWordPress},
 }
 
-// TestEmbeddingIncludes: pages have the list, and go on having it when the server of lists
-// breaks connections or does not answer.
+// TestEmbeddingIncludes: pages have the list, and keep it when the server of lists breaks
+// connections or does not answer.
 func TestEmbeddingIncludes(t *testing.T) {
 	wholeOnly(t)
 	data := listHost(t)
@@ -189,7 +189,7 @@ func TestEmbeddingIncludes(t *testing.T) {
 			page := way.start(t, l.URL)
 			for _, state := range []int32{up, broken, silent} {
 				l.state.Store(state)
-				// Long enough for what is kept to be no longer fresh.
+				// Long enough for the site's copy to expire.
 				for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 					if html := page(); !strings.Contains(html, listMark) || !strings.Contains(html, "Our site") {
 						t.Fatalf("line %d: the page has no list:\n%.600s", state, html)
@@ -200,7 +200,7 @@ func TestEmbeddingIncludes(t *testing.T) {
 	}
 }
 
-// freeAddress returns an address for a program that cannot choose its own.
+// freeAddress returns an address for a program that cannot choose a port itself.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -238,15 +238,15 @@ func daemon(t *testing.T, address string, name string, args ...string) {
 	}
 }
 
-// browser is what a browser sends when its visitor opens a page of a site.
+// browser has the headers that a browser sends when its visitor opens a page of a site.
 var browser = map[string]string{
 	"Accept":          "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
 	"Accept-Encoding": "gzip, deflate, br, zstd", "Accept-Language": "de,en;q=0.5", "Upgrade-Insecure-Requests": "1",
 	"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
 }
 
-// visit returns what a visitor sees of a page, and more headers that his browser sends; an
-// empty text if there is no answer.
+// visit returns the text that a visitor sees of a page, with additional request headers; an empty
+// text if there is no answer.
 func visit(address, path string, headers ...string) string {
 	_, page := request(http.MethodGet, address, path, headers...)
 	return page
@@ -283,7 +283,7 @@ func request(method, address, path string, headers ...string) (status int, page 
 	return res.StatusCode, string(text)
 }
 
-// folder returns a folder that daemons of other users can use, with files.
+// folder returns a folder with files that daemons of other users can use.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "embedding")
@@ -319,7 +319,7 @@ func startNginx(t *testing.T, server string) func() string {
 	return func() string { return visit(address, "/page.html") }
 }
 
-// nginx runs nginx with what the http block of its configuration has, until the test ends.
+// nginx runs nginx with a given http block until the test ends.
 func nginx(t *testing.T, dir, address, conf string) {
 	t.Helper()
 	conf = "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nhttp { access_log off; gzip on; types { text/html html; }\n" + conf + "}\n"
@@ -339,7 +339,7 @@ func startApache(t *testing.T, server string) func() string {
 	inDir := strings.NewReplacer("/var/www/html", dir+"/site")
 	job := func() {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", inDir.Replace(snippetOf(t, "Apache SSI", "sh", server)))
-		_ = cmd.Run() // it fails while the line is down
+		_ = cmd.Run() // fails while the proxy breaks connections
 	}
 	apache(t, dir, address, inDir.Replace(snippetOf(t, "Apache SSI", "apache", server)), "include")
 	return func() string { job(); return visit(address, "/page.html") }
@@ -400,7 +400,7 @@ func php(t *testing.T, dir, script string) string {
 	return string(out)
 }
 
-// phpSite returns the page of a site in PHP. What it keeps is made old before each visit.
+// phpSite returns the page of a site in PHP. Before each visit it makes the site's copies old.
 func phpSite(t *testing.T, files map[string]string) func() string {
 	t.Helper()
 	dir := folder(t, files)
@@ -435,8 +435,8 @@ func startTwig(t *testing.T, server string) func() string {
 	})
 }
 
-// startFluid runs the view helper as Fluid would: Fluid itself is not to be had from the
-// registries that the tests use.
+// startFluid runs the view helper as Fluid would: the registries that the tests use do not have
+// Fluid itself.
 func startFluid(t *testing.T, server string) func() string {
 	var page struct {
 		XMLName xml.Name `xml:"html"`
@@ -537,7 +537,7 @@ func TestEmbeddingFetches(t *testing.T) {
 		}
 	})
 	t.Run("oembed", func(t *testing.T) {
-		// The server knows lists by its own address, not by the line's.
+		// The server names lists by its own address, not by the proxy's.
 		out, err := run(t, t.TempDir(), "sh", "-c", snippetOf(t, "oEmbed", "sh", data.base))
 		var answer struct{ Type, Version, HTML string }
 		if err == nil {

@@ -10,8 +10,8 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// TestNoStore: on a path where no store is, or an empty file, every command that needs
-// one ends with an error that says what makes one, and leaves the path as it was.
+// TestNoStore: on a path without a store, or with an empty file, every command that needs a store
+// fails with an error that says which command makes one, and leaves the path unchanged.
 func TestNoStore(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestNoStore(t *testing.T) {
 				}
 			}
 			if info, err := os.Stat(file); name == "empty.db" && info.Size() > 0 || name != "empty.db" && err == nil {
-				t.Errorf("%v has written %s", args, name)
+				t.Errorf("%v wrote %s", args, name)
 			}
 		}
 	}
@@ -50,22 +50,22 @@ func TestNoStore(t *testing.T) {
 	}
 	vitrine(t, dir, "import", "--store", "bolt://old.db", "good.jsonl")
 	if err := command(dir, "import", "--store", "bolt://old.db", "bad.jsonl").Run(); err == nil {
-		t.Error("import bad.jsonl went well")
+		t.Error("import bad.jsonl succeeded")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.db*"))
 	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], "empty.db") || !strings.HasSuffix(left[1], "old.db") {
-		t.Errorf("files that are left: %v, %v", left, err)
+		t.Errorf("files left behind: %v, %v", left, err)
 	}
 	if info, err := os.Stat(left[0]); err != nil || info.Size() > 0 {
 		t.Errorf("the empty file: %v, %v", info, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
-		t.Error("the folder that the import made is left")
+		t.Error("the folder that the import made is still there")
 	}
 }
 
-// TestEmptySource: records that are not there are warned of by collection, and the
-// server is degraded; where they may be missing it is not. The same on both stores.
+// TestEmptySource: the program warns of collections without records, and the server reports
+// degraded, except for collections that may be missing. Both kinds of stores behave alike.
 func TestEmptySource(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestEmptySource(t *testing.T) {
 		s := startServer(t, dir, "--store", uri).ready()
 		var status int
 		var body string
-		await(t, "all runs are known", func() string { // how a run went is known a moment after its view
+		await(t, "all runs are known", func() string { // the outcome of a run is known a moment after its view
 			status, body = s.get("/readyz")
 			return unless(strings.Count(body, `"empty":true`) >= 8)
 		})
@@ -93,7 +93,7 @@ func TestEmptySource(t *testing.T) {
 			}
 		}
 		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_empty{view="persons"} 1`) {
-			t.Error("the metrics do not tell of it")
+			t.Error("the metrics do not report the missing records")
 		}
 		if out := vitrine(t, dir, "status", "--store", uri, "--admin-listen", strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "empty: activities: ") || strings.Contains(out, "empty: deadlines") {
 			t.Errorf("status: %s", out)
@@ -109,8 +109,8 @@ func TestEmptySource(t *testing.T) {
 	t.Run("MongoDB", func(t *testing.T) { empty(t, t.TempDir(), mongotest.Start(t)+"institute") })
 }
 
-// TestStatusOfAnotherServer: of a store that does not answer nothing is reported by the server
-// of another store, also where another server answers at the admin address.
+// TestStatusOfAnotherServer: if a store does not answer, status reports nothing from the server of
+// another store, even if that server answers at the admin address.
 func TestStatusOfAnotherServer(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// cited is what a parser has to find of a record.
+// cited holds the parts of a record that a parser must find.
 type cited struct {
 	Key     string        `json:"key"`
 	Title   string        `json:"title"`
@@ -23,10 +23,9 @@ type cited struct {
 	Year    int           `json:"year"`
 }
 
-// TestFaces has the exports of the demo's list of activities read by the parsers of
-// testdata/faces. They have to find each public record once, in the same order in all of
-// them, with the title, the authors and the year that it is stored with. Feeds have to be
-// well-formed and have the newest items of the list.
+// TestFaces runs the parsers of testdata/faces on the exports of the demo's list of activities.
+// They must find each public record once, in the same order in all exports, with its stored title,
+// authors and year. Feeds must be well-formed and have the newest items of the list.
 func TestFaces(t *testing.T) {
 	programs, dir := facePrograms(t), t.TempDir()
 	s := startServer(t, t.TempDir(), "--demo").ready()
@@ -60,21 +59,21 @@ func TestFaces(t *testing.T) {
 	}
 }
 
-// packagesEnv names the folder in which .ci/run has installed packages of npm.
+// packagesEnv names the folder in which .ci/run has installed npm packages.
 const packagesEnv = "VITRINE_TEST_NPM"
 
-// facePrograms returns the folder with the scripts of testdata/faces and the programs of
-// others that they need, which npm has installed there. It skips the test without one.
+// facePrograms returns the folder with the scripts of testdata/faces and the npm packages that they
+// need. It skips the test if there is none.
 func facePrograms(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(packagesEnv)
 	if dir == "" {
-		t.Skip("needs programs of others, which .ci/run faces installs")
+		t.Skip("needs npm packages, which .ci/run faces installs")
 	}
 	return dir
 }
 
-// publicActivities returns what the demo's public activities have to be cited as, by key.
+// publicActivities returns the expected citations of the demo's public activities, by key.
 func publicActivities(t *testing.T) map[string]cited {
 	t.Helper()
 	r, err := cite.Load(configs.CiteRules())
@@ -106,7 +105,7 @@ func publicActivities(t *testing.T) map[string]cited {
 	return public
 }
 
-// inOrder returns the expected records in the order of an export, all of them once.
+// inOrder returns the expected records in the order of an export, each once.
 func inOrder(t *testing.T, public map[string]cited, file string) (expected []cited) {
 	t.Helper()
 	src, err := os.ReadFile(file)

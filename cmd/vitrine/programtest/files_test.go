@@ -31,7 +31,7 @@ func wantRendered(t *testing.T, table, want string) {
 	}
 }
 
-// newLines scans lines of any length that a test has.
+// newLines returns a scanner of lines, long enough for every test.
 func newLines(r io.Reader) *bufio.Scanner {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<20)

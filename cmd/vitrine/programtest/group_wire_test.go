@@ -16,16 +16,16 @@ import (
 	"vitrine/rules"
 )
 
-// group is several instances on one store over the wire, whose sources are stamped.
-// Jobs run only when they are asked for, or when an instance takes the lease: so the
-// sources can be written while no process reads them.
+// group has several instances on one store over the wire, whose sources are stamped. Jobs run only
+// when a test requests them, or when an instance takes the lease: so a test can write the sources
+// while no process reads them.
 type group struct {
 	*known
 	t     *testing.T
 	uri   string
 	dir   string
-	store origin.Store // as the test reaches it
-	round int          // that the sources are at
+	store origin.Store // the test's own access to it
+	round int          // the round of the sources
 }
 
 const groupConfig = `
@@ -67,7 +67,7 @@ func (g *group) advance() {
 	}
 }
 
-// refresh asks a leader for all jobs.
+// refresh requests all jobs from a leader.
 func (g *group) refresh(leader *server) {
 	g.t.Helper()
 	if status, body := fetch(g.t, http.MethodPost, leader.admin+"/admin/refresh"); status/100 != 2 {
@@ -75,14 +75,14 @@ func (g *group) refresh(leader *server) {
 	}
 }
 
-// until waits for something that must come about.
+// until waits for a condition.
 func (g *group) until(what string, come func() bool) {
 	g.t.Helper()
 	await(g.t, what, func() string { return unless(come()) })
 }
 
-// rested waits until the leader has run all jobs since a moment: the last job was
-// begun after it, and has ended.
+// rested waits until the leader has run all jobs since a moment: the last job began after it, and
+// has ended.
 func (g *group) rested(since time.Time) {
 	g.t.Helper()
 	since = since.Truncate(time.Millisecond) // as the store keeps times
@@ -92,7 +92,7 @@ func (g *group) rested(since time.Time) {
 	})
 }
 
-// leads reports whether an instance holds the lease, as far as it knows.
+// leads reports whether an instance believes that it holds the lease.
 func (s *server) leads() bool {
 	s.t.Helper()
 	_, text := fetch(s.t, http.MethodGet, s.admin+"/metrics")
@@ -138,7 +138,7 @@ func (g *group) converged(instances ...*server) {
 	}
 }
 
-// standing is the generation of every view that an instance serves, and its epoch.
+// standing returns the generation and epoch of every view that an instance serves.
 func (s *server) standing() string {
 	s.t.Helper()
 	_, body := fetch(s.t, http.MethodGet, s.admin+"/admin/views")
@@ -158,7 +158,7 @@ func (s *server) standing() string {
 	return text.String()
 }
 
-// standing is the generation of every view in the store, and its epoch.
+// standing returns the generation and epoch of every view in the store.
 func (g *group) standing() string {
 	g.t.Helper()
 	metas, err := g.store.Metas(g.t.Context())

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestHangup closes the terminal that a server was started from: it ends in order, or
-// goes on where it was set to.
+// TestHangup closes the terminal that a server was started from: the server shuts down cleanly, or
+// goes on if it was started to ignore that.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	t.Run("ends", func(t *testing.T) {
 		if signal.Ignored(syscall.SIGHUP) {
-			t.Skip("the test itself was set to go on")
+			t.Skip("the test itself ignores SIGHUP")
 		}
 		s := startServer(t, t.TempDir(), "--demo").ready()
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {

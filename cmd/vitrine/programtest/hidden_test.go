@@ -13,10 +13,10 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// secretMail is what secretRecords have in hidden fields.
+// secretMail is the mail address in hidden fields of secretRecords.
 const secretMail = "sesam@hidden.example"
 
-// secretRecords have a secret under each name that is hidden by default.
+// secretRecords have a secret under each name that the program hides by default.
 func secretRecords() (persons, activities string) {
 	var fields []string
 	for _, name := range configs.Default().Access.HiddenFields {
@@ -27,9 +27,8 @@ func secretRecords() (persons, activities string) {
 		`{"_id":"a1","type":"publication","subtype":"article","title":"Moths","year":2024,"authors":[{"user":"ada","last":"Moth",` + secret + `}],` + secret + `}` + "\n"
 }
 
-// TestHiddenByDefault: without any settings no answer has the mail and phone of a person,
-// nor has a citation whose rule names them, nor a snapshot file; an admin and the
-// operator's commands see them.
+// TestHiddenByDefault: without any settings no answer, no citation whose rule names them, and no
+// snapshot file has the mail and phone of a person; an admin and the operator's commands see them.
 func TestHiddenByDefault(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -71,10 +70,10 @@ func TestHiddenByDefault(t *testing.T) {
 		_, anonymous := s.get(target)
 		_, admin := s.get(target, "Authorization", "Bearer "+token)
 		if strings.Contains(anonymous, secretMail) {
-			t.Errorf("%s: shown to all: %s", target, anonymous)
+			t.Errorf("%s: answer to any caller: %s", target, anonymous)
 		}
 		if rendered := strings.HasPrefix(target, "/api/activities?") || strings.HasPrefix(target, "/api/user"); strings.Contains(admin, secretMail) != rendered {
-			t.Errorf("%s: to an admin: %s", target, admin)
+			t.Errorf("%s: answer to an admin: %s", target, admin)
 		}
 	}
 	for _, name := range configs.Default().Access.HiddenFields {
@@ -98,6 +97,6 @@ func TestHiddenByDefault(t *testing.T) {
 	open := write("open.yml", "store: bolt://v.db\nrules: {file: "+rules+"}\naccess: {hidden_fields: []}\n")
 	vitrine(t, dir, "materialize", "--config", open)
 	if out := vitrine(t, dir, "query", "--config", open); !strings.Contains(out, citations+secretMail) {
-		t.Errorf("nothing is hidden, and the rule does not show it: %s", out)
+		t.Errorf("the rule does not show a field that is not hidden: %s", out)
 	}
 }

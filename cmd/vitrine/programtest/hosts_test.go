@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// askedAs returns the answer of an address to a client that names a host.
+// askedAs returns the answer of an address to a client that sends a Host.
 func askedAs(t *testing.T, address, host string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -28,8 +28,8 @@ func askedAs(t *testing.T, address, host string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// TestCacheWithoutHost: a cache whose key has no host, as nginx's by default, gives no client
-// links to a host that another one has named.
+// TestCacheWithoutHost: if the key of a cache lacks the host, as nginx's does by default, no client
+// gets links to a host that another client has sent.
 func TestCacheWithoutHost(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("nginx"); err != nil {
@@ -53,7 +53,7 @@ func TestCacheWithoutHost(t *testing.T) {
 		if res, body := askedAs(t, "http://"+address+path, "evil.example"); res.StatusCode != http.StatusMisdirectedRequest || strings.Contains(body, "evil") {
 			t.Errorf("%s: %s %s", path, res.Status, body)
 		}
-		if res, body := askedAs(t, "http://"+address+path, "localhost"); res.StatusCode != http.StatusOK || !strings.Contains(body, "http://localhost/") { // errors are not kept
+		if res, body := askedAs(t, "http://"+address+path, "localhost"); res.StatusCode != http.StatusOK || !strings.Contains(body, "http://localhost/") { // nginx does not cache errors
 			t.Errorf("%s after it: %s", path, res.Status)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestManyInstances: three front ends and two instances that materialize, on one store,
-// come to the same generation of every view and to the same bytes under the same tags:
-// after each of several changes, and after who made them was killed.
+// TestManyInstances: three front ends and two instances that materialize share one store. After
+// each of several changes, and after the instance that made them was killed, all serve the same
+// generation of every view and the same bytes under the same tags.
 func TestManyInstances(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
@@ -42,8 +42,8 @@ func TestManyInstances(t *testing.T) {
 	g.alike(all)
 }
 
-// alike waits until all instances are at the store's generations, and compares all of
-// their answers, by every coding.
+// alike waits until all instances are at the store's generations, and compares all of their
+// answers, in every coding.
 func (g *group) alike(all []*server) {
 	g.t.Helper()
 	for _, s := range all[1:] {
@@ -70,7 +70,7 @@ func (g *group) alike(all []*server) {
 	g.t.Logf("round %d: %d answers of %d instances compared, %d differ", g.round, answers, len(all), differ)
 }
 
-// getCoded asks for a coding and returns the bytes as they come.
+// getCoded requests a coding and returns the encoded bytes.
 func getCoded(t testing.TB, url, coding string) (*http.Response, string) {
 	t.Helper()
 	req := mustRequest(url)
@@ -87,9 +87,8 @@ func getCoded(t testing.TB, url, coding string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// TestRollingRestart restarts three front ends one after the other, under load and
-// while the views change. No request is lost, none is sent twice, and every answer is
-// whole.
+// TestRollingRestart restarts three front ends one after the other, under load and while the views
+// change. The balancer loses no request and sends none twice, and every answer is whole.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
@@ -127,7 +126,7 @@ func TestRollingRestart(t *testing.T) {
 						return
 					}
 					answered.Add(1)
-					<-time.After(5 * time.Millisecond) // steady, not all that the machine has
+					<-time.After(5 * time.Millisecond) // a steady load that leaves the machine some time
 				}
 			}
 		})
@@ -147,7 +146,7 @@ func TestRollingRestart(t *testing.T) {
 	stop()
 	load.Wait()
 	if n := b.resent.Load(); n > 0 {
-		t.Errorf("%d requests were sent twice", n)
+		t.Errorf("the balancer sent %d requests twice", n)
 	}
 	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent", rolls, answered.Load(), b.refused.Load())
 }

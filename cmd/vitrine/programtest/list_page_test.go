@@ -21,11 +21,11 @@ import (
 // listBase is the address of the server in listDocuments.
 const listBase = "https://data.institute.example/vitrine"
 
-// notFound is in the complaint about a list of a hostile address.
+// notFound is part of the complaint about a list at a hostile address.
 const notFound = "404"
 
-// listDocuments are the golden files of package page, by name: its TestGolden holds them to what
-// is written now.
+// listDocuments are the golden files of package page, by name: its TestGolden compares them with
+// the current output.
 func listDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../../proxy/lists/page/testdata/*.html")
@@ -43,11 +43,11 @@ func listDocuments(t *testing.T) map[string]string {
 	return all
 }
 
-// hashes are those in the names of files, which golden files do not have.
+// hashes replaces the content hashes in file names, which golden files leave out.
 var hashes = regexp.MustCompile(`\.[0-9a-f]{12}\.`)
 
-// servingPages serves the documents and files under the path of the base, each document under
-// its name, and returns the URL of that path.
+// servingPages serves the documents and files under the path of the base, each document under its
+// name, and returns the URL of that path.
 func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -57,7 +57,7 @@ func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
 			send("text/html; charset=utf-8", doc)(w, r)
 		})
 	}
-	for _, root := range []string{"", "/vitrine"} { // the page of an error knows no base
+	for _, root := range []string{"", "/vitrine"} { // the error page does not know the base
 		for _, name := range []string{"list.css", "page.css", "page.js", "start.js"} {
 			f := element.Current(name)
 			mux.HandleFunc(root+hashes.ReplaceAllString(f.Path, ".hash."), send(f.Type, string(f.Body)))
@@ -80,8 +80,8 @@ func send(mediaType, body string) http.HandlerFunc {
 	}
 }
 
-// TestListPageLooks: no page is wider than its window, narrow or wide, and none loads what the
-// policy refuses. VITRINE_TEST_SHOTS names a folder for pictures of them, light and dark.
+// TestListPageLooks: no page is wider than its window, narrow or wide, and the browser blocks no
+// request of a page. VITRINE_TEST_SHOTS names a folder for pictures of the pages, light and dark.
 func TestListPageLooks(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestListPageLooks(t *testing.T) {
 	}
 	eachListPage(t, schemes, func(v *tab, name string) {
 		if wide := eval[int](v, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
-			t.Errorf("%s is too wide by %d", name, wide)
+			t.Errorf("%s is %d pixels too wide", name, wide)
 		}
 		shoot(v, name)
 	})
@@ -121,7 +121,7 @@ func eachListPage(t *testing.T, schemes []string, see func(v *tab, name string))
 	}
 }
 
-// TestFacesListPagesAccessible: axe finds nothing to complain about in the pages of lists.
+// TestFacesListPagesAccessible: axe finds no fault in the pages of lists.
 func TestFacesListPagesAccessible(t *testing.T) {
 	source := axe(t)
 	eachListPage(t, []string{"light", "dark"}, func(v *tab, name string) {
@@ -133,7 +133,7 @@ func TestFacesListPagesAccessible(t *testing.T) {
 	})
 }
 
-// builderAnswers are what the builder asks for.
+// builderAnswers are the answers to the builder's requests.
 func builderAnswers() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"/vitrine/lists/": func(w http.ResponseWriter, r *http.Request) {
@@ -170,8 +170,8 @@ func TestListPage(t *testing.T) {
 	}
 }
 
-// listPageBuilder: the builder shows the list that was chosen, its years and its snippets,
-// and says so when the server fails.
+// listPageBuilder: the builder shows the chosen list, its years and its snippets, and says so when
+// the server fails.
 func listPageBuilder(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
@@ -182,14 +182,14 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 		t.Errorf("types %q, want %q", got, want)
 	}
 	if !eval[bool](v, `document.getElementById("vl_unit").parentElement.hidden`) {
-		t.Error("units are offered, which the list does not have")
+		t.Error("the builder offers units, which the list does not have")
 	}
 	change(v, "type", `a, "b"`)
 	change(v, "limit", "5")
 	v.await(`document.querySelector("#vl_preview .vl-title").textContent.includes("limit=5")`)
 	const query = `type=a%5C%2C+%22b%22&limit=5`
 	if got, want := eval[string](v, `document.querySelector("#vl_preview .vl-title").textContent`), "/vitrine/lists/bio-papers.html?"+query+"&h=4&jsonld=0"; got != want {
-		t.Errorf("asks %s, want %s", got, want)
+		t.Errorf("the snippet requests %s, want %s", got, want)
 	}
 	html := strings.ReplaceAll(listBase+"/lists/bio-papers?"+query, "&", "&#38;")
 	for id, want := range map[string]string{
@@ -210,8 +210,8 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 	v.await(`document.getElementById("vl_status").textContent === "The list cannot be loaded now."`)
 }
 
-// TestListPageBuilderWithoutBase: on a server that does not know its own address the snippets
-// have that of the visitor's browser, and server-side includes find no variable in them.
+// TestListPageBuilderWithoutBase: on a server that does not know its own address the snippets have
+// the visitor's address of the page, and server-side includes find no variable in them.
 func TestListPageBuilderWithoutBase(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -244,8 +244,8 @@ func listPageCopies(t *testing.T, chrome context.Context) {
 	v.wantNoComplaint(notFound)
 }
 
-// listPageWithoutScript: the start page is an index with snippets for its first list, and
-// nothing is there that would not work.
+// listPageWithoutScript: the start page is an index with snippets for its first list, and shows no
+// control that needs a script.
 func listPageWithoutScript(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()
@@ -256,13 +256,13 @@ func listPageWithoutScript(t *testing.T, chrome context.Context) {
 		"Preview": false, "Choose a list": false, "Copy": false, "Entries per year": false,
 	} {
 		if got := strings.Contains(read, want); got != stands {
-			t.Errorf("%q stands on the page: %v", want, got)
+			t.Errorf("%q in the page: %v", want, got)
 		}
 	}
 }
 
-// listPageInFrame: a page in an iframe says how high it is, again when a menu opens, has
-// none of our own navigation, and its links to other sites leave the iframe.
+// listPageInFrame: a page in an iframe reports its height, again when a menu opens, leaves out our
+// own navigation, and its links to other sites leave the iframe.
 func listPageInFrame(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 800)
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {

@@ -19,8 +19,8 @@ func writeFile(t *testing.T, dir, content string) string {
 	return name
 }
 
-// TestHangupReloads sends SIGHUP to a server with a configuration file: it reads the file
-// again, and a bad one costs a line in the log.
+// TestHangupReloads sends SIGHUP to a server with a configuration file: the server reads the file
+// again, and logs an error if it is bad.
 func TestHangupReloads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,8 +48,8 @@ func TestHangupReloads(t *testing.T) {
 	}
 }
 
-// TestReloadNamesOthers: settings that a reload does not adopt are named in the log, without
-// their values, as long as they differ from those of the start.
+// TestReloadNamesOthers: the log names settings that a reload does not adopt, without their values,
+// as long as they differ from those of the start.
 func TestReloadNamesOthers(t *testing.T) {
 	t.Parallel()
 	const stale = `"msg":"changed settings keep their old values until a restart","settings":`
@@ -80,7 +80,7 @@ func TestReloadNamesOthers(t *testing.T) {
 		}
 	}
 	if log := s.logged(); strings.Count(log, stale) != 2 || strings.Contains(log, "secret\"") {
-		t.Errorf("the log tells too much: %s", log)
+		t.Errorf("the log reveals too much: %s", log)
 	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d", code)
@@ -96,7 +96,8 @@ func writeDump(t *testing.T, dir string) {
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 }
 
-// TestTrackingByDefault: links from newsletters and posts work without a setting, all else is strict.
+// TestTrackingByDefault: links from newsletters and posts work without a setting; other unknown
+// parameters are errors.
 func TestTrackingByDefault(t *testing.T) {
 	t.Parallel()
 	s := listHost(t)

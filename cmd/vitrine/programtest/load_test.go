@@ -9,8 +9,8 @@ import (
 	"vitrine/proxy"
 )
 
-// TestJobsRunAfterLoading: a process that starts on a store with views shows all of
-// them before it runs a job, so that no request waits for both.
+// TestJobsRunAfterLoading: a process that starts on a store with views shows all of them before it
+// runs a job, so that no request waits for both.
 func TestJobsRunAfterLoading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestJobsRunAfterLoading(t *testing.T) {
 	}
 }
 
-// ran waits until every view's job has run since a time, and returns how they stand.
+// ran waits until every view's job has run since a time, and returns the status of the views.
 func (s *server) ran(since time.Time) []proxy.ViewStatus {
 	s.t.Helper()
 	var views struct{ Data []proxy.ViewStatus }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// unread is a server whose standard output is a full pipe that no process reads, and
-// whose standard error is read only when the test does so.
+// unread is a server whose standard output is a full pipe without a reader. Tests read its standard
+// error only when they choose to.
 type unread struct {
 	*server
 	log   *os.File
@@ -48,7 +48,7 @@ func startUnread(t *testing.T) *unread {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = stderr.Close() // the child's alone from here on
+	_ = stderr.Close() // only the child holds it from here on
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 	u := &unread{server: &server{t: t, cmd: cmd}, log: log, lines: newLines(log)}
 	var at struct{ Address, Admin string }
@@ -63,7 +63,7 @@ func (u *unread) readTo(msg string, entry any) {
 	for u.lines.Scan() {
 		var line struct{ Msg string }
 		if err := json.Unmarshal(u.lines.Bytes(), &line); err != nil {
-			u.t.Fatalf("a line is not whole: %v: %.200q", err, u.lines.Text())
+			u.t.Fatalf("the log has a broken line: %v: %.200q", err, u.lines.Text())
 		}
 		if line.Msg == msg {
 			if err := json.Unmarshal(u.lines.Bytes(), entry); err != nil {
@@ -75,7 +75,7 @@ func (u *unread) readTo(msg string, entry any) {
 	u.t.Fatalf("the log ended before %q: %v", msg, u.lines.Err())
 }
 
-// ask wants an answer to a request whose line in the log is long.
+// ask expects an answer to a request with a long line in the log.
 func (u *unread) ask() {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), 5*time.Minute) // a server that blocks never answers
@@ -86,14 +86,14 @@ func (u *unread) ask() {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		u.t.Fatalf("a log that is not read: %.200v", err)
+		u.t.Fatalf("request while no process reads the log: %.200v", err)
 	}
 	_ = res.Body.Close()
 }
 
 var droppedLines = regexp.MustCompile(`(?m)^vitrine_log_lines_dropped_total (\S+)$`)
 
-// dropped is the metric.
+// dropped returns the metric of dropped lines.
 func (u *unread) dropped() float64 {
 	u.t.Helper()
 	_, body := fetch(u.t, http.MethodGet, u.admin+"/metrics")
@@ -108,7 +108,7 @@ func (u *unread) dropped() float64 {
 	return n
 }
 
-// overflow asks until lines are dropped.
+// overflow sends requests until the log drops lines.
 func (u *unread) overflow() {
 	u.t.Helper()
 	for before := u.dropped(); u.dropped() == before; {
@@ -118,7 +118,7 @@ func (u *unread) overflow() {
 	}
 }
 
-// end sends a signal and wants an exit code.
+// end sends a signal and expects an exit code.
 func (u *unread) end(signal os.Signal, want int) {
 	u.t.Helper()
 	if err := u.cmd.Process.Signal(signal); err != nil {
@@ -134,8 +134,8 @@ func (u *unread) end(signal os.Signal, want int) {
 	}
 }
 
-// TestUnreadLog: a pipe behind standard output or standard error that is not read, or
-// has lost its reader, holds up neither requests nor the end.
+// TestUnreadLog: a pipe behind standard output or standard error that no process reads, or that has
+// lost its reader, delays neither requests nor the shutdown.
 func TestUnreadLog(t *testing.T) {
 	t.Run("full", func(t *testing.T) {
 		t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// activitiesOf asks for the number of activities; -1 where they are not served.
+// activitiesOf returns the number of activities served; -1 if there is no such answer.
 func activitiesOf(s *server) int {
 	s.t.Helper()
 	status, body := s.get("/api/activities?limit=1")
@@ -32,7 +32,7 @@ func activitiesOf(s *server) int {
 	return answer.Count
 }
 
-// until asks a server until its answer has all words.
+// until repeats a request until its answer has all words.
 func (s *server) until(path string, words ...string) (status int, body string) {
 	s.t.Helper()
 	await(s.t, fmt.Sprintf("%s has %q", path, words), func() string {
@@ -47,7 +47,7 @@ func (s *server) until(path string, words ...string) (status int, body string) {
 	return status, body
 }
 
-// serves waits until a server has so many activities.
+// serves waits until a server shows so many activities.
 func (s *server) serves(want int) {
 	s.t.Helper()
 	await(s.t, fmt.Sprintf("%d activities are served", want), func() string {
@@ -58,13 +58,13 @@ func (s *server) serves(want int) {
 	})
 }
 
-// refreshed asks the operator's listener for a refresh, and returns the status and answer.
+// refreshed requests a refresh from the operator's listener, and returns the status and answer.
 func (s *server) refreshed(query string) (int, string) {
 	s.t.Helper()
 	return fetch(s.t, http.MethodPost, s.admin+"/admin/refresh?"+query)
 }
 
-// sayHeld holds every place that an operator looks at to a view that is held.
+// sayHeld checks that every place where an operator looks says that a view is held.
 func sayHeld(t *testing.T, s *server, dir, store, reason, missing string) {
 	t.Helper()
 	if _, body := fetch(t, http.MethodGet, s.admin+"/admin/views"); !strings.Contains(body, reason) {
@@ -84,9 +84,9 @@ func sayHeld(t *testing.T, s *server, dir, store, reason, missing string) {
 	}
 }
 
-// TestLostOverTheWire: rows of a view, then the whole database, are dropped behind the program.
-// Nothing less is served than before: a front end that has nothing is not ready, the next run
-// mends what can be mended, and only a forced one empties the views.
+// TestLostOverTheWire drops rows of a view, then the whole database, while the program runs. The
+// program goes on serving the same rows; a front end without rows is not ready, the next run
+// restores lost rows, and only a forced run empties the views.
 func TestLostOverTheWire(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)
@@ -100,7 +100,7 @@ func TestLostOverTheWire(t *testing.T) {
 		set(d, "VITRINE_VIEWS_POLL", "100ms")
 	}
 	set(dir, "VITRINE_MATERIALIZE_LEASE", "3s")
-	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // runs of their own would mend what is looked at
+	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore the rows that the test looks at
 	set(dir, "VITRINE_MATERIALIZE_FULL", "")
 	set(filed, snapshots, "files")
 	c, err := driver.Connect(options.Client().ApplyURI(uri))
@@ -169,7 +169,7 @@ func TestLostOverTheWire(t *testing.T) {
 	}
 	lone.serves(0)
 	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusConflict {
-		t.Errorf("forced where nothing is held: %d %s", status, body)
+		t.Errorf("forced though no view is held: %d %s", status, body)
 	}
 	if got := activitiesOf(keeps); got != all {
 		t.Errorf("forced on another front end: %d activities", got)
@@ -185,8 +185,8 @@ func TestLostOverTheWire(t *testing.T) {
 	})
 }
 
-// TestLostRowsOfTheEmbeddedStore: the same where rows are taken out of the file while no server
-// has it open, and where another file takes its place.
+// TestLostRowsOfTheEmbeddedStore does the same with rows removed from the file while no server has
+// it open, and with another file in its place.
 func TestLostRowsOfTheEmbeddedStore(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -242,8 +242,8 @@ func TestLostRowsOfTheEmbeddedStore(t *testing.T) {
 	keeps.serves(0)
 }
 
-// TestLostDatabaseKeepsItsKeys: the views of an OSIRIS database that was lost are held, and so are
-// the keys and rights that it gave: nothing is open that was not.
+// TestLostDatabaseKeepsItsKeys: if an OSIRIS database is lost, the program holds its views and
+// keeps its keys and rights: callers gain no access.
 func TestLostDatabaseKeepsItsKeys(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -274,7 +274,7 @@ func TestLostDatabaseKeepsItsKeys(t *testing.T) {
 	}
 }
 
-// lose takes rows of a view out of a file.
+// lose removes rows of a view from a file.
 func lose(t *testing.T, path, view string, rows int) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)

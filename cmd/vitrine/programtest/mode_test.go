@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// stamps say in a list when its records were published, which differs between stores.
+// stamps match the times in a list at which its records were published, which differ between
+// stores.
 var stamps = regexp.MustCompile(`"as_of": ?"[^"]*"`)
 
 // unstamped returns a list without its stamps.
 func unstamped(list string) string { return stamps.ReplaceAllString(list, "") }
 
-// TestServeModes serves the demo institute from memory, from the store, and as far as
-// it fits in memory: the answers are the same, byte by byte.
+// TestServeModes serves the demo institute from memory, from the store, and in memory as far as it
+// fits: the answers are the same, byte by byte.
 func TestServeModes(t *testing.T) {
 	t.Parallel()
 	serve := func(mode string) *server {
@@ -52,7 +53,7 @@ func TestServeModes(t *testing.T) {
 	}
 	_, views := fetch(t, http.MethodGet, auto.admin+"/admin/views")
 	if !strings.Contains(views, `"mode":"store"`) || !strings.Contains(views, `"mode":"memory"`) {
-		t.Errorf("mode auto is of one kind: %s", views)
+		t.Errorf("mode auto keeps all views in one place: %s", views)
 	}
 	for _, s := range []*server{memory, store, auto} {
 		if code := s.stop(); code != 0 {

@@ -16,7 +16,7 @@ var (
 	metricHelp = regexp.MustCompile(`(?m)^# HELP (vitrine_[a-z_]+) `)
 )
 
-// exported lists the program's own metrics, as a running server gives them.
+// exported lists the program's own metrics that a running server exports.
 func exported(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func exported(t *testing.T) []string {
 	return all
 }
 
-// TestOperations holds docs/operations.md and the alert rules to the program: every
-// metric is explained, no other is named, and every alert says what to do.
+// TestOperations compares docs/operations.md and the alert rules with the program: the page
+// explains every metric and names no other, and every alert says what to do.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/operations.md")
@@ -61,8 +61,8 @@ func TestOperations(t *testing.T) {
 				plain = strings.TrimSuffix(plain, part)
 			}
 			if !slices.Contains(metrics, plain) && !slices.Contains([]string{"vitrine_materializer", "vitrine_front"}, name) &&
-				!strings.HasPrefix(name, "vitrine_view_file_") { // written once the store has confirmed, which may be later
-				t.Errorf("%s names %s, which is no metric", file, name)
+				!strings.HasPrefix(name, "vitrine_view_file_") { // written once the store has confirmed the view, which may be later
+				t.Errorf("%s names %s, but the program has no such metric", file, name)
 			}
 		}
 	}

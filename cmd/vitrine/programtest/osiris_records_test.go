@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOsirisLabels: the database's own labels are there from the first request on, in every
+// TestOsirisLabels: answers have the database's own labels from the first request on, in every
 // language, whether this process materializes or not.
 func TestOsirisLabels(t *testing.T) {
 	wholeOnly(t)
@@ -33,8 +33,8 @@ func TestOsirisLabels(t *testing.T) {
 	}
 }
 
-// TestOsirisFilled: an activity that OSIRIS has not rendered has what it sets there, in lists
-// as in the spectrum.
+// TestOsirisFilled: an activity that OSIRIS has not rendered gets the fields that OSIRIS would add,
+// in lists as in the spectrum.
 func TestOsirisFilled(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

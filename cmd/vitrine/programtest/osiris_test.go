@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with a file of testdata.
+// golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
@@ -35,7 +35,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// importOsiris fills a store of its own with the made-up OSIRIS database of testdata.
+// importOsiris fills a new store with the made-up OSIRIS database of testdata.
 func importOsiris(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -47,7 +47,7 @@ func importOsiris(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestOsirisDatabase serves the database with the preset and nothing else.
+// TestOsirisDatabase serves the database with only the preset.
 func TestOsirisDatabase(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestOsirisDatabase(t *testing.T) {
 	wantLogged(t, s)
 }
 
-// indented shows JSON, HTML in it as it is, to be read by people.
+// indented formats JSON for people, with HTML unescaped.
 func indented(t *testing.T, body string) string {
 	t.Helper()
 	var v any
@@ -102,7 +102,7 @@ func indented(t *testing.T, body string) string {
 	return b.String()
 }
 
-// wantLogged checks that everything wrong with the database was logged, once.
+// wantLogged checks that the program logged every fault in the database once.
 func wantLogged(t *testing.T, s *server) {
 	t.Helper()
 	logged := map[string]int{}
@@ -123,7 +123,7 @@ func wantLogged(t *testing.T, s *server) {
 		"WARN adminVocabularies 65a700000000000000000001: values holds what is not a document",
 	} {
 		if logged[want] != 1 {
-			t.Errorf("logged %d times: %s", logged[want], want)
+			t.Errorf("%d log lines, want 1: %s", logged[want], want)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestOsirisCommand(t *testing.T) {
 	golden(t, "osiris.txt", vitrine(t, dir, "osiris", "--store", "bolt://v.db"))
 }
 
-// TestOsirisSessions: roles of persons bring rights, and let see types of activities.
+// TestOsirisSessions: roles give persons rights, and let them see types of activities.
 func TestOsirisSessions(t *testing.T) {
 	t.Parallel()
 	dir := importOsiris(t)
@@ -143,9 +143,9 @@ func TestOsirisSessions(t *testing.T) {
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
 	const editorial = "65b000000000000000000005"
 	for user, sees := range map[string]bool{
-		"ada": true,  // is an editor
-		"ben": true,  // takes part in it
-		"cid": false, // neither
+		"ada": true,  // has the role editor
+		"ben": true,  // takes part in the editorial
+		"cid": false, // does neither
 	} {
 		token, err := auth.MintToken(user, []byte("secret"), auth.SessionOptions{}, time.Now(), time.Hour)
 		if err != nil {
@@ -156,12 +156,12 @@ func TestOsirisSessions(t *testing.T) {
 			t.Errorf("%s: status %d, sees the editorial: %v, want %v", user, status, got, sees)
 		}
 		if !strings.Contains(body, "65b000000000000000000001") {
-			t.Errorf("%s does not see what all users see", user)
+			t.Errorf("%s does not see the activities that all users see", user)
 		}
 	}
 }
 
-// TestOsirisPrecedence: the configuration comes first where it says something.
+// TestOsirisPrecedence: settings in the configuration override those of the database.
 func TestOsirisPrecedence(t *testing.T) {
 	t.Parallel()
 	dir := importOsiris(t)
@@ -182,6 +182,6 @@ func TestOsirisPrecedence(t *testing.T) {
 		t.Errorf("labels are not English: %s", body)
 	}
 	if _, body := s.get("/api/html?apikey=from-the-file"); decode(t, body).Count != 0 {
-		t.Errorf("the position of an unknown author is true: %s", body)
+		t.Errorf("the position of an unknown author counts: %s", body)
 	}
 }

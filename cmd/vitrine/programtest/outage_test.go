@@ -17,17 +17,16 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// outage is a program whose store is behind a network that fails, and that store as
-// it is reached without.
+// outage has a program whose store is behind a failing network, and direct access to that store.
 type outage struct {
 	*server
 	network *mongotest.Proxy
 	direct  *mongo.Store
-	lines   int // how many activities were added
+	lines   int // how many activities the test has added
 }
 
-// outageConfig makes jobs run often, so that a test need not wait for them. It hides no
-// fields: otherwise filters that only the database evaluates are refused.
+// outageConfig makes jobs run often, so that tests need not wait for them. It hides no fields:
+// otherwise the program refuses filters that only the database evaluates.
 const outageConfig = `
 mongo: {batch: 50}
 access: {hidden_fields: []}
@@ -35,7 +34,7 @@ views: {optional: [persons, projects, proposals, journals, events, deadlines, us
 materialize: {lease: 3s, schedule: {activities: "@every 1s"}}
 `
 
-// startOutage serves 40 activities by a program that is started in a folder.
+// startOutage starts a program in a folder, with 40 activities.
 func startOutage(t *testing.T, dir, uri string, args ...string) *outage {
 	t.Helper()
 	o := &outage{network: mongotest.NewProxy(t, uri), direct: reach(t, uri)}
@@ -54,7 +53,7 @@ func (o *outage) start(t *testing.T, dir string, args ...string) {
 	o.server = startServer(t, dir, args...)
 }
 
-// reach opens the store as it is.
+// reach opens the store without the failing network.
 func reach(t *testing.T, uri string) *mongo.Store {
 	t.Helper()
 	s, err := mongo.Open(t.Context(), uri+"institute", mongo.Options{BatchSize: 50})
@@ -81,7 +80,7 @@ func (o *outage) add(t *testing.T) {
 // listed is a list that shows every activity.
 const listed = "/api/activities?columns[]=title"
 
-// patient is a client that takes five minutes for hanging.
+// patient waits five minutes before it considers a request as hanging.
 var patient = &http.Client{Timeout: 5 * time.Minute}
 
 // ask gets a URL.
@@ -103,14 +102,14 @@ func ask(t *testing.T, url string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// readiness is what /readyz says.
+// readiness is the answer of /readyz.
 type readiness struct {
 	Status int
 	State  string
 	Count  int
 }
 
-// until asks /readyz until it says a state. Meanwhile every answer must be good.
+// until polls /readyz until it reports a state. Meanwhile every answer must be good.
 func (o *outage) until(t *testing.T, state string) {
 	t.Helper()
 	await(t, fmt.Sprintf("the state is %q", state), func() string {
@@ -129,7 +128,7 @@ func (o *outage) until(t *testing.T, state string) {
 	})
 }
 
-// untilServed waits until every activity that was added is served.
+// untilServed waits until the program serves every activity that the test has added.
 func (o *outage) untilServed(t *testing.T) {
 	t.Helper()
 	await(t, fmt.Sprintf("%d activities are served", o.lines), func() string {
@@ -146,8 +145,8 @@ func (o *outage) untilServed(t *testing.T) {
 	})
 }
 
-// untilMarked asks for the list, which is always answered, until its Cache-Status says
-// that the view could not be confirmed, or does not.
+// untilMarked requests the list, which must always succeed, until its Cache-Status says that the
+// view could not be confirmed, or no longer says so.
 func (o *outage) untilMarked(t *testing.T, stale bool) (header http.Header, body string) {
 	t.Helper()
 	await(t, fmt.Sprintf("the list is marked: %t", stale), func() string {
@@ -166,7 +165,7 @@ func (o *outage) untilMarked(t *testing.T, stale bool) (header http.Header, body
 	return header, body
 }
 
-// isServing asks what memory has and what it does not.
+// isServing requests answers that memory has, and others that need the store.
 func (o *outage) isServing(t *testing.T, before string) {
 	t.Helper()
 	h, body := o.untilMarked(t, true)
@@ -188,8 +187,8 @@ func (o *outage) isServing(t *testing.T, before string) {
 	}
 }
 
-// isToldOf looks where an operator looks. Health may come and go with single messages
-// that get through, so it is asked for until it is as it must be.
+// isToldOf checks where an operator looks. Single messages that get through may change the health
+// for a moment, so it repeats the request until the health is as expected.
 func (o *outage) isToldOf(t *testing.T) {
 	t.Helper()
 	await(t, "an operator is told", func() string {
@@ -210,15 +209,15 @@ func (o *outage) isToldOf(t *testing.T) {
 	}
 }
 
-// isLeftAlone: requests that need the store do not reach it. The driver itself looks
-// every ten seconds, and the circuit at its pauses.
+// isLeftAlone checks that requests which need the store do not reach it. The driver itself checks
+// the server every ten seconds, and the circuit after its pauses.
 func (o *outage) isLeftAlone(t *testing.T) {
 	t.Helper()
 	const requests = 300
 	before, commands := o.network.Accepted(), o.network.Commands()
 	for i := range requests {
 		if res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
-			t.Fatalf("read through: %d", res.StatusCode)
+			t.Fatalf("read from the store: %d", res.StatusCode)
 		}
 	}
 	if n := o.network.Accepted() - before; n > requests/10 {

@@ -16,21 +16,21 @@ import (
 	"vitrine/cache/view/snapfile"
 )
 
-// TestStoreOutages takes the store away in every way there is. Each time the program
-// goes on serving, says so, fails quickly where it needs the store, leaves the store
-// alone, and comes back by itself with what was changed meanwhile.
+// TestStoreOutages takes the store away in every possible way. Each time the program goes on
+// serving, reports the outage, fails quickly where it needs the store, sends the store no requests,
+// and recovers by itself, with the changes made meanwhile.
 func TestStoreOutages(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		fault   mongotest.Fault
-		restart bool // another server on the same files takes over
-		vanish  bool // connections that are open get no answer any more, ever
+		restart bool // another server takes over the same files
+		vanish  bool // open connections never get an answer again
 	}{
 		{name: "refused", fault: mongotest.Fault{Refuse: true}},
 		{name: "reset", fault: mongotest.Fault{Reset: true}},
 		{name: "hanging", fault: mongotest.Fault{Hang: true}},
 		{name: "cut mid-message", fault: cutAfter(200)},
-		{name: "slow beyond patience", fault: mongotest.Fault{Delay: time.Minute}},
+		{name: "slower than the timeout", fault: mongotest.Fault{Delay: time.Minute}},
 		{name: "failing over", fault: mongotest.Fault{Reset: true}, restart: true},
 		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
 	} {
@@ -64,7 +64,7 @@ func TestStoreOutages(t *testing.T) {
 			o.untilServed(t)
 			o.until(t, "")
 			if res, body := ask(t, o.base+"/api/users/unknown-"+strings.ReplaceAll(tt.name, " ", "-")); res.StatusCode != http.StatusNotFound {
-				t.Errorf("a person read through afterwards: %d %s", res.StatusCode, body)
+				t.Errorf("a person read from the store afterwards: %d %s", res.StatusCode, body)
 			}
 			o.untilMarked(t, false)
 		})
@@ -84,12 +84,12 @@ func TestStopWhileStoreHangs(t *testing.T) {
 	}
 }
 
-// outagesEnv is how many faults TestRandomOutages goes through; the long form.
+// outagesEnv names the variable with the number of faults in the long form of TestRandomOutages.
 const outagesEnv = "VITRINE_TEST_OUTAGES"
 
-// TestRandomOutages lets the network fail in one way after the other, sometimes before
-// the program has recovered, while the source changes. Every list is answered, and in
-// the end everything has arrived.
+// TestRandomOutages makes the network fail in one way after another, sometimes before the program
+// has recovered, while the source changes. The program answers every list, and in the end serves
+// every change.
 func TestRandomOutages(t *testing.T) {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv(outagesEnv), "6"))
 	if err != nil {
@@ -121,7 +121,7 @@ func TestRandomOutages(t *testing.T) {
 		}
 		res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, round))
 		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("round %d: a person read through: %d", round, res.StatusCode)
+			t.Errorf("round %d: a person read from the store: %d", round, res.StatusCode)
 		}
 		if rng.IntN(5) == 0 {
 			o.network.Set(mongotest.Fault{})
@@ -131,11 +131,11 @@ func TestRandomOutages(t *testing.T) {
 	o.network.Set(mongotest.Fault{})
 	o.untilServed(t)
 	o.until(t, "")
-	t.Logf("%d faults, %d lists answered, looked up: %v", rounds, answers, reads)
+	t.Logf("%d faults, %d lists answered, statuses of reads from the store: %v", rounds, answers, reads)
 }
 
-// TestStartWhileStoreAway kills a program, takes its store away and starts it again: it
-// serves from its snapshot files, and catches up when the store is back.
+// TestStartWhileStoreAway kills a program, takes its store away and starts it again: it serves from
+// its snapshot files, and catches up when the store is back.
 func TestStartWhileStoreAway(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)
@@ -144,7 +144,7 @@ func TestStartWhileStoreAway(t *testing.T) {
 	o := startOutage(t, dir, uri)
 	o.untilServed(t)
 	o.ready()
-	for _, name := range []string{"activities", "spectrum"} { // files are written one by one
+	for _, name := range []string{"activities", "spectrum"} { // the program writes files one by one
 		await(t, "the file of "+name+" is written", func() string {
 			_, err := os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name))
 			return unless(err == nil)
@@ -154,7 +154,7 @@ func TestStartWhileStoreAway(t *testing.T) {
 	for name, fault := range map[string]mongotest.Fault{"refused": {Refuse: true}, "hanging": {Hang: true}} {
 		t.Run(name, func(t *testing.T) {
 			_, before := ask(t, o.base+listed)
-			if code := o.stop(); code != 0 { // writes what is not on file yet
+			if code := o.stop(); code != 0 { // writes the remaining files
 				t.Errorf("SIGTERM: exit code %d", code)
 			}
 			o.network.Set(fault)
@@ -172,8 +172,8 @@ func TestStartWhileStoreAway(t *testing.T) {
 	}
 }
 
-// TestCorruptedStore lets bytes of the store's answers change on their way, again and
-// again, so that hardly one arrives as it was sent: what is served stays as it was.
+// TestCorruptedStore changes bytes of the store's answers on their way, so that hardly one arrives
+// unchanged: the program's answers stay the same.
 func TestCorruptedStore(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)
@@ -207,13 +207,13 @@ func TestCorruptedStore(t *testing.T) {
 	}
 }
 
-// cutAfter breaks a connection in the middle of the first answer of more bytes.
+// cutAfter breaks a connection in the middle of the first answer with more bytes.
 func cutAfter(bytes int) mongotest.Fault {
 	return mongotest.Fault{Reply: func(message []byte) []byte { return message[:min(len(message), bytes)] }}
 }
 
-// corrupted changes bytes of a message, but not of its length, which would only look
-// like a message that never ends.
+// corrupted changes bytes of a message, but not its length, since a message with a wrong length
+// only looks endless.
 func corrupted(message []byte) []byte {
 	for i := 4; i < len(message); i++ {
 		if rand.Float64() < 0.05 {
@@ -223,8 +223,8 @@ func corrupted(message []byte) []byte {
 	return message
 }
 
-// TestLooksWhenTheStoreIsBack: a front end that hardly ever looks loads its views as
-// soon as the store is there.
+// TestLooksWhenTheStoreIsBack: a front end that polls rarely loads its views as soon as the store
+// is back.
 func TestLooksWhenTheStoreIsBack(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)

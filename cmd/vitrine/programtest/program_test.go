@@ -25,12 +25,12 @@ import (
 	"time"
 )
 
-// What the test binary of the program has in its environment: see its TestMain.
+// These variables control the program's test binary: see its TestMain.
 const (
-	runEnv    = "VITRINE_TEST_RUN"       // it is the program
+	runEnv    = "VITRINE_TEST_RUN"       // runs the binary as the program
 	batchEnv  = "VITRINE_TEST_BATCH"     // rows written at a time
 	filingEnv = "VITRINE_TEST_FILING"    // least time between two writes of a snapshot file
-	sizeEnv   = "VITRINE_TEST_FILE_SIZE" // of the largest file, in bytes: to the program the disk is full
+	sizeEnv   = "VITRINE_TEST_FILE_SIZE" // limit on a file in bytes: to the program the disk is full
 )
 
 // binary is the test binary of the program, which can do some things in smaller steps.
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the binary, with the race detector if the tests have it.
+// build makes the binary, with the race detector if the tests run under it.
 func build() error {
 	args := []string{"test", "-c", "-ldflags=-s -w", "-o", binary, "vitrine/cmd/vitrine"}
 	info, _ := debug.ReadBuildInfo()
@@ -68,7 +68,7 @@ func build() error {
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go %v: %w\n%s", args, err, out)
 	}
-	// Results are kept until a file of the program changes, which go test sees in what is opened.
+	// go test caches results until a file of the program changes, if the test opens the files.
 	return filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
 			return fs.SkipDir
@@ -77,8 +77,8 @@ func build() error {
 	})
 }
 
-// alone keeps the tests apart from an installation on this machine: from its settings in
-// the environment, and from a server at the default address of the admin listener.
+// alone separates the tests from an installation on this machine: from its settings in the
+// environment, and from a server at the default address of the admin listener.
 func alone() {
 	for _, setting := range os.Environ() {
 		name, _, _ := strings.Cut(setting, "=")
@@ -87,23 +87,23 @@ func alone() {
 		}
 	}
 	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "")    // no listener; servers get free ports by flag
-	_ = os.Setenv("VITRINE_SHUTDOWN_DELAY", "0") // no balancer has to turn away first
+	_ = os.Setenv("VITRINE_SHUTDOWN_DELAY", "0") // no balancer must notice the shutdown first
 }
 
-// wholeOnly skips a test in a short run, such as that under the race detector: it takes
-// long, and its processes do nothing at once that other tests do not.
+// wholeOnly skips a test in a short run, such as that under the race detector: the test takes long,
+// and its processes have no concurrency that other tests lack.
 func wholeOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left to a whole run")
+		t.Skip("too long for -short")
 	}
 }
 
-// environments are the lines that set adds to the environment of commands, by their folder.
+// environments holds the lines that set adds to the environment of commands, by their folder.
 var environments sync.Map // of []string
 
-// set sets an environment variable for the commands that are started in a folder. Unlike
-// t.Setenv it lets tests run in parallel.
+// set sets an environment variable for the commands that tests start in a folder. Unlike t.Setenv
+// it lets tests run in parallel.
 func set(dir, name, value string) {
 	before, _ := environments.Load(dir)
 	lines, _ := before.([]string)
@@ -145,8 +145,8 @@ type server struct {
 	eof chan struct{} // closed when the process has closed its standard error
 }
 
-// startServer starts `vitrine serve` on free ports and waits for its listeners,
-// not for its views. It is killed at the end of the test if it still runs.
+// startServer starts `vitrine serve` on free ports and waits for its listeners, not for its views.
+// If it still runs at the end of the test, it is killed.
 func startServer(t testing.TB, dir string, args ...string) *server {
 	t.Helper()
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
@@ -164,7 +164,8 @@ func (s *server) start() *server {
 	return s
 }
 
-// listens starts the process and reports whether it has its listeners: if not, it has ended.
+// listens starts the process and reports whether its listeners are open; otherwise the process has
+// ended.
 func (s *server) listens() bool {
 	t := s.t
 	t.Helper()
@@ -205,7 +206,7 @@ func (s *server) listens() bool {
 	}
 }
 
-// logTail is how much of a program's log is printed where a test has failed, in bytes.
+// logTail is how many bytes of a program's log a failed test prints.
 const logTail = 1 << 10
 
 func (s *server) logged() string {
@@ -214,9 +215,9 @@ func (s *server) logged() string {
 	return strings.Join(s.log, "\n")
 }
 
-// kill is kill -9.
+// kill sends SIGKILL.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // fails when it has ended, which is as well
+	_ = s.cmd.Process.Kill() // fails if the process has ended already
 	<-s.eof
 	_ = s.cmd.Wait()
 }
@@ -263,8 +264,8 @@ func (s *server) ready() *server {
 	return s
 }
 
-// await asks again and again until nothing else is the case instead. What never comes about
-// fails the test a minute before the time of all tests is over, with what was the case last.
+// await calls instead until it returns "". A minute before the deadline of all tests it fails the
+// test with the last text.
 func await(t testing.TB, what string, instead func() string) {
 	t.Helper()
 	var over <-chan time.Time
@@ -276,13 +277,13 @@ func await(t testing.TB, what string, instead func() string) {
 	for last := instead(); last != ""; last = instead() {
 		select {
 		case <-over:
-			t.Fatalf("waited in vain until %s; instead: %s", what, last)
+			t.Fatalf("timed out waiting until %s; last: %s", what, last)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-// unless is what await is given for a condition that has nothing to say of itself.
+// unless makes a text for await of a condition that needs no explanation.
 func unless(holds bool) string {
 	if holds {
 		return ""

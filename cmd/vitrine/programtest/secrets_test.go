@@ -13,8 +13,8 @@ import (
 	"vitrine/configs"
 )
 
-// canaries puts a word that never occurs by chance into every secret setting of commands in a
-// folder, by way of files, and returns the words by the setting's path.
+// canaries writes a unique word to a file for every secret setting of commands in a folder, and
+// returns the words by the setting's path.
 func canaries(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, words := t.TempDir(), map[string]string{}
@@ -77,29 +77,29 @@ func TestSecretsStayIn(t *testing.T) {
 	s.stop()
 	say("log", s.logged())
 
-	// A store with a password that cannot be reached, named in a file.
+	// A file names a store that cannot be reached, with a password.
 	file := filepath.Join(dir, "store")
 	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
 	set(dir, "VITRINE_STORE_FILE", file)
 	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file}, {"osiris"}} {
 		cmd := command(dir, args...)
-		out, _ := cmd.CombinedOutput() // fails, which is its task here
+		out, _ := cmd.CombinedOutput() // fails as intended
 		say(args[0], string(out))
 	}
 	if !strings.Contains(said["status"], "127.0.0.1:1") {
-		t.Errorf("the store of the file was not asked: %s", said["status"])
+		t.Errorf("status did not try the store that the file names: %s", said["status"])
 	}
 	for where, what := range said {
 		for path, word := range words {
 			if i := strings.Index(what, word); i >= 0 {
-				t.Errorf("%s tells %s: …%.200s", where, path, what[max(i-100, 0):])
+				t.Errorf("%s reveals %s: …%.200s", where, path, what[max(i-100, 0):])
 			}
 		}
 	}
 }
 
-// TestVisiblePassword: an operator who gives the store's password on the command line is warned that
-// others can read it there, and the operator's listener does not add to that.
+// TestVisiblePassword: if an operator gives the store's password on the command line, the log warns
+// that others can read it there, and the operator's listener does not show it.
 func TestVisiblePassword(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestVisiblePassword(t *testing.T) {
 	}
 }
 
-// TestSecretFlags: no setting that is secret can be given as a flag.
+// TestSecretFlags: secret settings have no flags.
 func TestSecretFlags(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -123,7 +123,7 @@ func TestSecretFlags(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
-		t.Skip("no list of processes to look into")
+		t.Skip("no list of processes to search")
 	}
 	dir := t.TempDir()
 	words := canaries(t, dir)
@@ -134,7 +134,7 @@ func TestSecretFlags(t *testing.T) {
 	}
 	for path, word := range words {
 		if bytes.Contains(line, []byte(word)) {
-			t.Errorf("the list of processes tells %s", path)
+			t.Errorf("the list of processes reveals %s", path)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"vitrine/proxy/api"
 )
 
-// envelope is what every answer of the tested endpoints looks like.
+// envelope has the members of every answer from the tested endpoints.
 type envelope struct {
 	Status int
 	Count  int
@@ -32,7 +32,7 @@ func decode(t testing.TB, body string) (e envelope) {
 	return e
 }
 
-// TestServeDemo is the README's first command, and what a newcomer tries next.
+// TestServeDemo runs the README's first command, and requests that a newcomer tries next.
 func TestServeDemo(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, t.TempDir(), "--demo").ready()
@@ -70,8 +70,8 @@ func TestServeDemo(t *testing.T) {
 	}
 }
 
-// TestTour: what the demo prints to try comes when the log of the start is over, and what
-// it and the README show a newcomer first are records as most are.
+// TestTour: the demo prints what to try after the log of the start, and the first records that it
+// and the README show are typical ones.
 func TestTour(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -88,13 +88,13 @@ func TestTour(t *testing.T) {
 		}
 	}
 	if status, body := s.get("/readyz"); status != http.StatusOK {
-		t.Errorf("the calls are printed before they can be answered: %d %.300s", status, body)
+		t.Errorf("the demo prints the calls before it can answer them: %d %.300s", status, body)
 	}
 	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") != len(api.Views()) {
-		t.Error("the calls are printed before every job has run")
+		t.Error("the demo prints the calls before every job has run")
 	}
 	if len(calls) != 9 {
-		t.Errorf("%d calls are printed, want 9", len(calls))
+		t.Errorf("the demo prints %d calls, want 9", len(calls))
 	}
 	for _, call := range calls {
 		status, body := s.get(call)
@@ -132,7 +132,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// encoded is a call as it is written for people, as it is sent.
+// encoded returns a call, written for people, in the form that clients send.
 func encoded(call string) string {
 	return strings.NewReplacer(" ", "%20", `"`, "%22", "{", "%7B", "}", "%7D", "^", "%5E").Replace(call)
 }
@@ -161,10 +161,10 @@ func TestServeRefuses(t *testing.T) {
 			cmd := command(dir, append([]string{"serve"}, tt.args...)...)
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			if err := cmd.Run(); err == nil {
-				t.Fatal("it started")
+				t.Fatal("serve started")
 			}
 			if !strings.Contains(errs.String(), tt.want) {
-				t.Errorf("got %q, want something about %q", errs.String(), tt.want)
+				t.Errorf("got %q, want an error with %q", errs.String(), tt.want)
 			}
 		})
 	}

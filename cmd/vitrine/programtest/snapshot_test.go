@@ -18,8 +18,8 @@ const snapshots = "VITRINE_VIEWS_SNAPSHOT"
 // unreachable is a store that refuses connections.
 const unreachable = "mongodb://127.0.0.1:1/institute"
 
-// leftBy makes snapshot files of the demo's views, as a process on another store would
-// have left them, and returns what the demo answers.
+// leftBy makes snapshot files of the demo's views, as if by a process on another store, and returns
+// the demo's answers.
 func leftBy(t *testing.T, dir, store string) (list string) {
 	t.Helper()
 	set(dir, snapshots, "files")
@@ -32,8 +32,8 @@ func leftBy(t *testing.T, dir, store string) (list string) {
 	return list
 }
 
-// handOver makes the snapshot files in a folder, of which there must be so many or more,
-// look as if a process on another store had left them an hour ago.
+// handOver changes the snapshot files in a folder as if a process on another store had written them
+// an hour ago. It expects at least a number of files.
 func handOver(t *testing.T, dir, store string, least int) {
 	t.Helper()
 	files, err := filepath.Glob(snapfile.Path(filepath.Join(dir, "files"), "*"))
@@ -52,8 +52,8 @@ func handOver(t *testing.T, dir, store string, least int) {
 	}
 }
 
-// TestStartWithoutStore: with snapshot files a front end starts though the store cannot
-// be reached, serves, and says so.
+// TestStartWithoutStore: a front end with snapshot files starts and serves without the store, and
+// says so.
 func TestStartWithoutStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -70,19 +70,19 @@ func TestStartWithoutStore(t *testing.T) {
 		t.Errorf("readyz: %s", body)
 	}
 	if res, body := ask(t, s.base+"/api/users/unknown"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-		t.Errorf("read through: %d %s", res.StatusCode, body)
+		t.Errorf("read from the store: %d %s", res.StatusCode, body)
 	}
 	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, "vitrine_store_up 0") ||
 		!strings.Contains(body, `vitrine_view_file_seconds{view="activities"}`) {
-		t.Error("the metrics do not tell of it")
+		t.Error("the metrics do not report the outage")
 	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
 	}
 }
 
-// TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
-// beside the views, so no caller sees more without it than with it.
+// TestStartOsirisWithoutStore: the program saves the database's rights, keys and labels beside the
+// views, so callers see no more without the database than with it.
 func TestStartOsirisWithoutStore(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -117,13 +117,12 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 		}
 	}
 	if want[0].status != http.StatusForbidden {
-		t.Errorf("the institute of this test asks for a key, but the answer is %d", want[0].status)
+		t.Errorf("want the institute to require a key, got status %d", want[0].status)
 	}
 }
 
-// TestStartWithNothing: without store and files the program is alive, but not ready,
-// says what it waits for, and ends on SIGTERM. Where the store must say who
-// may see what, it ends by itself.
+// TestStartWithNothing: without store and files the program is alive, but not ready, says what it
+// waits for, and ends on SIGTERM. If permissions come from the store, it ends by itself.
 func TestStartWithNothing(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -142,11 +141,11 @@ func TestStartWithNothing(t *testing.T) {
 	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "is unavailable since") {
-		t.Errorf("without rights: %v\n%s", err, out)
+		t.Errorf("start without permissions: %v\n%s", err, out)
 	}
 }
 
-// TestForeignSnapshotFile: what another store left is not served.
+// TestForeignSnapshotFile: the program does not serve the file of another store.
 func TestForeignSnapshotFile(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -158,12 +157,12 @@ func TestForeignSnapshotFile(t *testing.T) {
 		t.Errorf("readyz: %d %s", status, body)
 	}
 	if !strings.Contains(s.logged(), "snapshot file not used") {
-		t.Errorf("nothing is said of the file:\n%s", s.logged())
+		t.Errorf("the log does not mention the file:\n%s", s.logged())
 	}
 }
 
-// TestKilledWhileFiling kills a server that writes its files all the time; whatever is
-// left, the next start serves the same.
+// TestKilledWhileFiling kills a server that writes its files all the time; the next start serves
+// the same from the remaining files.
 func TestKilledWhileFiling(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -183,7 +182,7 @@ func TestKilledWhileFiling(t *testing.T) {
 		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond)
 	}
 	if _, got := s.ready().get("/api/all-activities"); got != want {
-		t.Errorf("%d bytes after %d kills; before %d", len(got), rounds, len(want))
+		t.Errorf("%d bytes after %d kills; %d before", len(got), rounds, len(want))
 	}
 	for _, line := range strings.Split(s.logged(), "\n") {
 		if strings.Contains(line, "snapshot file not") {

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// soakEnv says for how long the soak goes on; without it, for some seconds.
+// soakEnv sets how long the soak takes; without it, some seconds.
 const soakEnv = "VITRINE_TEST_SOAK"
 
-// soakInstitute is long enough for its full list to be streamed.
+// soakInstitute is large enough for its full list to be streamed.
 var soakInstitute = stamped{activities: 300, live: true}
 
-// TestSoak is what a front end goes through in its life, in short: its sources change
-// every few seconds and are refreshed all the while, and clients of all sorts ask. No
-// answer may be wrong, and nothing may grow.
+// TestSoak shows a front end's life in short: its sources change every few seconds and jobs refresh
+// it all the time, while clients of all sorts send requests. No answer may be wrong, and no
+// resource may grow.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	length, every := 4*time.Second, 400*time.Millisecond
@@ -46,7 +46,7 @@ func TestSoak(t *testing.T) {
 	done, written := io.Pipe()
 	s.cmd.Stdout = written
 	last := 1
-	go func() { _ = rounds.Encode(soakInstitute.change(last)) }() // read when the process has started
+	go func() { _ = rounds.Encode(soakInstitute.change(last)) }() // the process reads this after its start
 	s.start().ready()
 
 	ctx, stop := context.WithTimeout(t.Context(), length)
@@ -79,10 +79,10 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// sample is what a process holds at a moment.
+// sample is a process's use of resources at a moment.
 type sample struct{ goroutines, descriptors, resident, heap float64 }
 
-// usage asks the process for its metrics, and the system for its descriptors.
+// usage reads the process's metrics, and the number of its descriptors from the system.
 func (s *server) usage() sample {
 	s.t.Helper()
 	_, text := fetch(s.t, http.MethodGet, s.admin+"/metrics")
@@ -100,12 +100,12 @@ func (s *server) usage() sample {
 	return sample{metric("go_goroutines"), metric("process_open_fds"), metric("process_resident_memory_bytes"), metric("go_memstats_heap_inuse_bytes")}
 }
 
-// steady compares the second quarter of samples with the last one. Memory is held to
-// it only in a long run: a short one is over before caches are full.
+// steady compares the second quarter of samples with the last one. It compares memory only in a
+// long run: a short one ends before caches are full.
 func steady(t *testing.T, usage []sample, long bool) {
 	t.Helper()
 	if len(usage) < 4 {
-		return // too short to tell anything
+		return // too few samples
 	}
 	for _, m := range []struct {
 		name  string

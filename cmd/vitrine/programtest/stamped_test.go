@@ -19,21 +19,21 @@ import (
 	"vitrine/cache/origin/open"
 )
 
-// stamped is an institute that is written anew round after round. Its records, and with
-// them the rows and answers made of them, all say which round they are of: an answer
-// that speaks of two rounds is half of one generation and half of another.
+// stamped is an institute that a writer changes round after round. Its records, and with them the
+// rows and answers made of them, all name their round: an answer with two rounds mixes two
+// generations.
 type stamped struct {
 	activities int // about how many
 	// live: jobs run while it is written, and may find activities that are about to go.
 	live bool
 }
 
-// has reports whether an activity is there in a round: some come, some go.
+// has reports whether a round has an activity: some come, some go.
 func (s stamped) has(id, round int) bool {
 	return id < s.activities+round%7 && (id+round)%10 != 0
 }
 
-// count is how many activities there are in a round.
+// count returns how many activities a round has.
 func (s stamped) count(round int) int {
 	n := 0
 	for id := range s.activities + 7 {
@@ -44,7 +44,7 @@ func (s stamped) count(round int) int {
 	return n
 }
 
-// leaving are the activities of the round before that a round takes away.
+// leaving returns the activities of the previous round that a round removes.
 func (s stamped) leaving(round int) (ids []int) {
 	for id := range s.activities + 7 {
 		if s.has(id, round-1) && !s.has(id, round) {
@@ -54,12 +54,12 @@ func (s stamped) leaving(round int) (ids []int) {
 	return ids
 }
 
-// fits reports whether there may be n activities in a round.
+// fits reports whether an answer of a round may have n activities.
 func (s stamped) fits(n, round int) bool {
 	return n == s.count(round) || s.live && n == s.count(round)+len(s.leaving(round))
 }
 
-// The numbers of everything else.
+// The numbers of other records.
 const (
 	stampedPersons  = 5
 	stampedProjects = 6
@@ -67,10 +67,10 @@ const (
 	stampedOthers   = 3 // journals, events and deadlines
 )
 
-// stamp is how a record says of which round it is.
+// stamp is the text in which a record names its round.
 func stamp(round int) string { return "Round " + strconv.Itoa(round) }
 
-// records are the institute's in a round, by collection.
+// records returns the institute's records in a round, by collection.
 func (s stamped) records(round int) map[string][]bson.D {
 	all := map[string][]bson.D{"groups": {{{Key: "_id", Value: "u1"}, {Key: "id", Value: "U1"}, {Key: "name", Value: "Unit"}, {Key: "level", Value: 0}}}}
 	for id := range s.activities + 7 {
@@ -93,7 +93,7 @@ func (s stamped) records(round int) map[string][]bson.D {
 		all["projects"], all["proposals"] = append(all["projects"], project), append(all["proposals"], project)
 	}
 	described := stamp(round)
-	if s.live { // topics and activities are not read at the same moment
+	if s.live { // a job reads topics and activities at different moments
 		described = "of any round"
 	}
 	for i := range stampedTopics {
@@ -124,14 +124,14 @@ func stampedActivity(id, round int) bson.D {
 	}
 }
 
-// roundChange is what brings the sources to a round: records to write, and then the activities
-// that stay. So a job which runs meanwhile finds one round in every collection.
+// roundChange brings the sources to a round: it has records to write, and then the activities that
+// stay. So a job that runs meanwhile finds one round in every collection.
 type roundChange struct {
 	Records map[string][][]byte // BSON, by collection
 	Stay    map[string]bool     // the ids of activities
 }
 
-// change returns what brings the sources to a round.
+// change returns the change that brings the sources to a round.
 func (s stamped) change(round int) roundChange {
 	c := roundChange{map[string][][]byte{}, map[string]bool{}}
 	for collection, docs := range s.records(round) {
@@ -139,14 +139,14 @@ func (s stamped) change(round int) roundChange {
 			for _, doc := range docs {
 				c.Stay[doc[0].Value.(string)] = true
 			}
-			for _, id := range s.leaving(round) { // those that will go say the new round too
+			for _, id := range s.leaving(round) { // activities about to be removed name the new round, too
 				docs = append(docs, stampedActivity(id, round))
 			}
 		}
 		for _, doc := range docs {
 			raw, err := bson.Marshal(doc)
 			if err != nil {
-				panic(err) // records of ours
+				panic(err) // our own records can be encoded
 			}
 			c.Records[collection] = append(c.Records[collection], raw)
 		}
@@ -170,15 +170,15 @@ func (s stamped) write(ctx context.Context, store origin.Store, round int) error
 	return err
 }
 
-// question is a request whose answer is of one round, and can be checked to be whole.
+// question is a request whose answer names one round, and which a test can check for completeness.
 type question struct {
 	path string
 	view string
-	// count and rows are what an answer of a round must have; nil: anything.
+	// count and rows check the numbers in an answer of a round; nil accepts any.
 	count, rows func(n, round int) bool
 }
 
-// questions ask for every view, in every form that shows what round a row is of.
+// questions request every view, in every form that shows the round of a row.
 func (s stamped) questions() []question {
 	n := func(want int) func(int, int) bool { return func(n, _ int) bool { return n == want } }
 	return []question{
@@ -210,7 +210,7 @@ func (s stamped) questions() []question {
 
 var stampText = regexp.MustCompile(`Round (\d+)`)
 
-// roundOf returns the one round that a text speaks of; 0 if it speaks of none.
+// roundOf returns the one round that a text names; 0 if it names none.
 func roundOf(text []byte) (round int, err error) {
 	for _, found := range stampText.FindAllSubmatch(text, -1) {
 		n, err := strconv.Atoi(string(found[1]))
@@ -218,14 +218,14 @@ func roundOf(text []byte) (round int, err error) {
 			return 0, err
 		}
 		if round != 0 && n != round {
-			return 0, fmt.Errorf("mixed: of rounds %d and %d", round, n)
+			return 0, fmt.Errorf("answer mixes rounds %d and %d", round, n)
 		}
 		round = n
 	}
 	return round, nil
 }
 
-// check returns what is wrong with an answer, and of which round it is.
+// check returns what is wrong with an answer, and the answer's round.
 func (q question) check(s stamped, body []byte) (round int, err error) {
 	var e struct {
 		Status, Count int
@@ -244,7 +244,7 @@ func (q question) check(s stamped, body []byte) (round int, err error) {
 		return 0, err
 	}
 	if round == 0 {
-		return 0, fmt.Errorf("of no round: %.200s", body)
+		return 0, fmt.Errorf("answer names no round: %.200s", body)
 	}
 	if q.count != nil && !q.count(e.Count, round) {
 		return round, fmt.Errorf("round %d: count is %d", round, e.Count)
@@ -265,13 +265,13 @@ func (q question) check(s stamped, body []byte) (round int, err error) {
 			sum += r.Count
 		}
 		if !s.fits(sum, round) {
-			return round, fmt.Errorf("round %d: topics count %d activities, there are %d", round, sum, s.count(round))
+			return round, fmt.Errorf("round %d: topics count %d activities, want %d", round, sum, s.count(round))
 		}
 	}
 	return round, nil
 }
 
-// TestStampedQuestions: an institute that nothing happens to answers every question.
+// TestStampedQuestions: an undisturbed institute answers every question.
 func TestStampedQuestions(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -292,7 +292,7 @@ func TestStampedQuestions(t *testing.T) {
 			}
 		}
 		if _, err := questionOf(t, s, "/api/html").check(s, []byte(strings.Replace(body(server, "/api/html"), stamp(round), stamp(9), 1))); err == nil {
-			t.Error("a mixed answer passes")
+			t.Error("check accepts a mixed answer")
 		}
 		server.stop()
 	}
@@ -314,10 +314,10 @@ func questionOf(t testing.TB, s stamped, path string) question {
 	return question{}
 }
 
-// everything is what any caller may see in these tests.
+// everything is the part of answers that any caller may see in these tests.
 const everything = "projects.view,proposals.view,portfolio-spectrum"
 
-// withStore opens a store for a moment.
+// withStore opens a store for the time of a call.
 func withStore(t testing.TB, uri string, do func(origin.Store)) {
 	t.Helper()
 	store := storeAt(t, uri)

@@ -12,8 +12,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// TestStatusListsSkipped lets the operator see who was left out, in every place and
-// in one spelling.
+// TestStatusListsSkipped: the operator sees the skipped records in every place, in one spelling.
 func TestStatusListsSkipped(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// traffic is what clients of all sorts ask a server whose institute is stamped.
+// traffic sends requests of all sorts to a server whose institute is stamped.
 type traffic struct {
 	t         testing.TB
 	server    *server
@@ -26,19 +26,19 @@ type traffic struct {
 	questions []question
 	kinds     []kind
 
-	seen   sync.Map // by view: *atomic.Int64, the newest round that was answered
+	seen   sync.Map // by view: *atomic.Int64, the newest round answered
 	counts []atomic.Int64
-	next   atomic.Int64 // makes every filter another
+	next   atomic.Int64 // makes every filter different
 }
 
-// kind is a sort of client, and how often it comes.
+// kind is a sort of client, and its share of the traffic.
 type kind struct {
 	name   string
 	weight int
 	visit  func(*client) error
 }
 
-// client is one of those at work at a time.
+// client is one of the concurrent clients.
 type client struct {
 	*traffic
 	http *http.Client
@@ -49,7 +49,7 @@ func newTraffic(t testing.TB, s *server, institute stamped) *traffic {
 	f := &traffic{t: t, server: s, institute: institute, questions: institute.questions()}
 	f.kinds = []kind{
 		{"plain answers", 10, (*client).plain},
-		{"filters never seen", 8, (*client).unseen},
+		{"new filters", 8, (*client).unseen},
 		{"gzip answers", 4, (*client).zipped},
 		{"conditional requests", 4, (*client).conditional},
 		{"HEAD requests", 2, (*client).head},
@@ -65,7 +65,7 @@ func newTraffic(t testing.TB, s *server, institute stamped) *traffic {
 	return f
 }
 
-// start sends clients until ctx ends; the func it returns waits for the last of them.
+// start starts clients until ctx ends; the func it returns waits for the last of them.
 func (f *traffic) start(ctx context.Context, clients int) (wait func()) {
 	var wg sync.WaitGroup
 	for i := range clients {
@@ -75,7 +75,7 @@ func (f *traffic) start(ctx context.Context, clients int) (wait func()) {
 			c := &client{f, &http.Client{Transport: transport}, rand.New(rand.NewPCG(7, uint64(i)))}
 			for ctx.Err() == nil && !f.t.Failed() {
 				c.come()
-				<-time.After(time.Duration(c.rng.IntN(15)) * time.Millisecond) // people read what they get
+				<-time.After(time.Duration(c.rng.IntN(15)) * time.Millisecond) // people take time to read
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func (c *client) come() {
 	}
 }
 
-// report prints what was asked.
+// report prints the numbers of requests.
 func (f *traffic) report(rounds int, length time.Duration) {
 	var all int64
 	var text strings.Builder
@@ -112,8 +112,8 @@ func (f *traffic) report(rounds int, length time.Duration) {
 	f.t.Logf("%d visits and %d rounds of source changes in %v:%s", all, rounds, length, text.String())
 }
 
-// ask asks and reads the whole answer. The HTTP client checks that there are as many
-// bytes as announced; what is not announced must be a stream. No answer may be a 5xx.
+// ask sends a request and reads the whole answer. The HTTP client checks the announced length; an
+// answer without one must be a stream. No answer may be a 5xx.
 func (c *client) ask(method, path string, header ...string) (*http.Response, []byte, error) {
 	req, err := http.NewRequest(method, c.server.base+path, nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *client) ask(method, path string, header ...string) (*http.Response, []b
 	case res.StatusCode >= 500:
 		return res, body, fmt.Errorf("%s: %s: %.200s", path, res.Status, body)
 	case res.ContentLength < 0 && !strings.Contains(res.Header.Get("Cache-Status"), "streamed"):
-		return res, body, fmt.Errorf("%s: of no announced length", path)
+		return res, body, fmt.Errorf("%s: answer without a length that is not a stream", path)
 	}
 	return res, body, nil
 }
@@ -143,8 +143,8 @@ func (c *client) ask(method, path string, header ...string) (*http.Response, []b
 // any picks a question.
 func (c *client) any() question { return c.questions[c.rng.IntN(len(c.questions))] }
 
-// check checks an answer to a question, and that a view does not go back: floor is the
-// newest round that any client had received when it was asked.
+// check checks an answer to a question, and that a view does not go back: floor is the newest round
+// that any client had received when it sent the request.
 func (c *client) check(q question, floor int64, body []byte) (round int, err error) {
 	round, err = q.check(c.institute, body)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *client) check(q question, floor int64, body []byte) (round int, err err
 		return round, nil
 	}
 	if int64(round) < floor {
-		return round, fmt.Errorf("%s: of round %d, when %d had been answered before", q.path, round, floor)
+		return round, fmt.Errorf("%s: answer of round %d after one of round %d", q.path, round, floor)
 	}
 	newest := c.newest(q.view)
 	for had := newest.Load(); had < int64(round) && !newest.CompareAndSwap(had, int64(round)); had = newest.Load() {
@@ -180,7 +180,7 @@ func (c *client) plain() error {
 	return err
 }
 
-// unseen asks by a filter that is new: all of a year or more.
+// unseen sends a new filter, which selects all of a year or more.
 func (c *client) unseen() error {
 	filters := []string{
 		`{"$or":[{"year":{"$gte":%d}},{"nobody":%d}]}`,
@@ -230,7 +230,8 @@ func (c *client) zipped() error {
 	return err
 }
 
-// conditional asks again for what it has: that is 304, or something else by another tag.
+// conditional sends the tag that it has: the answer must be 304, or different bytes with another
+// tag.
 func (c *client) conditional() error {
 	q := c.any()
 	first, _, err := c.ask(http.MethodGet, q.path)
@@ -263,8 +264,8 @@ func (c *client) head() error {
 	return err
 }
 
-// pages reads a list page by page. Pages of one round must be the whole list; if the
-// view moved on meanwhile, nothing can be said.
+// pages reads a list page by page. Pages of one round must make the whole list; if the view changed
+// meanwhile, they need not.
 func (c *client) pages() error {
 	const size = 40
 	seen := map[any]bool{}
@@ -318,7 +319,7 @@ func (c *client) leave() error {
 		return err
 	}
 	_, _ = io.CopyN(io.Discard, res.Body, c.rng.Int64N(20_000))
-	return res.Body.Close() // before its end: the connection is closed, too
+	return res.Body.Close() // before the end: the connection is closed, too
 }
 
 // The calls that a server answers and those that it refuses, one on each line.
@@ -329,7 +330,7 @@ var (
 	wrongCalls string
 )
 
-// moreCalls are whole lists, and every person.
+// moreCalls adds calls about every person to rightCalls.
 func moreCalls(t *testing.T, s *server) []string {
 	t.Helper()
 	calls := strings.Fields(rightCalls)
@@ -341,7 +342,7 @@ func moreCalls(t *testing.T, s *server) []string {
 	return calls
 }
 
-// bad asks what is refused.
+// bad sends requests that the server must refuse.
 func (c *client) bad() error {
 	calls := append(strings.Fields(wrongCalls), "/api/activities?json=%7B%22$where%22%3A1%7D", "/api/activities?filter[%24x]=1",
 		"/api/activities?json="+strings.Repeat("%5B", 3000), "/%00", "/api/users/"+strings.Repeat("x", 5000))
@@ -357,7 +358,7 @@ func (c *client) bad() error {
 	return nil
 }
 
-// others reads what is not about records.
+// others requests pages other than records.
 func (c *client) others() error {
 	paths := []string{"/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json"}
 	path := paths[c.rng.IntN(len(paths))]

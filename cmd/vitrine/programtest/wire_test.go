@@ -9,13 +9,12 @@ import (
 	"vitrine/configs"
 )
 
-// TestServeOverTheWire serves the demo institute's first 60 activities from a
-// MongoDB-compatible server, by one process that materializes and one that only
-// reads, and by one whose views stay in the server, and compares with the same
-// records in the embedded store, byte by byte.
+// TestServeOverTheWire serves the demo institute's first 60 activities from a MongoDB-compatible
+// server, by one process that materializes, one that only reads, and one whose views stay in the
+// server. It compares their answers with those from the embedded store, byte by byte.
 func TestServeOverTheWire(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
+	uri := mongotest.Start(t) + "institute" // skips unless the environment asks for such a server
 	dir := t.TempDir()
 	someDemo(t, dir, 60)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "dump")
@@ -23,7 +22,7 @@ func TestServeOverTheWire(t *testing.T) {
 
 	set(dir, "VITRINE_MONGO_BATCH", "50")
 	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
-	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and late on a busy machine is not wrong
+	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and a late answer on a busy machine is not wrong
 	uri += "?timeoutMS=300000"
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri, "--views-mode", "store").ready() // publishes words

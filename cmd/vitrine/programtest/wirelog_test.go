@@ -14,19 +14,19 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// wireLog is what went over the wire: each command with where it goes, once.
+// wireLog records what the program sends over the wire: each kind of command and its target, once.
 type wireLog struct {
 	mu   sync.Mutex
 	seen map[sent]bool
 }
 
-// sent is one kind of command. The stages of an aggregation that would write count as a
-// command of their own.
+// sent is one kind of command. The stages of an aggregation that would write count as separate
+// commands.
 type sent struct{ command, database, collection string }
 
 func (s sent) String() string { return fmt.Sprintf("%s %s.%s", s.command, s.database, s.collection) }
 
-// record puts a proxy that takes everything down before a server.
+// record starts a proxy before a server that records all commands.
 func record(t *testing.T, uri string) (*wireLog, string) {
 	t.Helper()
 	log := &wireLog{seen: map[sent]bool{}}
@@ -35,13 +35,13 @@ func record(t *testing.T, uri string) (*wireLog, string) {
 	return log, p.URI()
 }
 
-// note records a command and lets it pass.
+// note records a command and passes it on.
 func (l *wireLog) note(command bson.Raw) bool {
 	first := command.Index(0)
 	database, _ := command.Lookup("$db").StringValueOK()
 	collection, ok := first.Value().StringValueOK()
 	if !ok {
-		collection, _ = command.Lookup("collection").StringValueOK() // of a getMore
+		collection, _ = command.Lookup("collection").StringValueOK() // a getMore names it here
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,14 +60,14 @@ func (l *wireLog) note(command bson.Raw) bool {
 	return true
 }
 
-// all lists what was sent, sorted.
+// all lists the recorded commands, sorted.
 func (l *wireLog) all() []sent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(l.seen), func(a, b sent) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// reading are the commands that change nothing, whatever is in them.
+// reading are the commands that change nothing, whatever their arguments.
 var reading = []string{
 	"find", "getMore", "killCursors", "aggregate", "count", "distinct", "listCollections", "listIndexes",
 	"buildInfo", "serverStatus", "collStats", "dbStats", "connectionStatus", "explain",
@@ -75,12 +75,12 @@ var reading = []string{
 
 func (s sent) writes() bool { return !slices.Contains(reading, s.command) }
 
-// TestSourcesAreOnlyRead records everything that a materializer and a front end send
-// while they build, serve, refresh and answer every endpoint: what writes goes to the
-// side collections alone, and from the front end nothing does.
+// TestSourcesAreOnlyRead records everything that a materializer and a front end send while they
+// build, serve, refresh and answer every endpoint: only the materializer writes, and only to the
+// side collections.
 func TestSourcesAreOnlyRead(t *testing.T) {
 	t.Parallel()
-	uri := mongotest.Start(t) // skips where no such server is wanted
+	uri := mongotest.Start(t) // skips unless the environment asks for such a server
 	for _, tt := range []struct{ name, viewsDatabase, mode string }{
 		{"one database", "", "memory"},
 		{"views in another database", "institute_views", "memory"},
@@ -126,7 +126,7 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 	}
 }
 
-// checkWire holds what was sent to what the documentation grants its users.
+// checkWire compares the recorded commands with the permissions that the documentation grants.
 func checkWire(t *testing.T, builder, reader []sent, source, viewsDatabase string) {
 	t.Helper()
 	if viewsDatabase == "" {

@@ -23,8 +23,8 @@ import (
 // storeEnv gives every command the same store.
 const storeEnv = "VITRINE_STORE"
 
-// calls are how commands are called while their store is watched. A command that is not
-// listed is called without arguments, and may fail.
+// calls are the arguments of commands while the test watches their store. A command that is not
+// listed gets no arguments, and may fail.
 var calls = map[string][]struct {
 	args []string
 	want string // empty: it succeeds; otherwise part of its error
@@ -42,8 +42,8 @@ var calls = map[string][]struct {
 	},
 }
 
-// callEverything runs every command but import on the store that the environment gives,
-// serve with all that it can be asked for.
+// callEverything runs every command but import on the store that the environment names, and sends
+// serve every request.
 func callEverything(t *testing.T, dir string) {
 	t.Helper()
 	_, list, _ := strings.Cut(vitrine(t, dir, "--help"), "Available Commands:\n")
@@ -80,7 +80,7 @@ func callEverything(t *testing.T, dir string) {
 	}
 }
 
-// sources are sums of a store's source collections.
+// sources returns checksums of a store's source collections.
 func sources(t *testing.T, uri string) map[string]string {
 	t.Helper()
 	store, err := open.Store(t.Context(), uri, bolt.Options{}, mongo.Options{})
@@ -107,8 +107,7 @@ func sources(t *testing.T, uri string) map[string]string {
 	return sums
 }
 
-// TestOnlyImportWrites calls every command on a store: whatever it does, the records stay
-// as import has left them.
+// TestOnlyImportWrites calls every command on a store: the records stay as import stored them.
 func TestOnlyImportWrites(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -127,7 +126,7 @@ func TestOnlyImportWrites(t *testing.T) {
 	})
 	t.Run("MongoDB", func(t *testing.T) {
 		t.Parallel()
-		uri := mongotest.Start(t) // skips where no such server is wanted
+		uri := mongotest.Start(t) // skips unless the environment asks for such a server
 		dir := t.TempDir()
 		someDemo(t, dir, 20)
 		vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
@@ -147,8 +146,8 @@ func TestOnlyImportWrites(t *testing.T) {
 	})
 }
 
-// TestDemoInContainers: with what docker-compose.yml gives a container the demo ends with
-// an error before it touches anything; the image alone gives it no store, and it runs.
+// TestDemoInContainers: with the settings of docker-compose.yml the demo ends with an error before
+// it changes anything; with the image alone, which names no store, it runs.
 func TestDemoInContainers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docker-compose.yml")
@@ -186,7 +185,8 @@ func TestDemoInContainers(t *testing.T) {
 	}
 }
 
-// TestDemoFollowsNoLink: where the demo's own file is a link to a store, that store is not filled.
+// TestDemoFollowsNoLink: if the demo's own file is a link to a store, the demo does not fill that
+// store.
 func TestDemoFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -200,7 +200,7 @@ func TestDemoFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
-	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=missing.yml") // it ends after the store is filled
+	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=missing.yml") // ends after it has filled the store
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "not a regular file") {
 		t.Errorf("%v: %.500s", err, out)
 	}

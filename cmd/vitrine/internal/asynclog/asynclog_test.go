@@ -14,7 +14,7 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 )
 
-// gate is an output that blocks until it is opened.
+// gate is an output that blocks until a test opens it.
 type gate struct {
 	open chan struct{}
 	bytes.Buffer
@@ -25,8 +25,8 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.Buffer.Write(p)
 }
 
-// TestBlockedOutput checks that lines beyond the limit are dropped, counted and reported
-// while the output blocks, and that no line is cut.
+// TestBlockedOutput: while the output blocks, the log drops, counts and reports lines beyond the
+// limit, and cuts no line.
 func TestBlockedOutput(t *testing.T) {
 	g := &gate{open: make(chan struct{})}
 	reported := 0
@@ -57,7 +57,7 @@ func TestBlockedOutput(t *testing.T) {
 	}
 }
 
-// TestCloseGivesUp checks that an output that blocks for ever does not block Close.
+// TestCloseGivesUp: Close returns even if the output blocks for ever.
 func TestCloseGivesUp(t *testing.T) {
 	g := &gate{open: make(chan struct{})}
 	defer close(g.open)
@@ -68,8 +68,7 @@ func TestCloseGivesUp(t *testing.T) {
 	w.Close(ctx)
 }
 
-// TestOrder checks that lines of several goroutines come out whole, and those of one in
-// their order.
+// TestOrder: lines of several goroutines come out whole, and those of one goroutine in their order.
 func TestOrder(t *testing.T) {
 	var out bytes.Buffer
 	w := asynclog.New(&out, nil)
@@ -105,8 +104,8 @@ func (b *broken) Write(p []byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// TestFailedWrites checks that lines which cannot be written count as dropped, and that
-// the pieces are those which a pipe takes whole, or single lines that are longer.
+// TestFailedWrites: lines that cannot be written count as dropped. Each write is small enough for a
+// pipe to take it whole, or a single longer line.
 func TestFailedWrites(t *testing.T) {
 	b := &broken{}
 	w := asynclog.New(b, nil)
@@ -121,7 +120,7 @@ func TestFailedWrites(t *testing.T) {
 	}
 }
 
-// TestUnblock checks that only the process's own standard error is opened anew.
+// TestUnblock: Unblock reopens only the process's own standard error.
 func TestUnblock(t *testing.T) {
 	var out bytes.Buffer
 	if got := asynclog.Unblock(&out); got != io.Writer(&out) {

@@ -12,7 +12,7 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 )
 
-// FuzzText checks that lines are those of a slog.TextHandler.
+// FuzzText compares lines with those of a slog.TextHandler.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
 		"", "plain", "two words", "a=b", `"quoted"`, `back\slash`, `back\slash and space`, "line\nbreak", "tab\t", "\x00", "\x7f", "\x7f ", "äöü", "ä ö",

@@ -14,7 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// front serves a handful of answers to take over.
+// front serves a few answers for the bare server to copy.
 func front(t *testing.T) string {
 	t.Helper()
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})

@@ -40,7 +40,7 @@ func institute(t testing.TB) origin.Store {
 	return store
 }
 
-// dice fall the same in every test.
+// dice returns random numbers that are the same in every test.
 func dice() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 
 func words(t testing.TB) *vocabulary {
@@ -52,18 +52,17 @@ func words(t testing.TB) *vocabulary {
 	return v
 }
 
-// benchOf is a bench that draws its questions from words.
+// benchOf is a bench that draws its queries from words.
 func benchOf(v *vocabulary) *bench {
 	return &bench{words: v, seen: map[uint64]bool{}, dice: dice(),
 		Options: Options{Progress: func(string) {}}}
 }
 
-// TestFreshQuestionsDiffer checks the promise that no question of a fresh case is
-// ever asked twice, by what the front end tells questions apart by: the meaning of
-// the filter, not its spelling.
+// TestFreshQuestionsDiffer: a fresh case never sends the same query twice. The test compares
+// queries as the front end does, by the meaning of the filter, not its spelling.
 func TestFreshQuestionsDiffer(t *testing.T) {
 	b := benchOf(words(t))
-	asked := map[string]string{} // cases by the keys of what they asked
+	asked := map[string]string{} // cases by the keys of their queries
 	for _, c := range cases() {
 		paths := b.draw(c, 3000)
 		if len(paths) == 0 {
@@ -75,15 +74,14 @@ func TestFreshQuestionsDiffer(t *testing.T) {
 		for _, path := range paths {
 			key := keyOfPath(t, path)
 			if other, ok := asked[key]; ok {
-				t.Fatalf("%s: %s was asked by %s", c.Name, path, other)
+				t.Fatalf("%s: %s repeats a query of %s", c.Name, path, other)
 			}
 			asked[key] = c.Name
 		}
 	}
 }
 
-// keyOfPath is what an answer is kept by: the path, with the filter in its
-// canonical form.
+// keyOfPath returns the cache key of a path: the path with the filter in its canonical form.
 func keyOfPath(t *testing.T, path string) string {
 	t.Helper()
 	u, err := url.Parse(path)
@@ -101,8 +99,8 @@ func keyOfPath(t *testing.T, path string) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// TestFiltersFindSomething checks that most filters select rows: a benchmark of
-// empty answers would flatter.
+// TestFiltersFindSomething: most filters select rows, as a benchmark of empty answers would
+// flatter.
 func TestFiltersFindSomething(t *testing.T) {
 	store := institute(t)
 	v, err := collect(t.Context(), store, 0, 5, dice())
@@ -187,7 +185,7 @@ func TestMedians(t *testing.T) {
 		t.Errorf("processor time: %+v", r)
 	}
 	if r.Ratio != 1 || r.Spread != 0.75 {
-		t.Errorf("ratios 0.5, 1 and 2 came to %+v", r)
+		t.Errorf("summary of the ratios 0.5, 1 and 2: %+v", r)
 	}
 	if r := resultOf(ours, nil); r.Ratio != 0 {
 		t.Error("without a bare handler there is a ratio")

@@ -16,9 +16,9 @@ func few() *vocabulary {
 	}}
 }
 
-// TestCases checks what a case asks.
+// TestCases checks the paths that a case requests.
 func TestCases(t *testing.T) {
-	tests := []struct{ name, path string }{ // one of those that are asked, unescaped
+	tests := []struct{ name, path string }{ // one of the case's paths, unescaped
 		{"list", "/api/activities?limit=20"},
 		{"list-filtered", `/api/activities?limit=20&json={"type":"publication","year":{"$gte":2020}}`},
 		{"list-304", "/api/activities?limit=20"},
@@ -51,7 +51,7 @@ func TestCases(t *testing.T) {
 			path, _ = url.PathUnescape(strings.ReplaceAll(path, "+", " "))
 		}
 		if !strings.HasPrefix(path, tt.path) {
-			t.Errorf("%s: never asks %s, but %s", tt.name, tt.path, path)
+			t.Errorf("%s: never requests %s, but %s", tt.name, tt.path, path)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func TestDraw(t *testing.T) {
 		words *vocabulary
 		want  int // of at most 50
 	}{
-		{"list", few(), 1},       // the same again and again
-		{"list-pages", few(), 2}, // all there are
+		{"list", few(), 1},       // always the same path
+		{"list-pages", few(), 2}, // all pages
 		{"users", few(), 1},
 		{"filter-range", few(), 3},
 		{"levenshtein", few(), 50}, // more than enough
@@ -88,7 +88,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestTraffic checks that one request in ten is new, and that no round repeats another's.
+// TestTraffic: one request in ten is new, and no round repeats the new requests of another.
 func TestTraffic(t *testing.T) {
 	b := benchOf(words(t))
 	popular := b.draw(Case{Mixes: popularCases}, 50)

@@ -12,10 +12,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// roleEnv makes the test binary be a process.
+// roleEnv makes the test binary run as a child.
 const roleEnv = "VITRINE_TEST_CHILD"
 
-// texts is what the tests' children offer.
+// texts has the methods that the tests' children offer.
 type texts struct{}
 
 func (texts) Upper(text string, upper *string) error {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m,
-		// What fasthttp leaves behind: it notices some time later that it is done.
+		// fasthttp's goroutines notice only some time later that they can end.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*Client).mCleaner"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),
@@ -68,7 +68,7 @@ func TestCall(t *testing.T) {
 		}
 	}
 	if used := p.processorTime(); runtime.GOOS == "linux" && used <= 0 {
-		t.Errorf("it has used %s of processor time", used)
+		t.Errorf("the child used %s of processor time", used)
 	}
 	if err := p.call("Upper", "fail", &got); err == nil || !strings.Contains(err.Error(), "no such text") {
 		t.Errorf("the child's error: %v", err)
@@ -96,10 +96,10 @@ func TestContextEndsAChild(t *testing.T) {
 	p := start(t, ctx)
 	cancel()
 	var err error
-	for err == nil { // it may answer before the signal comes
+	for err == nil { // the child may answer before the signal arrives
 		err = p.call("Upper", "words", new(string))
 	}
-	_ = p.close() // it was killed, and says so
+	_ = p.close() // reports that the child was killed
 }
 
 func TestStartFails(t *testing.T) {

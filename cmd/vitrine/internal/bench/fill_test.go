@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shapes is a few activities of every shape that matters here.
+// shapes has a few activities, one of every shape that matters here.
 func shapes(t testing.TB) []bson.Raw {
 	t.Helper()
 	const hex = "6222925f11fe5694aadce6b7"
@@ -31,8 +31,7 @@ func shapes(t testing.TB) []bson.Raw {
 	return all
 }
 
-// TestVariations checks what every variation promises: a fresh id, and the fields and types of
-// what it was made from.
+// TestVariations: every variation has a fresh id, and the fields and types of its original.
 func TestVariations(t *testing.T) {
 	own := shapes(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +41,7 @@ func TestVariations(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, _ := variation(own, i); !bytes.Equal(again, got) {
-			t.Fatalf("two makings of one activity differ:\n%v\n%v", got, again)
+			t.Fatalf("two variations with the same number differ:\n%v\n%v", got, again)
 		}
 		if next, _ := variation(own, i+1); got.Lookup("_id").ObjectID().Hex() >= next.Lookup("_id").ObjectID().Hex() {
 			t.Errorf("the ids of activities %d and %d do not ascend", i, i+1)
@@ -62,7 +61,7 @@ func sameShape(t *rapid.T, from, got bson.Raw) {
 	}
 	for i := range want {
 		if want[i].Key() != have[i].Key() || want[i].Value().Type != have[i].Value().Type && want[i].Key() != "_id" {
-			t.Errorf("field %d: got %v, want the like of %v", i, have[i], want[i])
+			t.Errorf("field %d: got %v, want one like %v", i, have[i], want[i])
 		}
 	}
 }
@@ -83,17 +82,17 @@ func TestVariationsDiffer(t *testing.T) {
 	}
 }
 
-// TestIrregularRecords checks that a variation keeps what it does not understand.
+// TestIrregularRecords: a variation keeps the fields that it does not understand.
 func TestIrregularRecords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		record string
-		same   []string // fields that stay as they are
+		same   []string // fields that keep their values
 	}{
-		"no year":                         {`{"_id":1,"start_date":"2000-02-03"}`, []string{"start_date"}},
-		"authors that are no documents":   {`{"_id":1,"authors":["x",7,null],"units":7}`, []string{"authors", "units"}},
-		"a title without words":           {`{"_id":1,"title":"","doi":""}`, []string{"title", "doi"}},
-		"a title that is no text":         {`{"_id":1,"title":{"de":"Titel"}}`, []string{"title"}},
-		"a rendering that is no document": {`{"_id":1,"title":"Plain words only","rendered":"x"}`, []string{"rendered"}},
+		"no year":                            {`{"_id":1,"start_date":"2000-02-03"}`, []string{"start_date"}},
+		"authors that are not documents":     {`{"_id":1,"authors":["x",7,null],"units":7}`, []string{"authors", "units"}},
+		"a title without words":              {`{"_id":1,"title":"","doi":""}`, []string{"title", "doi"}},
+		"a title that is not text":           {`{"_id":1,"title":{"de":"Titel"}}`, []string{"title"}},
+		"a rendering that is not a document": {`{"_id":1,"title":"Plain words only","rendered":"x"}`, []string{"rendered"}},
 	} {
 		var record bson.Raw
 		if err := bson.UnmarshalExtJSON([]byte(tt.record), false, &record); err != nil {

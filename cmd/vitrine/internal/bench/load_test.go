@@ -19,17 +19,17 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// target is a server that notes what it was asked.
+// target is a server that records requests.
 type target struct {
 	child
 	mu   sync.Mutex
 	seen map[string]int
 }
 
-// childAt is a child with a server at an address. It has no process.
+// childAt is a child that drives a server at an address. It has no process.
 func childAt(addr string) child { return child{addr: addr, cmd: &exec.Cmd{Process: &os.Process{}}} }
 
-// newTarget answers every request by h.
+// newTarget returns a server that answers every request with h.
 func newTarget(t *testing.T, h fiber.Handler) *target {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func TestDriveOnce(t *testing.T) {
 	}
 	for path, n := range s.seen {
 		if n != 1 {
-			t.Errorf("%s was asked %d times", path, n)
+			t.Errorf("%s: %d requests, want 1", path, n)
 		}
 	}
 	if got.rate() <= 0 || got.quantile(1) <= 0 {
@@ -91,8 +91,8 @@ func TestDriveOnce(t *testing.T) {
 	}
 }
 
-// TestDriveUntilStopped asks one path again and again, reads bodies sent as streams,
-// and ends with its context.
+// TestDriveUntilStopped requests one path again and again, reads streamed bodies, and ends with its
+// context.
 func TestDriveUntilStopped(t *testing.T) {
 	reached := make(chan struct{}, 1)
 	n := 0
@@ -114,8 +114,8 @@ func TestDriveUntilStopped(t *testing.T) {
 	}
 }
 
-// TestLongBodiesAreNotHeld: a body whose length is known is read as it comes, like
-// one that is sent in chunks.
+// TestLongBodiesAreNotHeld: the driver reads a body of known length piece by piece, like a chunked
+// one.
 func TestLongBodiesAreNotHeld(t *testing.T) {
 	const long = 64 << 20
 	s := newTarget(t, func(c *fiber.Ctx) error {
@@ -137,7 +137,7 @@ func TestLongBodiesAreNotHeld(t *testing.T) {
 	}
 }
 
-// zeros is a stream without end.
+// zeros is an endless stream.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -167,11 +167,11 @@ func TestDriveRefusesWrongAnswers(t *testing.T) {
 	}{
 		{"another status", s.child, task{Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
 		{"no server", childAt("127.0.0.1:1"), task{Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
-		{"nothing to ask", s.child, task{Duration: time.Hour}, "without paths"},
+		{"no paths", s.child, task{Duration: time.Hour}, "without paths"},
 	}
 	for _, tt := range tests {
 		if _, err := drive(t.Context(), &tt.at, tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want something about %q", tt.name, err, tt.want)
+			t.Errorf("%s: got %v, want an error with %q", tt.name, err, tt.want)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
-// TestDriveSendsHeaders checks what the server is sent with every request.
+// TestDriveSendsHeaders checks the headers of every request.
 func TestDriveSendsHeaders(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error {
 		if c.Get("If-None-Match") != `"1"` || c.Get("Accept-Encoding") != "gzip" {
@@ -211,7 +211,7 @@ func TestDriveSendsHeaders(t *testing.T) {
 	}
 }
 
-// TestDriveEnds checks what ends a job beside its paths.
+// TestDriveEnds checks the other limits that end a job.
 func TestDriveEnds(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendString("x") })
 	ended, cancel := context.WithCancel(t.Context())
@@ -220,13 +220,13 @@ func TestDriveEnds(t *testing.T) {
 		name  string
 		ctx   context.Context
 		job   task
-		least int // requests
+		least int // the least number of requests
 		most  int
 	}{
 		{"a context that has ended", ended, task{Duration: time.Hour}, 1, 1},
 		{"an instant that has passed", t.Context(), task{Duration: 1}, 1, 3},
 		{"requests due after the end", t.Context(), task{Duration: 50 * time.Millisecond, Conns: 4, Rate: 1}, 0, 1},
-		{"all paths asked by more connections", t.Context(), task{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
+		{"fewer paths than connections", t.Context(), task{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
 	}
 	for _, tt := range tests {
 		tt.job.Paths = paths(3)
@@ -237,7 +237,7 @@ func TestDriveEnds(t *testing.T) {
 	}
 }
 
-// TestCrowd checks that a crowd counts only what it asks for, and leaves in the middle of an answer.
+// TestCrowd: a crowd counts only its own requests, and leaves in the middle of an answer.
 func TestCrowd(t *testing.T) {
 	left := make(chan error, 1)
 	s := newTarget(t, func(c *fiber.Ctx) error {
@@ -259,12 +259,12 @@ func TestCrowd(t *testing.T) {
 	})
 	got, err := drive(t.Context(), &s.child, task{Paths: paths(3), Conns: 1, Duration: time.Second, Crowd: true})
 	if err != nil || len(got.Took) != 1 {
-		t.Errorf("%d requests count, %v", len(got.Took), err)
+		t.Errorf("%d requests counted, %v", len(got.Took), err)
 	}
 	<-left
 }
 
-// TestBeside checks that figures beside a crowd are those of the others.
+// TestBeside: the figures measured beside a crowd leave out the crowd's requests.
 func TestBeside(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendString("x") })
 	b := benchOf(words(t))
@@ -278,11 +278,11 @@ func TestBeside(t *testing.T) {
 		}
 	}
 	if n := s.seen["/api/activities?limit=20"]; n < 2*keptPace/20 {
-		t.Errorf("the kept answer was asked for %d times", n)
+		t.Errorf("%d requests for the cached answer", n)
 	}
 }
 
-// TestFailedCase checks that a case that fails has an empty result, which the table shows.
+// TestFailedCase: a case that fails has an empty result, which the table shows.
 func TestFailedCase(t *testing.T) {
 	s, b := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(503) }), benchOf(words(t))
 	in, out := io.Pipe()

@@ -36,16 +36,16 @@ func (r records) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, 
 	}
 }
 
-// TestCollect checks which words of a record become part of questions.
+// TestCollect checks which words of a record become part of queries.
 func TestCollect(t *testing.T) {
 	tests := []struct {
 		name, collection, record, path, want string
 	}{
 		{"type", "activities", `{"type":"lecture"}`, "type", "lecture"},
-		{"a type that is no text", "activities", `{"type":7}`, "type", ""},
+		{"a type that is not text", "activities", `{"type":7}`, "type", ""},
 		{"day", "activities", `{"start_date":"2020-02-03"}`, "start_date", "2020-02-03"},
 		{"units", "activities", `{"units":["B","A","B",null,7,""]}`, "units", "A,B"},
-		{"units that are no array", "activities", `{"units":{"A":1}}`, "units", ""},
+		{"units that are not an array", "activities", `{"units":{"A":1}}`, "units", ""},
 		{"users", "activities", `{"authors":[{"user":"u"},{"user":null},"x"]}`, "authors.user", "u"},
 		{"positions", "activities", `{"authors":[{"position":"last"},{"position":"first"}]}`, "authors.position", "first,last"},
 		{"topics", "activities", `{"spectrum":[{"display_name":"Light"}]}`, "spectrum.display_name", "Light"},
@@ -67,7 +67,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestCollectSamples checks that of many activities some are read, and all are counted.
+// TestCollectSamples: of many activities collect reads some, and counts all.
 func TestCollectSamples(t *testing.T) {
 	store := records{by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
 	v, err := collect(t.Context(), store, 2*sampled, 5, dice())
@@ -80,11 +80,11 @@ func TestCollectSamples(t *testing.T) {
 	}
 }
 
-// TestOfTitle checks what words are made of titles, of hostile ones too.
+// TestOfTitle checks the words made of titles, including hostile ones.
 func TestOfTitle(t *testing.T) {
 	tests := []struct {
 		name, title string
-		want        []string // all that may come
+		want        []string // all words that may come
 	}{
 		{"prefix", "Dark skies", []string{"Dark s", "Dark skie", "Dark skies"}},
 		{"prefix", "Öl", []string{"Öl"}},

@@ -21,7 +21,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("title %q, want %q", got, want)
 	}
 	if _, err := twice.LookupErr("rendered"); err == nil {
-		t.Error("it still has what was rendered from the old title")
+		t.Error("the record still has the fields rendered from the old title")
 	}
 	if _, err := edited(bson.Raw{1}, 1); err == nil {
 		t.Error("a malformed record: no error")

@@ -28,7 +28,7 @@ func tableOf(t *testing.T) string {
 	return table
 }
 
-// TestTable checks what the table shows, with a dash for what was not measured.
+// TestTable checks the table, which shows a dash for figures that were not measured.
 func TestTable(t *testing.T) {
 	got := tableOf(t)
 	for _, want := range []string{
@@ -49,13 +49,13 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "levenshtein") || strings.Contains(got, "| filter-scan ") {
-		t.Errorf("a case that was not measured is shown:\n%s", got)
+		t.Errorf("the table shows a case that was not measured:\n%s", got)
 	}
 }
 
 func TestWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.md")
-	for _, doc := range []string{"# Figures\n<!-- bench -->\nold\n<!-- /bench -->\nlast\n", ""} { // the second time what was written
+	for _, doc := range []string{"# Figures\n<!-- bench -->\nold\n<!-- /bench -->\nlast\n", ""} { // the second document gets what the first call wrote
 		if doc != "" {
 			if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
 				t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// house is a store with thirty activities, one view of them, and a job that
-// publishes the records as they are.
+// house is a store with thirty activities, one view of them, and a job that publishes the records
+// unchanged.
 type house struct {
 	store   *bolt.Store
 	views   *view.Set

@@ -26,8 +26,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// wordRows is how many activities the benchmarks of words and facets have; if -short is
-// given, they have a tenth of them.
+// wordRows is how many activities the benchmarks of words and facets use; with -short they use a
+// tenth of them.
 const wordRows = 100_000
 
 // markedActivities are variations of the institute's activities, with marks as the
@@ -125,8 +125,8 @@ func marked(record bson.Raw) bson.D {
 		bson.E{Key: "topics", Value: topics})
 }
 
-// BenchmarkLists measures searches and facets as lists ask for them, on 100,000
-// activities, and what their indexes hold.
+// BenchmarkLists measures searches and facets as lists request them, on 100,000 activities, and the
+// size of their indexes.
 func BenchmarkLists(b *testing.B) {
 	rows, err := markedActivities()
 	if err != nil {
@@ -220,8 +220,8 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// medianTime reports the median time of what is measured besides the mean, which other work on
-// the machine disturbs more.
+// medianTime reports the median time of an operation besides the mean, which other processes on the
+// machine disturb more.
 func medianTime(b *testing.B, measured func()) {
 	b.ReportAllocs()
 	var took []time.Duration
