@@ -23,11 +23,11 @@ type fakeStore struct {
 	sources map[string][]bson.Raw
 	views   map[string]*fakeView
 	lease   origin.Lease
-	term    time.Duration // of the lease
-	seen    origin.Lease  // as the last refused holder saw it
+	term    time.Duration // the lease's term
+	seen    origin.Lease  // the lease that the last refused holder saw
 	seenAt  time.Time
 	scanned map[string]int    // calls of Scan by collection
-	version map[string]string // of collections, as Version returns them
+	version map[string]string // the versions that Version returns, by collection
 	exact   bool              // what Version reports
 	begun   int
 	hashed  int // calls of Hashes

@@ -89,7 +89,7 @@ func TestMarksFollow(t *testing.T) {
 			name    string
 			change  func()
 			changed int
-			id, has string // what the mark of one row contains
+			id, has string // a row, and a part of its mark
 		}{
 			{"at first", func() {}, 3, "1", `"persons":[{"id":"ann","name":"Ada"}]`},
 			{"nothing", func() {}, 0, "1", `"in":["LAB","INST"]`},

@@ -20,7 +20,7 @@ import (
 // run is one run in a diary.
 type run struct {
 	view  string
-	after time.Duration // from the diary's start to the run's
+	after time.Duration // time from the diary's start to the run's start
 	full  bool
 }
 

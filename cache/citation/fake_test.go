@@ -20,7 +20,7 @@ type fakeIndex struct {
 
 	mu       sync.Mutex
 	answer   http.HandlerFunc // guarded by mu
-	requests []string         // guarded by mu: the URIs asked for
+	requests []string         // guarded by mu: the URIs requested
 }
 
 func newIndex(t *testing.T, answer http.HandlerFunc) *fakeIndex {

@@ -211,7 +211,7 @@ func TestLostDatabaseIsHeld(t *testing.T) {
 	}
 }
 
-// TestFirstBuildIsShown: a set that shows no rows yet has none to protect.
+// TestFirstBuildIsShown: a set that shows no rows yet shows any first build.
 func TestFirstBuildIsShown(t *testing.T) {
 	p := newPublisher(t)
 	r, _ := exchange(t, p, view.Options{})

@@ -112,7 +112,7 @@ func TestRefreshKeepsTheLastGoodSnapshot(t *testing.T) {
 	s.mu.Lock()
 	s.err, s.meta.Generation = nil, 0
 	s.mu.Unlock()
-	s.publish(nil) // generation 1 again: no news
+	s.publish(nil) // generation 1 again: no new rows
 	if st := r.Status()[0]; st.Meta.Generation != 1 || st.Rows != 1 {
 		t.Errorf("status %+v", st)
 	}

@@ -22,7 +22,7 @@ import (
 const (
 	maxFiles   = 30 // not counting tests
 	maxCircle  = 9  // files that reach each other by the names they use
-	maxMethods = 40 // of a type, promoted ones included
+	maxMethods = 40 // the methods of a type, including promoted ones
 )
 
 // TestArchitecture: packages stay small, a reader can read their files one after another, and no

@@ -25,7 +25,7 @@ type running struct {
 	store       origin.Store
 	program     *program
 	base, admin string
-	key         string // sane sends it
+	key         string // the API key that sane sends
 }
 
 // runProgram serves a store of three activities and stops at the end of the test.

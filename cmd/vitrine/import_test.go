@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// importResult runs the import command and returns its exit code and what it printed.
+// importResult runs the import command and returns its exit code and output.
 func importResult(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -35,8 +35,8 @@ func TestImportCommand(t *testing.T) {
 		name   string
 		args   []string
 		code   int
-		stdout string // its beginning
-		stderr string // a part of it
+		stdout string // the beginning of the output
+		stderr string // a part of the errors
 	}{
 		{"import", []string{good}, 0, "things: documents 3, inserted 2, replaced 0, duplicate 1, skipped 0, removed 0\ntotal: collections 1, stored 2, time ",
 			"note: things: 1 documents share their _id with a later one, which was stored instead; the first is at " + good + ": line 2\n"},

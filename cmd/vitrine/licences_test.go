@@ -24,7 +24,7 @@ type linked struct{ Path, Version, Dir string }
 func linkedModules(t *testing.T) []linked {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{with or .Replace .}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
-	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // as for a release
+	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // the platform of a release
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -314,7 +314,7 @@ func (d *damaged) error(err error) {
 	}
 }
 
-// records reads the source collections in every way and counts what it finds.
+// records reads the source collections in every way and counts the records.
 func (d *damaged) records(s *bolt.Store) (n int) {
 	ctx := d.t.Context()
 	for _, name := range damageSources {

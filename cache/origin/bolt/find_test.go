@@ -62,7 +62,7 @@ func TestFindByID(t *testing.T) {
 		name   string
 		filter bson.D
 		want   []int32
-		reads  int // at most so many transactions
+		reads  int // the largest number of transactions
 	}{
 		{"equal", bson.D{{Key: "_id", Value: 4000}}, []int32{4000}, 2},
 		{"$eq", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: 4000}}}}, []int32{4000}, 2},

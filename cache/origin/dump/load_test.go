@@ -62,7 +62,7 @@ func (m *memory) Retain(_ context.Context, collection string, keep func(bson.Raw
 	return before - len(m.docs[collection]), nil
 }
 
-// contents lists what is stored, each as "collection{…}", by collection.
+// contents lists the documents stored, each as "collection{…}", by collection.
 func (m *memory) contents() []string {
 	var out []string
 	for collection, docs := range m.docs {
@@ -115,7 +115,7 @@ func TestLoad(t *testing.T) {
 		{name: "bad ones skipped", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")}, opts: dump.LoadOptions{SkipBad: true},
 			want:  append([]string{`a{"_id":1}`, `a{"_id":2}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Skipped: 2, Inserted: 1, Replaced: 1}}},
-		{name: "what could not be read may be what is stored", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":9"), "z.jsonl": []byte(`{"_id":2}`)},
+		{name: "a collection with a bad document keeps its old ones", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":9"), "z.jsonl": []byte(`{"_id":2}`)},
 			opts: dump.LoadOptions{SkipBad: true, Drop: true},
 			want: []string{`a{"_id":1}`, `a{"_id":9,"old":true}`, `z{"_id":2}`},
 			tally: []dump.Tally{{Collection: "a", Documents: 1, Skipped: 1, Replaced: 1, Kept: true},

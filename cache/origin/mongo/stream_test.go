@@ -55,7 +55,7 @@ func TestWatchIdle(t *testing.T) {
 type replica struct {
 	quiet   int64  // empty batches
 	views   []any  // answer to listCollections
-	field   string // which names the collection in the change
+	field   string // the field that names the collection
 	batches atomic.Int64
 	streams atomic.Int64
 }

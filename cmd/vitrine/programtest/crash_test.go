@@ -20,7 +20,7 @@ import (
 
 // These variables set the rounds of the long forms; without them there are a few.
 const (
-	crashEnv     = "VITRINE_TEST_CRASHES"      // of the embedded store
+	crashEnv     = "VITRINE_TEST_CRASHES"      // for the embedded store
 	wireCrashEnv = "VITRINE_TEST_WIRE_CRASHES" // over the wire
 )
 
@@ -166,7 +166,7 @@ func roundOfRows(rows map[string][]byte) (round int, err error) {
 // watch sends a server every request, again and again, until ctx ends or the server is gone. None
 // of its views may go back. It returns the number of answers.
 func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int) {
-	floor := map[string]int{} // of this server; others may be ahead
+	floor := map[string]int{} // what this server has shown; others may be ahead
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	for questions := k.institute.questions(); ctx.Err() == nil; {

@@ -32,7 +32,7 @@ func TestKilledOverTheWire(t *testing.T) {
 	for i := 0; i < rounds && !t.Failed(); i++ {
 		kind := rand.IntN(4)
 		if rounds < 8 {
-			kind = i // so that a few rounds have one of each
+			kind = i // even a few rounds have every kind
 		}
 		switch kind {
 		case 0:

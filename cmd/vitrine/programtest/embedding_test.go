@@ -27,9 +27,9 @@ const (
 	embeddingDoc = "../../../docs/embedding.md"
 	docHost      = "https://data.institute.example" // the server of lists in the document
 	docUnit      = "/unit/BIO"                      // a unit in the document
-	demoUnit     = "/unit/ECO"                      // and one that the demo has
-	snippetLines = 15                               // at most
-	listMark     = `class="vl-list"`                // in every fragment
+	demoUnit     = "/unit/ECO"                      // a unit of the demo
+	snippetLines = 15                               // the most lines of a snippet
+	listMark     = `class="vl-list"`                // every fragment has it
 )
 
 // listHost is a running demo.

@@ -85,7 +85,7 @@ func (g *group) until(what string, come func() bool) {
 // has ended.
 func (g *group) rested(since time.Time) {
 	g.t.Helper()
-	since = since.Truncate(time.Millisecond) // as the store keeps times
+	since = since.Truncate(time.Millisecond) // stores keep times in milliseconds
 	g.until("all jobs have run", func() bool {
 		meta, err := g.store.Meta(g.t.Context(), rules.ViewSpectrum)
 		return err == nil && meta.Health.Started.After(since)

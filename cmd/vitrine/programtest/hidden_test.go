@@ -57,7 +57,7 @@ func TestHiddenByDefault(t *testing.T) {
 			t.Errorf("the operator does not see hidden fields of %s: %s", name, out)
 		}
 	}
-	const citations = `"print":"Moth ` // of the rule
+	const citations = `"print":"Moth ` // the beginning of the rule's citations
 	if out := vitrine(t, dir, "query", "--config", config); strings.Contains(out, citations+secretMail) || !strings.Contains(out, citations) {
 		t.Errorf("a rule shows a hidden field: %s", out)
 	}

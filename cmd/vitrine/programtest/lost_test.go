@@ -47,7 +47,7 @@ func (s *server) until(path string, words ...string) (status int, body string) {
 	return status, body
 }
 
-// serves waits until a server shows so many activities.
+// serves waits until a server shows a number of activities.
 func (s *server) serves(want int) {
 	s.t.Helper()
 	await(s.t, fmt.Sprintf("%d activities are served", want), func() string {

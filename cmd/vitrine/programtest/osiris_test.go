@@ -145,7 +145,7 @@ func TestOsirisSessions(t *testing.T) {
 	for user, sees := range map[string]bool{
 		"ada": true,  // has the role editor
 		"ben": true,  // takes part in the editorial
-		"cid": false, // does neither
+		"cid": false, // has neither the role nor a part in the editorial
 	} {
 		token, err := auth.MintToken(user, []byte("secret"), auth.SessionOptions{}, time.Now(), time.Hour)
 		if err != nil {

@@ -147,7 +147,7 @@ func TestServeRefuses(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string
-		want string // part of the message
+		want string // a part of the message
 	}{
 		{"a port in use", []string{"--store", "bolt://one.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
 		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "one.db"},

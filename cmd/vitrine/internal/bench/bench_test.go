@@ -114,7 +114,7 @@ func TestFiltersFindSomething(t *testing.T) {
 		}
 		rows = append(rows, row)
 	}
-	least := map[string]int{"filter-equality": 2, "filter-elem": 10} // of 40: conjunctions
+	least := map[string]int{"filter-equality": 2, "filter-elem": 10} // out of 40; lower, as these are conjunctions
 	dice := dice()
 	for _, c := range cases() {
 		if c.Filter == "" || !c.Fresh {

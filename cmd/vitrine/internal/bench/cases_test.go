@@ -61,7 +61,7 @@ func TestDraw(t *testing.T) {
 	tests := []struct {
 		name  string
 		words *vocabulary
-		want  int // of at most 50
+		want  int // the test draws at most 50
 	}{
 		{"list", few(), 1},       // always the same path
 		{"list-pages", few(), 2}, // all pages
