@@ -36,8 +36,8 @@ func TestFileContents(t *testing.T) {
 		{"lists over lines", "http:\n  cors:\n    origins:\n      - https://a.example\n      - https://b.example\n", func(c *Config) {
 			c.HTTP.CORS.Origins = []string{"https://a.example", "https://b.example"}
 		}},
-		{"entries beside the defaults", "access: {roles: {editor: [projects.view]}}\n", func(c *Config) { c.Access.Roles["editor"] = []string{"projects.view"} }},
-		{"an entry that takes the default away", "access: {roles: {admin: []}}\n", func(c *Config) { c.Access.Roles["admin"] = []string{} }},
+		{"entries in addition to the defaults", "access: {roles: {editor: [projects.view]}}\n", func(c *Config) { c.Access.Roles["editor"] = []string{"projects.view"} }},
+		{"an entry that removes the default", "access: {roles: {admin: []}}\n", func(c *Config) { c.Access.Roles["admin"] = []string{} }},
 		{"an alias for a scalar", "listen: &a ':1'\nadmin: {listen: ':2', token: *a}\n", func(c *Config) {
 			c.Listen, c.Admin.Listen, c.Admin.Token = ":1", ":2", ":1"
 		}},
@@ -71,7 +71,7 @@ func TestFileMistakes(t *testing.T) {
 		{"no YAML", "a: b: c\n", ": not YAML: mapping values are not allowed in this context"},
 		{"a tab", "log:\n\tlevel: debug\n", ":2: not YAML: found character that cannot start any token"},
 		{"an unknown alias", "listen: *x\n", ": not YAML: unknown anchor 'x' referenced"},
-		{"a second document that is no YAML", "language: de\n---\n{\n", ":3: not YAML: did not find expected node content"},
+		{"a second document that is not YAML", "language: de\n---\n{\n", ":3: not YAML: did not find expected node content"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

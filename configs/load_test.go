@@ -171,7 +171,7 @@ func TestCheckServing(t *testing.T) {
 	}
 }
 
-// TestWith: stored settings count where no source gives a value.
+// TestWith: a stored setting counts if no source sets it.
 func TestWith(t *testing.T) {
 	off := false
 	stored := Stored{

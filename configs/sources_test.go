@@ -35,7 +35,7 @@ func TestEnvironment(t *testing.T) {
 			c.Access.Types["misc"] = []string{"admin", "viewer"}
 			c.Access.Types["teaching"] = []string{}
 		}},
-		{"secret from a file, less one newline", []string{"VITRINE_AUTH_API_KEY_FILE=" + secret}, func(c *Config) { c.Auth.APIKey = "from file\n" }},
+		{"secret from a file, without its last newline", []string{"VITRINE_AUTH_API_KEY_FILE=" + secret}, func(c *Config) { c.Auth.APIKey = "from file\n" }},
 		{"keys that end in FILE", []string{"VITRINE_RULES_FILE=r.yml", "VITRINE_CATALOG_FILE=t.json"}, func(c *Config) {
 			c.Rules.File, c.Catalog.File = "r.yml", "t.json"
 		}},
@@ -63,7 +63,7 @@ func TestBadEnvironment(t *testing.T) {
 		{"unknown entry", "VITRINE_MATERIALIZE_SCHEDULE=person=@daily", "VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule.person: unknown key, did you mean persons?"},
 		{"entry without name", "VITRINE_ACCESS_TYPES==admin", "VITRINE_ACCESS_TYPES: access.types.: an entry needs a name"},
 		{"no such file", "VITRINE_ADMIN_TOKEN_FILE=absent", "VITRINE_ADMIN_TOKEN_FILE: admin.token: cannot be read from absent: no such file or directory"},
-		{"file for what is no secret", "VITRINE_LISTEN_FILE=x", "VITRINE_LISTEN_FILE: only secrets are read from files, and listen is not a secret"},
+		{"file for a setting that is not a secret", "VITRINE_LISTEN_FILE=x", "VITRINE_LISTEN_FILE: only secrets are read from files, and listen is not a secret"},
 		{"empty where needed", "VITRINE_STORE=", "VITRINE_STORE: store: may not be empty"},
 	}
 	for _, tt := range tests {
