@@ -115,8 +115,8 @@ func callers(t testing.TB) []caller {
 		{"a cookie from another site", keyed, "", cookie("cross-site")},
 		{"a user header from a trusted proxy", keyed, "", []string{"X-Remote-User", viewer}},
 		{"a user header from any client", wary, "", []string{"X-Remote-User", viewer}},
-		{"no session, where no keys are asked for", free, "", nil},
-		{"a session, where no keys are asked for", free, "", session(linked)},
+		{"no session, where no keys are required", free, "", nil},
+		{"a session, where no keys are required", free, "", session(linked)},
 	}
 }
 

@@ -25,7 +25,7 @@ func TestBracketReadings(t *testing.T) {
 		{"a number with an exponent", "filter[year]=2.021e3", "1"},
 		{"a code matches only as text", "filter[code]=007", "42"},
 		{"and is no number", "filter[room]=007", ""},
-		{"a number that is one", "filter[room]=7", "42"},
+		{"a value that reads as a number", "filter[room]=7", "42"},
 		{"a boolean", "filter[flag]=true", "42"},
 		{"null matches null and missing", "filter[year]=null", "42 b"},
 		{"two fields", "filter[type]=publication&filter[year]=2022", "2 3 5"},

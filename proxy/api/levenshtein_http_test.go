@@ -29,7 +29,7 @@ func TestLevenshtein(t *testing.T) {
 		{"exactly 50 %", "worxyz4", answer("50", world, "world")},
 		{"46 % is reported as 0, and selected", "worxyz45", answer("0", world, "world")},
 		{"nothing in common", "1234567", answer("0", "", "")},
-		{"nothing but a tag", "<i></i>", answer("0", "", "")},
+		{"only a tag", "<i></i>", answer("0", "", "")},
 		{"characters, not bytes", "GRÖSSE", `{"similarity":0,"id":"named","title":"größe &amp; übermaß"}`},
 		{"references stay", "größe &amp; übermaß", `{"similarity":100,"id":"named","title":"größe &amp; übermaß"}`},
 	}

@@ -138,13 +138,13 @@ func TestSpectrumAccess(t *testing.T) {
 		status, rows   int
 	}{
 		{"no keys", anonymous, "", "", "", nil, 200, 2},
-		{"the API's key is not asked", anonymous, "Api", "", "", nil, 200, 2},
+		{"the API's key is not required", anonymous, "Api", "", "", nil, 200, 2},
 		{"no key", anonymous, "Api", "Portfolio", "", nil, 403, 0},
 		{"the API's key", anonymous, "Api", "Portfolio", "?apikey=Api", nil, 403, 0},
 		{"the API's key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Api"}, 403, 0},
 		{"the key", anonymous, "Api", "Portfolio", "?apikey=Portfolio", nil, 200, 2},
 		{"the key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Portfolio"}, 200, 2},
-		{"a right header beside a wrong parameter", anonymous, "", "Portfolio", "?apikey=x", []string{"X-API-Key", "Portfolio"}, 200, 2},
+		{"a right header and a wrong parameter", anonymous, "", "Portfolio", "?apikey=x", []string{"X-API-Key", "Portfolio"}, 200, 2},
 		{"keys are case-sensitive", anonymous, "", "Portfolio", "?apikey=portfolio", nil, 403, 0},
 		{"session instead of a key", anonymous, "", "Portfolio", "", bearer("bob"), 200, 2},
 		{"no session, no permission", head, "", "", "", nil, 200, 0},
@@ -152,7 +152,7 @@ func TestSpectrumAccess(t *testing.T) {
 		{"session without permission", head, "", "", "", bearer("bob"), 200, 0},
 		{"session of an unknown user", head, "", "", "", bearer("stranger"), 200, 0},
 		{"session with permission", head, "", "", "", bearer("ada"), 200, 2},
-		{"session with permission beside a wrong key", head, "", "Portfolio", "?apikey=x", bearer("ada"), 403, 0},
+		{"session with permission and a wrong key", head, "", "Portfolio", "?apikey=x", bearer("ada"), 403, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,11 +50,11 @@ func TestWhoIsMeant(t *testing.T) {
 		{"a username that looks like an ObjectID is one", "66c000000000000000000014", "Mallory"},
 		{"username with encoded characters", "d%20e%2F%C3%A9", "Dee"},
 		{"usernames are case-sensitive", "Ada", ""},
-		{"an _id that is no ObjectID", "plain", ""},
+		{"an _id that is not an ObjectID", "plain", ""},
 		{"not trimmed", "ada%20", ""},
 		{"an unknown ObjectID", "66c0000000000000000000ff", ""},
 		{"one digit too few", "66c00000000000000000001", ""},
-		{"null is no username", "null", ""},
+		{"null is not a username", "null", ""},
 		{"a filter is a name", "%7B%22$ne%22:1%7D", ""},
 		{"NUL", "ada%00", ""},
 		{"very long", strings.Repeat("a", 5000), ""},
@@ -186,8 +186,8 @@ func person(t testing.TB, id, username string) bson.Raw {
 	return doc
 }
 
-// TestNewcomer: a person who is not in the view is read from the source once in a while; so is the
-// fact that there is no such person.
+// TestNewcomer: a person who is not in the view is read from the source and cached for a while; so is
+// the fact that there is no such person.
 func TestNewcomer(t *testing.T) {
 	const id = "66c0000000000000000000aa"
 	source := &proxytest.Records{}

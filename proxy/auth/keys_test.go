@@ -36,22 +36,22 @@ func TestKeys(t *testing.T) {
 		{"right parameter", keyed, "apikey=Right", nil, 200},
 		{"wrong parameter", keyed, "apikey=Wrong", nil, 403},
 		{"keys are case-sensitive", keyed, "apikey=right", nil, 403},
-		{"a prefix is no key", keyed, "apikey=Righ", nil, 403},
+		{"a prefix of the key is not the key", keyed, "apikey=Righ", nil, 403},
 		{"empty parameter", keyed, "apikey=", nil, 403},
 		{"parameter as a list", keyed, "apikey[]=Right", nil, 403},
 		{"parameters are case-sensitive", keyed, "APIKEY=Right", nil, 403},
 		{"right header", keyed, "", []string{"X-API-Key", "Right"}, 200},
 		{"wrong header", keyed, "", []string{"X-API-Key", "Wrong"}, 403},
 		{"empty header", keyed, "", []string{"X-API-Key", ""}, 403},
-		{"right header beside a wrong parameter", keyed, "apikey=Wrong", []string{"X-API-Key", "Right"}, 200},
-		{"right parameter beside a wrong header", keyed, "apikey=Right", []string{"X-API-Key", "Wrong"}, 200},
+		{"right header and a wrong parameter", keyed, "apikey=Wrong", []string{"X-API-Key", "Right"}, 200},
+		{"right parameter and a wrong header", keyed, "apikey=Right", []string{"X-API-Key", "Wrong"}, 200},
 		{"session instead of a key", keyed, "", []string{"Authorization", bearer}, 200},
-		{"session beside a wrong key", keyed, "apikey=Wrong", []string{"Authorization", bearer}, 403},
-		{"session beside a right key", keyed, "apikey=Right", []string{"Authorization", bearer}, 200},
+		{"session and a wrong key", keyed, "apikey=Wrong", []string{"Authorization", bearer}, 403},
+		{"session and a right key", keyed, "apikey=Right", []string{"Authorization", bearer}, 200},
 		{"a broken token", keyed, "", []string{"Authorization", bearer + "x"}, 403},
-		{"the key is no bearer token", keyed, "", []string{"Authorization", "Bearer Right"}, 403},
+		{"the key is not a bearer token", keyed, "", []string{"Authorization", "Bearer Right"}, 403},
 		{"no key configured", free, "", nil, 200},
-		{"no key configured, some given", free, "apikey=anything", nil, 200},
+		{"no key configured, some sent", free, "apikey=anything", nil, 200},
 	}
 	for _, endpoint := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=Soil"} {
 		for _, tt := range tests {
@@ -190,7 +190,7 @@ func TestVisibility(t *testing.T) {
 		{"an apikey parameter lifts it", "ada", "apikey=x", all},
 		{"a filter cannot undo it", "ada", "filter[type]=review", "a"},
 		{"another user's own are restricted too", "ada", "page=my-activities&user=bob", "8 2 3"},
-		{"one's own are not", "bob", "page=my-activities", "8 9 2 3"},
+		{"one's own are not restricted", "bob", "page=my-activities", "8 9 2 3"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

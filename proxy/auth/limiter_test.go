@@ -22,10 +22,10 @@ func TestLimiter(t *testing.T) {
 	}{
 		{"an unknown client has all", 0, ada, false, auth.Level{Left: 2}},
 		{"the first", 0, ada, true, auth.Level{Left: 1, Full: 15 * time.Second}},
-		{"looking takes none", 0, ada, false, auth.Level{Left: 1, Full: 15 * time.Second}},
+		{"a check takes no token", 0, ada, false, auth.Level{Left: 1, Full: 15 * time.Second}},
 		{"the second", 0, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},
 		{"the third has to wait", 0, ada, true, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
-		{"what waits takes none", 0, ada, false, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
+		{"a refused request takes no token", 0, ada, false, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
 		{"another client", 0, bob, true, auth.Level{Left: 1, Full: 15 * time.Second}},
 		{"not quite yet", 14 * time.Second, ada, true, auth.Level{Wait: time.Second, Full: 16 * time.Second}},
 		{"a drop came back", 15 * time.Second, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},

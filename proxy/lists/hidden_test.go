@@ -93,8 +93,8 @@ func TestHiddenRecordsAreNowhere(t *testing.T) {
 			t.Errorf("%s has %d items, want %d", list, got, want)
 		}
 	}
-	// A citation keeps the name of a hidden person and the title of a hidden record, but no link to
-	// them. A year stored as text counts as the number.
+	// A citation keeps the names of hidden persons and the text of links to hidden records, but not
+	// the links. A year stored as text counts as the number.
 	one := getList(s, "/lists/activities.json?year=1999&q=plugh")
 	if one.Count != 1 || !strings.Contains(one.Items[0].HTML, "by Nowak, N., see that and <a") || !strings.Contains(one.Items[0].HTML, "href='https://data.example/items/shown-1'") {
 		text, _ := json.Marshal(one.Items)

@@ -195,7 +195,7 @@ func HostileFor(t testing.TB, short time.Duration) time.Duration {
 }
 
 // Exchange sends a request on a connection of its own and reads everything. It half-closes a request with a whole
-// header only after the answer, because before that it would count as gone.
+// header only after the answer, because before that the server would think that the client has left.
 func (l *Live) Exchange(t *testing.T, request string) (first Response, rest string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", l.Addr)

@@ -142,7 +142,7 @@ func TestTricklingReader(t *testing.T) {
 }
 
 // TestUnwoundRowsStream: unwound rows are counted first, then made while they are sent: the server
-// holds none of them, and a page far behind costs only its own rows.
+// holds none of them, and a page at a large offset costs only its own rows.
 func TestUnwoundRowsStream(t *testing.T) {
 	const papers, authors, units, topics = 4, 3000, 5, 4
 	store := collaborations(t, papers, authors, units, topics)

@@ -236,7 +236,7 @@ func TestCacheHeaders(t *testing.T) {
 			"public, " + shared, "Accept-Encoding, Authorization, Cookie"},
 		{"to a session", func(o *proxy.Options) { o.Auth.Session.Secret = secret }, []string{"Authorization", "Bearer " + proxytest.Token(t, "ada", secret)},
 			"private, max-age=60", "Accept-Encoding, Authorization"},
-		{"to a cookie that does not count", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" },
+		{"with a cookie that does not count", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" },
 			[]string{"Cookie", "c=" + proxytest.Token(t, "ada", secret), "Sec-Fetch-Site", "cross-site"}, "private, max-age=60", "Accept-Encoding, Authorization, Cookie"},
 	}
 	for _, tt := range tests {
