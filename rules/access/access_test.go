@@ -29,7 +29,7 @@ func TestMay(t *testing.T) {
 		{"a role brings its permission", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProjectsView, true},
 		{"and no other", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProposalsView, false},
 		{"roles add up", access.Viewer{User: "ada", Roles: []string{"viewer", "admin"}}, access.ProposalsView, true},
-		{"an unknown role brings nothing", access.Viewer{User: "ada", Roles: []string{"Admin"}}, access.ProposalsView, false},
+		{"an unknown role has no permissions", access.Viewer{User: "ada", Roles: []string{"Admin"}}, access.ProposalsView, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func TestAppend(t *testing.T) {
 		{"end as a date", "end", `{"$date":"2022-07-01T00:00:00Z"}`, "en", `"01.07.2022"`},
 		{"start as text", "start", `"2022-07-01"`, "en", `"01.07.2022"`},
 		{"start in words", "start", `"<b>soon</b>"`, "en", `"<b>soon</b>"`},
-		{"start of nothing", "start", `{"hour":1}`, "en", `"-"`},
+		{"start of a missing date", "start", `{"hour":1}`, "en", `"-"`},
 		{"funding numbers", "funding_number", `["A 1","<b>",7]`, "en", `"A 1, &lt;b&gt;, 7"`},
 		{"one funding number", "funding_number", `7`, "en", `7`},
 		{"units", "units", `["MOTH","LAMP"]`, "de", `"MOTH, LAMP"`},

@@ -153,7 +153,7 @@ func TestAgainstDriver(t *testing.T) {
 	})
 }
 
-// hasLone reports whether an object in the value has the key as its only one.
+// hasLone reports whether an object in the value begins with the key.
 func hasLone(v any, key string) bool {
 	switch v := v.(type) {
 	case bson.D:

@@ -184,9 +184,9 @@ func TestDigest(t *testing.T) {
 	}{
 		{name: "nothing", same: true},
 		{name: "later that day", now: now.Add(12*time.Hour - 1), same: true},
-		{name: "fields that no mark has", change: func(g *given) { g.person = `{"mail":"a","username":"ann","last":"Ada"}` }, same: true},
+		{name: "fields that marks do not depend on", change: func(g *given) { g.person = `{"mail":"a","username":"ann","last":"Ada"}` }, same: true},
 		{name: "another spelling of the filter", change: func(g *given) { g.public = " " + public }, same: true},
-		{name: "the default said", change: func(g *given) { g.topics = "catalog.topics" }, same: true},
+		{name: "the default written out", change: func(g *given) { g.topics = "catalog.topics" }, same: true},
 		{name: "the next day", now: now.Add(12 * time.Hour)},
 		{name: "another zone", now: now.In(time.FixedZone("", 3600))},
 		{name: "another filter", change: func(g *given) { g.public = `{"hide":{"$ne":true}}` }},

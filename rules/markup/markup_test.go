@@ -64,7 +64,7 @@ func TestCleanTakesAway(t *testing.T) {
 		{"a class that is not listed", `<a class='ph modal vw-100' href='/x'>y</a>`, `<a href="/x">y</a>`},
 		{"a class that only begins like one", `<b class='phx'>y</b><b class='text'>z</b>`, `<b>y</b><b class="text">z</b>`},
 		{"a relation that gives the page away", `<a href='/x' target='_blank' rel='opener'>y</a>`, `<a href="/x" target="_blank">y</a>`},
-		{"beside a good one", `<a href='/x' rel='noopener opener'>y</a>`, `<a href="/x">y</a>`},
+		{"together with a good one", `<a href='/x' rel='noopener opener'>y</a>`, `<a href="/x">y</a>`},
 		{"link with spaces", `<a class='colorless' href=' /profile/name with space '>x</a>`, `<a class="colorless" href="/profile/name%20with%20space">x</a>`},
 		{"link with spaces, in double quotes", `<A HREF = "https://a.org/b c?d e">x</A>`, `<a href="https://a.org/b%20c?d%20e">x</a>`},
 		{"javascript link with spaces", `<a href=" java script:alert( 1 )">x</a>`, "<a>x</a>"},
@@ -367,13 +367,13 @@ func TestPathSegment(t *testing.T) {
 // TestCleanBalances: elements are closed in order, whatever their order in the input.
 func TestCleanBalances(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"several left open", "<p><b><i>x", "<p><b><i>x</i></b></p>"},
+		{"several unclosed elements", "<p><b><i>x", "<p><b><i>x</i></b></p>"},
 		{"outer closed first", "<div><b>x</div>y</b>", "<div><b>x</b></div>y"},
 		{"the innermost of two", "<b>1<b>2</b>3", "<b>1<b>2</b>3</b>"},
 		{"closed twice", "<b>x</b></b>y", "<b>x</b>y"},
 		{"self-closing", "a<b/>b", "ab"},
 		{"line breaks", "a<br></br>b<BR/>c", "a<br>b<br>c"},
-		{"an element that goes, with others in it", "<h1><b>x</h1>y", "<b>xy</b>"},
+		{"a removed element with others in it", "<h1><b>x</h1>y", "<b>xy</b>"},
 		{"text with signs", "a > b < c & d", "a &gt; b &lt; c &amp; d"},
 		{"a comment within an element", "<b>x<!-- </b> -->y", "<b>xy</b>"},
 	} {
@@ -404,8 +404,8 @@ func TestCleanAttributes(t *testing.T) {
 		{"other data", "<b data-x='1'>", false},
 		{"style", "<b style='x'>", false},
 		{"id", "<b id='x'>", false},
-		{"href of what is no link", "<b href='/x'>", false},
-		{"target of what is no link", "<b target='_blank'>", false},
+		{"href of an element that is not a link", "<b href='/x'>", false},
+		{"target of an element that is not a link", "<b target='_blank'>", false},
 		{"target", "<a href='/x' target='_blank'>", true},
 		{"named target", "<a href='/x' target='frame'>", false},
 		{"relations", "<a href='/x' rel='noopener noreferrer nofollow'>", true},

@@ -20,7 +20,7 @@ func TestEdits(t *testing.T) {
 	}{
 		{"set in place", `{"a": 1, "b": "x", "c": 3}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2,"c":3}`},
 		{"set at the end", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2}`},
-		{"set in nothing", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"b":2}`},
+		{"set in an empty document", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"b":2}`},
 		{"put an _id", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
 		{"put another _id", `{"a": 1, "_id": 7}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
 		{"project", `{"a": 1, "_id": 7, "b": 2}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, []string{"b"}) }, `{"_id":7,"b":2}`},

@@ -52,7 +52,7 @@ func TestQuarter(t *testing.T) {
 		{"impossible day", `{"start_date": "2023-02-31"}`, "2023Q1"},
 		{"words", `{"start_date": "in spring", "end_date": "2023-01-01"}`, ""},
 		{"nothing", `{}`, ""},
-		{"nothing but running", `{"end_date": null}`, ""},
+		{"only running", `{"end_date": null}`, ""},
 		{"year out of range", `{"year": 123456, "month": 1}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

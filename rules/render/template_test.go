@@ -182,7 +182,7 @@ func TestParseFileErrors(t *testing.T) {
 		{"unknown template", valid + "types: {x: {templates: {prnt: a}}}\n", "test.yaml:20: types.x.templates.prnt: unknown template"},
 		{"unknown key of a type", valid + "types: {x: {lable: a}}\n", "test.yaml:20: types.x.lable: unknown key"},
 		{"unknown language", valid + "types: {x: {label: {fr: a}}}\n", "test.yaml:20: types.x.label.fr: unknown key"},
-		{"template that is none", valid + "types: {x: {templates: {print: [a]}}}\n", "types.x.templates.print: want text"},
+		{"malformed template", valid + "types: {x: {templates: {print: [a]}}}\n", "types.x.templates.print: want text"},
 		{"bad icon", valid + "types: {x: {icon: \"a' b\"}}\n", "types.x.icon: \"a' b\" is not an icon's name"},
 		{"key twice", valid + "types: {x: {}, x: {}}\n", "types.x: given twice"},
 		{"unknown kind", strings.Replace(valid, "note: text", "note: words", 1), `test.yaml:4: fields.note: unknown kind "words"`},

@@ -55,13 +55,13 @@ func TestClosest(t *testing.T) {
 		want        answer
 	}{
 		{"equal, the first of two", "Deep learning for cats", answer{1, 22, 100}},
-		{"tags of the asked title count nothing", "<b>deep</b> learning for cats", answer{1, 22, 100}},
+		{"tags in the query do not count", "<b>deep</b> learning for cats", answer{1, 22, 100}},
 		{"most characters, not most percent", "cats", answer{1, 4, percentOf(4, 4, 22)}},
 		{"a long title takes more", "care cats", answer{3, 9, percentOf(9, 9, 58)}},
 		{"characters of another script", "研究数据", answer{4, 2, percentOf(2, 4, 5)}},
 		{"nothing in common", "ЖЖЖ", answer{-1, 0, 0}},
 		{"nothing asked", "", answer{-1, 0, 0}},
-		{"nothing but tags asked", "<i></i>", answer{-1, 0, 0}},
+		{"a query of only tags", "<i></i>", answer{-1, 0, 0}},
 	}
 	c := NewCorpus(slices.Values(titles))
 	for _, tt := range tests {

@@ -32,14 +32,14 @@ func TestVisibleUnits(t *testing.T) {
 		{"level 0", []string{`{"id":"A","parent":"R","level":0}`}, []any{}},
 		{"level 0 as double", []string{`{"id":"A","parent":"R","level":0.0}`}, []any{}},
 		{"no level", []string{`{"id":"A","parent":"R"}`}, []any{"A"}},
-		{"level in text says nothing", []string{`{"id":"A","parent":"R","level":"0"}`}, []any{"A"}},
+		{"level as text is ignored", []string{`{"id":"A","parent":"R","level":"0"}`}, []any{"A"}},
 		{"parent missing", []string{`{"id":"A","level":1}`}, []any{}},
 		{"parent null", []string{`{"id":"A","parent":null,"level":1}`}, []any{}},
 		{"parent empty", []string{`{"id":"A","parent":"","level":1}`}, []any{}},
 		{"parent by ObjectID", []string{`{"id":"A","parent":` + oid(1) + `}`}, []any{"A"}},
 		{"hidden", []string{`{"id":"A","parent":"R","hide":true}`}, []any{}},
 		{"not hidden", []string{`{"id":"A","parent":"R","hide":false}`}, []any{"A"}},
-		{"hide is no boolean", []string{`{"id":"A","parent":"R","hide":1}`}, []any{"A"}},
+		{"hide is not a boolean", []string{`{"id":"A","parent":"R","hide":1}`}, []any{"A"}},
 		{"unknown", nil, []any{}},
 		{"without id", []string{`{"parent":"R"}`, `{"id":null,"parent":"R"}`}, []any{}},
 		{"each other's parents", []string{`{"id":"A","parent":"B","level":2}`, `{"id":"B","parent":"A","level":2}`}, []any{"A", "B"}},
@@ -65,7 +65,7 @@ func TestVisiblePersons(t *testing.T) {
 		want    []any
 	}{
 		{"active", []string{`{"username":"ada","is_active":true,"displayname":"Ada"}`}, []any{"Ada"}},
-		{"active unless said otherwise", []string{`{"username":"ada","displayname":"Ada"}`}, []any{"Ada"}},
+		{"active by default", []string{`{"username":"ada","displayname":"Ada"}`}, []any{"Ada"}},
 		{"active null", []string{`{"username":"ada","is_active":null,"displayname":"Ada"}`}, []any{"Ada"}},
 		{"left", []string{`{"username":"ada","is_active":false,"displayname":"Ada"}`}, []any{}},
 		{"hidden", []string{`{"username":"ada","hide":true,"displayname":"Ada"}`}, []any{}},
@@ -126,8 +126,8 @@ func TestRecentActivities(t *testing.T) {
 	}{
 		{"five years back", []string{scored(1, "2021", "0.9"), scored(2, "2020", "0.9"), scored(3, "2026", "0.9"), scored(4, "2027", "0.9")}, []any{"4", "3", "1"}},
 		{"high scores", []string{scored(1, "2024", "0.8"), scored(2, "2024", "0.7999"), scored(3, "2024", "1"), scored(4, "2024", `{"$numberDouble":"NaN"}`)}, []any{"1", "3"}},
-		{"scores that are none", []string{scored(1, "2024", `"0.9"`), scored(2, "2024", "null"), scored(3, "2024", "true")}, []any{}},
-		{"years that are none", []string{scored(1, `"2024"`, "0.9"), scored(2, "null", "0.9"), scored(3, "2024.5", "0.9")}, []any{}},
+		{"scores that are not numbers", []string{scored(1, "2024", `"0.9"`), scored(2, "2024", "null"), scored(3, "2024", "true")}, []any{}},
+		{"years that are not integers", []string{scored(1, `"2024"`, "0.9"), scored(2, "null", "0.9"), scored(3, "2024.5", "0.9")}, []any{}},
 		{"by year, then id", []string{scored(3, "2024", "0.8"), scored(1, "2023", "1"), scored(2, "2024", "0.9")}, []any{"2", "3", "1"}},
 	}
 	for _, tt := range tests {

@@ -135,11 +135,11 @@ func TestSourceFilter(t *testing.T) {
 		{"affiliated in text", `{"affiliated":"true","catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
 		{"no topics", `{"affiliated":true,"catalog":{"topics":[]}}`, 0, 0},
 		{"topics missing", `{"affiliated":true,"catalog":{}}`, 0, 0},
-		{"catalog is no document", `{"affiliated":true,"catalog":[{"topics":[{"id":"T1"}]}]}`, 0, 0},
+		{"catalog is not a document", `{"affiliated":true,"catalog":[{"topics":[{"id":"T1"}]}]}`, 0, 0},
 		{"topics is a document", `{"affiliated":true,"catalog":{"topics":{"id":"T1"}}}`, 0, 0},
 		{"the same topic twice", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"},{"id":"T1"}]}}`, 1, 2},
-		{"elements that are no assignments", `{"affiliated":true,"catalog":{"topics":[null,"T1",["T1"],{"id":1},{"id":""},{"name":"x"}]}}`, 1, 0},
-		{"a dotted key is no path", `{"affiliated":true,"catalog.topics":[{"id":"T1"}]}`, 0, 0},
+		{"elements that are not assignments", `{"affiliated":true,"catalog":{"topics":[null,"T1",["T1"],{"id":1},{"id":""},{"name":"x"}]}}`, 1, 0},
+		{"a dotted key is not a path", `{"affiliated":true,"catalog.topics":[{"id":"T1"}]}`, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -233,9 +233,9 @@ func TestLabelsAreOfTheNewestAssignment(t *testing.T) {
 	}{
 		{"the greatest year", []string{assigned(9, "2020", "old"), assigned(1, "2024", "new")}, "new"},
 		{"of equal years the greatest id", []string{assigned(2, "2024", "greater"), assigned(1, "2024", "less")}, "greater"},
-		{"any year before none", []string{assigned(9, "null", "none"), assigned(1, "-1", "some")}, "some"},
+		{"any year before a missing one", []string{assigned(9, "null", "none"), assigned(1, "-1", "some")}, "some"},
 		{"without years the greatest id", []string{assigned(2, "null", "greater"), assigned(1, `"2024"`, "less")}, "greater"},
-		{"a fraction is no year", []string{assigned(2, "null", "greater"), assigned(1, "2024.5", "less")}, "greater"},
+		{"a fraction is not a year", []string{assigned(2, "null", "greater"), assigned(1, "2024.5", "less")}, "greater"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -301,7 +301,7 @@ func TestRendering(t *testing.T) {
 		err        error
 		users, top int // numbers of researchers and activities in the lists
 	}{
-		{"what is stored is used", `"year":2024,"rendered":{"users":["ada"]}`, nil, nil, 1, 1},
+		{"stored values are used", `"year":2024,"rendered":{"users":["ada"]}`, nil, nil, 1, 1},
 		{"nothing stored, no rules", `"year":2024`, nil, nil, 0, 1},
 		{"users by the rules", `"year":2024`,
 			func(bson.Raw) (bson.Raw, error) { return doc(t, `{"users":["ada"]}`), nil }, nil, 1, 1},

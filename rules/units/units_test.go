@@ -75,7 +75,7 @@ func TestAnswer(t *testing.T) {
 		{"memberships without unit are of one", `{"units":[{"n":1},{"n":2}]}`, `[{"n":2,"name":"Unit not found","in_past":false}]`},
 		{"unit of another type", `{"units":[{"unit":1},{"unit":"1"},{"unit":1}]}`,
 			`[{"unit":1,"name":"Unit not found","in_past":false},{"unit":"1","name":"Unit not found","in_past":false}]`},
-		{"elements that are no memberships", `{"units":["A",null,7,["A"],{"unit":"A"}]}`, `[{"unit":"A","name":"Unit A","in_past":false}]`},
+		{"elements that are not memberships", `{"units":["A",null,7,["A"],{"unit":"A"}]}`, `[{"unit":"A","name":"Unit A","in_past":false}]`},
 		{"empty membership", `{"units":[{}]}`, `[{"name":"Unit not found","in_past":false}]`},
 		{"empty list", `{"units":[]}`, `[]`},
 		{"null", `{"units":null}`, `[]`},

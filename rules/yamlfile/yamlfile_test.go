@@ -13,7 +13,7 @@ func TestMistakes(t *testing.T) {
 		{"none", "a: {b: c}", ""},
 		{"alias", "a: &x {b: c}\nd: *x", ""},
 		{"no mapping", "- a", "f.yaml:1: expected keys and values"},
-		{"no mapping below", "a: b", "f.yaml:1: a: expected keys and values"},
+		{"the value is not a mapping", "a: b", "f.yaml:1: a: expected keys and values"},
 		{"twice", "a: {}\na: {}", "f.yaml:2: a: given twice"},
 		{"unknown", "a:\n  x: 1", "f.yaml:2: a.x: unknown key, want one of b, c"},
 		{"all", "a: {x: 1}\nd: {y: 1}", "f.yaml:1: a.x: unknown key, want one of b, c\nf.yaml:2: d.y: unknown key, want one of b, c"},

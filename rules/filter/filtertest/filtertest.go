@@ -104,7 +104,7 @@ func (g Generator) write(b *strings.Builder, text string, depth int) {
 
 // grammar makes Extended JSON. A line is a name and its alternatives, the simplest first
 // and likely ones several times; behind || stand those that nest. "-" makes nothing. A line
-// that begins with a tab goes on with the one before.
+// that begins with a tab continues the previous one.
 //
 //go:embed grammar.txt
 var grammar string
