@@ -137,7 +137,7 @@ func texts(doc []byte, f *access.Fields, above string) string {
 		case f.Hides(path):
 		case e.Type == bson.TypeEmbeddedDocument, e.Type == bson.TypeArray:
 			fmt.Fprintf(&b, "%s{%s}", path, texts(e.Data, f, path+"."))
-		case e.Type == bson.TypeCodeWithScope, e.Type == bson.TypeNull: // a type may become the other
+		case e.Type == bson.TypeCodeWithScope, e.Type == bson.TypeNull: // Strip may replace the code with null
 			b.WriteString(path)
 		default:
 			fmt.Fprintf(&b, "%s=%x ", path, e.Data)
