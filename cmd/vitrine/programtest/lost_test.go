@@ -99,7 +99,6 @@ func TestLostOverTheWire(t *testing.T) {
 		set(d, "VITRINE_MONGO_BATCH", "50")
 		set(d, "VITRINE_VIEWS_POLL", "100ms")
 	}
-	set(dir, "VITRINE_MATERIALIZE_LEASE", "3s")
 	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore the rows that the test looks at
 	set(dir, "VITRINE_MATERIALIZE_FULL", "")
 	set(filed, snapshots, "files")

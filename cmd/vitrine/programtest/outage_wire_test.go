@@ -184,6 +184,7 @@ func TestCorruptedStore(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "v.yml"), outageConfig)
+	set(dir, "VITRINE_MATERIALIZE_LEASE", "1m") // no second run in case this one loses a short lease
 	vitrine(t, dir, "materialize", "--config", "v.yml", "--store", uri+"institute")
 	o.start(t, dir, "--no-materialize")
 	o.untilServed(t)

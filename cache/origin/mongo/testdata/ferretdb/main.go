@@ -32,7 +32,8 @@ func run(dir string) error {
 		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 		Handler:   "sqlite",
-		SQLiteURL: "file:" + dir + "/",
+		// Files need not survive the machine: a busy disk then holds up no statement.
+		SQLiteURL: "file:" + dir + "/?_pragma=busy_timeout(10000)&_pragma=synchronous(off)",
 	})
 	if err != nil {
 		return fmt.Errorf("set up server: %w", err)
