@@ -56,6 +56,11 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "a b"`,
 		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "u*m"`,
 	},
+	"site.bad.yml": {
+		`site.bad.yml:2: site.title.fr: unknown key`,
+		`site.bad.yml:3: site.logo: want a web address such as https://www.example.org/logo.svg, have "/logo.svg"`,
+		`site.bad.yml:4: site.url: want a web address such as https://www.example.org/logo.svg, have "https://www.institute.example/a b"`,
+	},
 	"merge-key.bad.yml": {
 		`merge-key.bad.yml:3: cache.<<: unknown key, did you mean cache?`,
 	},

@@ -74,6 +74,7 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"template": form("a web address with {id} in it", isTemplate),
 	// The name of a header or cookie (RFC 9110: 5.6.2, token).
 	"token": form("a name without blanks and separators", httpguts.ValidHeaderFieldName),
+	"web":   form("a web address such as https://www.example.org/logo.svg", isWeb),
 	"zone":  form("a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)),
 }
 
@@ -140,6 +141,12 @@ func isOrigin(text string) bool {
 func isBase(text string) bool {
 	u, ok := webAddress(text)
 	return ok && text == u.Scheme+"://"+u.Host+u.EscapedPath() && !strings.HasSuffix(text, "/")
+}
+
+// isWeb accepts an address without characters that would have to be escaped in it.
+func isWeb(text string) bool {
+	u, ok := webAddress(text)
+	return ok && text == u.String()
 }
 
 // isPlace accepts the template of a link in a page: a web address, or a path from the root of the page's site.

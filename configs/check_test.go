@@ -129,8 +129,12 @@ func TestBundles(t *testing.T) {
 				t.Errorf("%s: no setting %s", name, path)
 				continue
 			}
-			if fmt.Sprint(s.field(&c)) == fmt.Sprint(s.field(&defaults)) || c.origins[path].String() != name {
-				t.Errorf("%s: %s = %v from %q", name, path, s.field(&c), c.origins[path])
+			origin := path
+			if s.Path == "site.title" {
+				origin += ".en" // entries of a map have places of their own
+			}
+			if fmt.Sprint(s.field(&c)) == fmt.Sprint(s.field(&defaults)) || c.origins[origin].String() != name {
+				t.Errorf("%s: %s = %v from %q", name, path, s.field(&c), c.origins[origin])
 			}
 		}
 		if len(c.origins) != len(values) {

@@ -61,6 +61,7 @@ type Config struct {
 	Catalog     struct{ TopicsPath, File, URL string } // the scholarly catalogue of topics
 	Affiliation struct{ Fields []string }              // the fields that mark an author as one of the institute's
 	Portfolio   struct{ Enabled bool }                 // the research spectrum
+	Site        Site
 	Lists       Lists
 	Citation    struct{ URL string }           // the external citation index, the only outside service that is ever contacted
 	Labels      struct{ File string }          // the names of codes
@@ -117,6 +118,12 @@ type Rules struct {
 // Shutdown configures the end of the program after SIGTERM.
 type Shutdown struct {
 	Delay, Grace time.Duration
+}
+
+// Site is the institute, as the pages of lists name it. Title is by language; Logo and URL are web addresses.
+type Site struct {
+	Title     map[string]string
+	Logo, URL string
 }
 
 // Lists configures the public lists. They show only records that Public matches.

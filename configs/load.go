@@ -165,6 +165,7 @@ type bundle map[string]string
 var demoValues = bundle{
 	"store":            "bolt://data/demo.db",
 	"access.anonymous": "portfolio-spectrum, projects.view, proposals.view",
+	"site.title":       "en=Halden Institute of Night Sciences",
 }
 
 // presets has the values that each preset changes.

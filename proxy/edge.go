@@ -16,7 +16,6 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/proxy/listener"
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -133,7 +132,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		return err
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderContentSecurityPolicy, page.Policy)
+	c.Set(fiber.HeaderContentSecurityPolicy, s.settingsOf(c).lists.Policy())
 	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
 }
 

@@ -68,7 +68,7 @@ func (p *program) check(ctx context.Context) {
 	}
 }
 
-// reload reads the configuration again and adopts its lists. Other settings keep their values, and the log names those
+// reload reads the configuration again and adopts its lists and their site. Other settings keep their values, and the log names those
 // that have changed. If anything in the configuration is invalid, nothing changes. If lists were disabled at the start,
 // reload cannot enable them, because the views lack what lists need.
 func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
@@ -78,10 +78,10 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 	}
 	begins := cfg.Lists.Enabled && !p.institute.config.Lists.Enabled
 	stale := slices.DeleteFunc(p.institute.config.Changed(cfg), func(path string) bool {
-		return strings.HasPrefix(path, "lists.") && !(begins && path == "lists.enabled")
+		return (strings.HasPrefix(path, "lists.") || strings.HasPrefix(path, "site.")) && !(begins && path == "lists.enabled")
 	})
 	cfg.Lists.Enabled = cfg.Lists.Enabled && !begins
-	next, err := newLists(cfg.Lists)
+	next, err := newLists(cfg)
 	if err != nil {
 		return err
 	}

@@ -85,14 +85,20 @@ func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 			o.Hosts = append(o.Hosts, net.JoinHostPort(host, "*"))
 		}
 	}
+	o.Site = proxylists.Site{Title: bilingual(all.Site.Title), Logo: all.Site.Logo, URL: all.Site.URL}
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
-			Slug: slug, Title: map[string]string{"en": cmp.Or(l.Title["en"], l.Title["de"]), "de": cmp.Or(l.Title["de"], l.Title["en"])}, View: l.View, Filter: l.Filter,
+			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter,
 			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}
 	return o
+}
+
+// bilingual returns a title in which each language has a text if one has.
+func bilingual(title map[string]string) map[string]string {
+	return map[string]string{"en": cmp.Or(title["en"], title["de"]), "de": cmp.Or(title["de"], title["en"])}
 }
 
 // linksOf returns the templates of links.

@@ -65,7 +65,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 		return nil, err
 	}
 	i.labels = i.labels.With(i.rules.Labels())
-	l, err := newLists(cfg.Lists)
+	l, err := newLists(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,8 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 		rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
 		s = settings{Config: i.with(stored), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}}
 	}
-	s.Lists, s.labels = i.lists.Load().Lists, s.labels.With(i.ownNames)
+	l := i.lists.Load()
+	s.Lists, s.Site, s.labels = l.Lists, l.site, s.labels.With(i.ownNames)
 	return s, nil
 }
 

@@ -12,23 +12,24 @@ import (
 	"vitrine/rules/mark"
 )
 
-// lists are the configured lists, and the rule by which rows are marked for them.
+// lists are the configured lists and their site, and the rule by which rows are marked for them.
 type lists struct {
 	configs.Lists
+	site   configs.Site
 	public *filter.Filter
 }
 
 // newLists compiles the rule. If lists are disabled, no record is public, so that no row has a mark.
-func newLists(cfg configs.Lists) (*lists, error) {
-	text := cfg.Public
-	if !cfg.Enabled {
+func newLists(cfg configs.Config) (*lists, error) {
+	text := cfg.Lists.Public
+	if !cfg.Lists.Enabled {
 		text = `{"$nor": [{}]}`
 	}
 	public, err := parseListFilter(text)
 	if err != nil {
 		return nil, fmt.Errorf("lists.public: %w", err)
 	}
-	return &lists{cfg, public}, nil
+	return &lists{cfg.Lists, cfg.Site, public}, nil
 }
 
 // parseListFilter parses a filter in the configuration of lists. The filter must not depend on the time, because rows

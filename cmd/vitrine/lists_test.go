@@ -53,6 +53,7 @@ func TestReloadedLists(t *testing.T) {
 		{"lists again", "lists:\n  named: {papers: {}}\n", "a1 a2 a3", ""},
 	}
 	for _, tt := range tests {
+		tt.file += "site: {title: {en: " + tt.name + "}}\n"
 		if err := os.WriteFile(name, []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -64,6 +65,9 @@ func TestReloadedLists(t *testing.T) {
 		}
 		if got := r.public(); got != tt.public {
 			t.Errorf("%s: public activities %q, want %q", tt.name, got, tt.public)
+		}
+		if got := r.program.settings.Site.Title["en"]; (got == tt.name) != (tt.wrong == "") {
+			t.Errorf("%s: the site's title is %q", tt.name, got)
 		}
 	}
 }

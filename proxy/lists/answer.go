@@ -128,13 +128,12 @@ func buildPage(write func(*document) (*response.Body, error)) build {
 
 // document reads the entries of a page and, for formats with facets, the facets.
 func (a *answer) document(ctx context.Context) (d *document, err error) {
-	meta := a.snap.Meta()
+	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
+	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.Heading).With(params.JSONLD))
+	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
 	d = &document{
 		List: page.List{
-			Head: page.Head{
-				Title: a.title, Lang: a.query.Text(params.Lang), Base: a.links.Base, Self: a.url("", a.asked.With(params.Heading).With(params.JSONLD)),
-				Canonical: a.canonicalURL(), AsOf: meta.Published,
-			},
+			Head:    head,
 			Heading: a.query.Number(params.Heading),
 			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.Words), Group: a.query.Text(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),

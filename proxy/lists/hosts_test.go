@@ -12,6 +12,7 @@ import (
 	"vitrine/proxy/proxytest"
 
 	"vitrine/proxy"
+	"vitrine/proxy/lists"
 )
 
 // baseless are options without lists.base_url that allow one host and those of a loopback.
@@ -136,6 +137,22 @@ func TestListBase(t *testing.T) {
 		got := getFrom(s, "evil.example", target, "*/*")
 		if !bytes.Equal(got.Body, want.Body) || target != "/" && !bytes.Contains(got.Body, []byte("https://data.example/")) || got.Header.Get("Cache-Status") != "vitrine; hit" && target != "/" {
 			t.Errorf("%s: %s %s", target, got.Status, got.Header.Get("Cache-Status"))
+		}
+	}
+}
+
+// TestSite: pages name the institute in their language and may load its logo, error pages included.
+func TestSite(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	o.Lists.Site = lists.Site{Title: map[string]string{"en": "Institute", "de": "Institut"}, Logo: "https://www.institute.example/l.svg", URL: "https://www.institute.example/"}
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+	for target, want := range map[string]string{"/?lang=de": "Institut<", "/lists?lang=en": "Institute<", "/lists/activities": "Institute<", "/lists/nix": "Institute<"} {
+		res := s.Get(target, "Accept", "text/html")
+		if !strings.Contains(string(res.Body), `src="https://www.institute.example/l.svg" alt="">`+want) {
+			t.Errorf("%s does not name the institute", target)
+		}
+		if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: https://www.institute.example;") {
+			t.Errorf("%s: %s", target, policy)
 		}
 	}
 }

@@ -43,9 +43,16 @@ type Options struct {
 	Hosts   []string
 	// Ignored has the names of parameters that trackers add to links; "*" at the end matches any rest.
 	Ignored []string
+	Site    Site
 	Links   Links // templates for the links of items; Links.Base is ignored
 	Named   []Definition
 	Cite    *cite.Mapping // how to read rows as bibliographic items; required
+}
+
+// Site is the institute, as pages name it. Empty fields are left out.
+type Site struct {
+	Title     map[string]string // by language
+	Logo, URL string            // web addresses of an image and of the institute's site
 }
 
 // Shared is what lists share with the API. Views and Now are required.
@@ -116,6 +123,7 @@ type Lists struct {
 	shared Shared         // with defaults filled in
 	public *filter.Filter // selects the rows that lists show
 	lists  []listing      // the configured lists, then the lists of whole views
+	policy string         // the Content-Security-Policy of pages
 }
 
 // New returns Lists. Errors name the invalid option.
@@ -124,7 +132,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 		return &Lists{}, nil
 	}
 	shared.Language, shared.Filter.Foreign = cmp.Or(shared.Language, "en"), false
-	l := &Lists{o: o, shared: shared}
+	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo)}
 	shown := bson.D{{Key: mark.Public, Value: true}}
 	if shared.Access != nil {
 		shown = append(shown, shared.Access.Visible(access.Viewer{})...)
@@ -148,9 +156,18 @@ func New(o Options, shared Shared) (*Lists, error) {
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }
 
+// Policy returns the Content-Security-Policy of pages.
+func (l *Lists) Policy() string { return l.policy }
+
 // Failure returns the page for an error, in the language of answers.
 func (l *Lists) Failure(status int, msg string) []byte {
-	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.shared.Language, Base: l.o.BaseURL}, msg)
+	return page.Failure(status, l.head(http.StatusText(status), l.shared.Language), msg)
+}
+
+// head returns what the heads of all pages have in common.
+func (l *Lists) head(title, lang string) page.Head {
+	s := l.o.Site
+	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL, Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}
 }
 
 // Ignores reports whether trackers add a parameter, and lists do not use it.

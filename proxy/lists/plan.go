@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -77,8 +76,10 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f format,
 	return p, nil
 }
 
-// policy is the header that pages have.
-var policy = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
+// pageHeaders are the headers of pages.
+func (l *Lists) pageHeaders() []response.Header {
+	return []response.Header{{Name: "Content-Security-Policy", Value: l.policy}}
+}
 
 // notInNames matches the characters that are left out of file names.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
@@ -86,7 +87,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 // headers returns the headers of the answer.
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" {
-		return policy
+		return l.lists.pageHeaders()
 	}
 	if l.format.suffix != ".json" {
 		all = append(all, response.Header{Name: "X-Robots-Tag", Value: "noindex"})

@@ -37,7 +37,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	if others := q.Beyond(q.Only(takes...)); len(others) > 0 {
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes %s alone, got %s", strings.Join(takes, ", "), others)
 	}
-	headers := policy
+	headers := l.pageHeaders()
 	if f.suffix == ".json" {
 		headers = nil
 	} else {
@@ -47,7 +47,8 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.shared.Language}})
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		sections, err := l.sections(ctx, base, lang, q)
-		head := page.Head{Lang: lang, Base: base, Self: address(base+path, q), AsOf: snap.Meta().Published}
+		head := l.head("", lang)
+		head.Self, head.AsOf = address(base+path, q), snap.Meta().Published
 		switch {
 		case err != nil:
 			return nil, err

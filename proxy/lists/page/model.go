@@ -6,6 +6,7 @@ import "time"
 type Head struct {
 	Title string // plain text
 	Lang  string // language of our texts: "de", or any other for English
+	Site  Site
 	// Base is the address of this server: absolute, without a slash at its end. If it is empty, URLs are paths. A page
 	// loads its files from the path of Base.
 	Base string
@@ -17,6 +18,9 @@ type Head struct {
 	Languages []Link // this page in other languages; Type is the language's code
 	AsOf      time.Time
 }
+
+// Site is the institute, as a page names it. Empty fields are left out. Logo and URL are web addresses.
+type Site struct{ Title, Logo, URL string }
 
 // List is the model of a list for Fragment and Page. The search form of Page goes to the path of Self, and the ids of a
 // fragment begin with it.

@@ -115,7 +115,8 @@ func hostileRecord() *page.Record {
 }
 
 func overview(lang string) (page.Head, []page.Section) {
-	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
+	site := page.Site{Title: "Institute of Soil", Logo: "https://www.institute.example/logo.svg", URL: "https://www.institute.example/"}
+	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf, Site: site},
 		[]page.Section{
 			{Title: "", Lists: []page.ListEntry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
 			{Title: "Units", Kind: "unit", Lists: []page.ListEntry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
@@ -126,6 +127,7 @@ func overview(lang string) (page.Head, []page.Section) {
 
 func hostileOverview() (page.Head, []page.Section) {
 	h, _ := overview(hostile)
+	h.Site = page.Site{Title: hostile, Logo: "javascript:x()", URL: "javascript:x()"}
 	lists := []page.ListEntry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1, Letter: hostile}}
 	return h, []page.Section{{Title: hostile, Lists: lists}, {Title: hostile, Kind: hostile, Lists: slices.Repeat(lists, 51)}}
 }

@@ -15,9 +15,14 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Policy is the Content-Security-Policy of all pages of this package. It allows all sites to embed them, because they
-// are also made for iframes.
-const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
+// Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It allows
+// all sites to embed them, because they are also made for iframes.
+func Policy(logo string) string {
+	if u, err := url.Parse(logo); err == nil && u.Host != "" {
+		logo = " " + u.Scheme + "://" + u.Host
+	}
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:" + logo + "; base-uri 'none'; form-action 'self'"
+}
 
 //go:embed templates
 var embedded embed.FS

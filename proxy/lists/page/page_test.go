@@ -46,6 +46,13 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestPolicy: a page may load the logo, and nothing else of other sites.
+func TestPolicy(t *testing.T) {
+	if got, own := page.Policy("https://www.institute.example/a/logo.svg"), page.Policy(""); got != strings.Replace(own, "data:", "data: https://www.institute.example", 1) {
+		t.Errorf("with a logo %s, without %s", got, own)
+	}
+}
+
 // TestMarkup: whatever the values, a document contains only our own scripts and styles, no event
 // handlers and no executable addresses, and its ids are unique.
 func TestMarkup(t *testing.T) {
@@ -74,7 +81,7 @@ func TestMarkup(t *testing.T) {
 
 // ours are the elements of our documents and of citations.
 var ours = strings.Fields(`html head meta title link script body header nav main footer section article form fieldset legend input datalist select option label button details summary
-	h1 h2 h3 h4 h5 h6 p div span ol ul li dl dt dd a b i em strong small sub sup u br time pre bdi`)
+	h1 h2 h3 h4 h5 h6 p div span ol ul li dl dt dd a b i em strong small sub sup u br time pre bdi img`)
 
 func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 	t.Helper()
