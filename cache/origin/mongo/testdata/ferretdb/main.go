@@ -29,9 +29,9 @@ func main() {
 // run serves dir on a free loopback port until standard input ends.
 func run(dir string) error {
 	server, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
-		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
-		Handler:   "sqlite",
+		Listener: ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Handler:  "sqlite",
 		// Files need not survive the machine: a busy disk then holds up no statement.
 		SQLiteURL: "file:" + dir + "/?_pragma=busy_timeout(10000)&_pragma=synchronous(off)",
 	})
