@@ -84,7 +84,7 @@ func TestPageElement(t *testing.T) {
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
-		"refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+		"linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
@@ -252,6 +252,108 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	if got := eval[string](v, `getSelection().toString().replace(/\s+/g, " ").trim()`); got != want {
 		t.Errorf("selected %q, want %q", got, want)
 	}
+	v.wantNoComplaint()
+}
+
+// goInHistory goes n entries forward in the tab's history, or back if n is negative.
+func goInHistory(v *tab, n int) {
+	v.t.Helper()
+	eval[bool](v, fmt.Sprintf("history.go(%d) ?? true", n))
+}
+
+// elementLinkable: the address of the page has what the visitor chose, beside its own query and hash; back, forward,
+// reload and a shared link show the list of the address.
+func elementLinkable(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	page := website(t, data, `<vitrine-list linkable src="DATA/lists/activities" type="publication" limit="5" facets="year type" search></vitrine-list>`) + "/"
+	v.open(page + "?id=a%20b&flag#top")
+	v.await(listShown)
+	eval[bool](v, `history.replaceState({ own: 1 }, "") ?? true`)
+	shown := func(query, chosen string) {
+		t.Helper()
+		v.await(`document.querySelector(".vl-chip") && ` + listShown)
+		v.await(`location.search === ` + strconv.Quote("?id=a%20b&flag"+query) + ` && ` + listShown)
+		v.await(`["year", "type", "q", "page"].map((name) => document.querySelector("vitrine-list").getAttribute(name) ?? "").join("|") === ` + strconv.Quote(chosen) + ` && ` + listShown)
+		v.want("location.hash+history.state?.own", "#top1")
+	}
+	shown("", "|publication||")
+	all := eval[string](v, listCount)
+
+	year := eval[string](v, `document.querySelector(".vl-chip[name=year]").value`)
+	v.click(".vl-chip[name=year]")
+	shown("&vl-year="+year, year+"|publication||")
+	narrow := eval[string](v, listCount)
+	if narrow == all {
+		t.Errorf("a filter shows all %s", all)
+	}
+	v.click(".vl-next")
+	shown("&vl-year="+year+"&vl-page=2", year+"|publication||2")
+	v.click(`.vl-chip[name=type][value=publication]`) // the page's own filter
+	shown("&vl-year="+year+"&vl-type=", year+"|||")
+	goInHistory(v, -1)
+	shown("&vl-year="+year+"&vl-page=2", year+"|publication||2")
+	v.want(`document.querySelector(".vl-here").textContent.slice(0, 7)`, "Page 2 ")
+	v.want(`document.querySelector(".vl-chip[name=year][aria-pressed=true]").value`, year)
+	goInHistory(v, -2)
+	shown("", "|publication||")
+	v.await(listCount + " === " + strconv.Quote(all))
+	goInHistory(v, 1)
+	shown("&vl-year="+year, year+"|publication||")
+	v.await(listCount + " === " + strconv.Quote(narrow))
+
+	// Typing makes one entry of the history, and the box follows the history even with the focus.
+	v.click(".vl-reset")
+	shown("&vl-type=", "|||")
+	before := eval[int](v, "history.length")
+	v.do(chromedp.SendKeys(chromedp.CSS(".vl-q"), "mot"))
+	shown("&vl-q=mot&vl-type=", "||mot|")
+	v.do(chromedp.SendKeys(chromedp.CSS(".vl-q"), "hs"))
+	shown("&vl-q=moths&vl-type=", "||moths|")
+	if now := eval[int](v, "history.length"); now != before+1 {
+		t.Errorf("the history has %d more entries", now-before)
+	}
+	goInHistory(v, -1)
+	shown("&vl-type=", "|||")
+	v.await(`document.querySelector(".vl-q").value === ""`)
+	goInHistory(v, 1)
+	shown("&vl-q=moths&vl-type=", "||moths|")
+	found, link := eval[string](v, listItems), eval[string](v, "location.href")
+	for _, again := range []func(){func() { v.do(chromedp.Reload()) }, func() { v = newTab(t, chrome, 1280); v.open(link) }} {
+		again()
+		v.await(`document.querySelector(".vl-q")?.value === "moths" && ` + listShown)
+		v.want(listItems, found)
+	}
+	v.wantNoComplaint()
+}
+
+// elementsLinkable: lists in one page have their own part of its address, by their ids; others stay out of it.
+func elementsLinkable(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	const one = `src="DATA/lists/activities" limit="3" facets="type"></vitrine-list>`
+	v.open(website(t, data, `<vitrine-list id="a" linkable `+one+`<vitrine-list id="b" linkable isolate `+one+`<vitrine-list id="c" `+one) + "/?vl-b-type=lecture&vl-c-type=lecture&vl-b-unit=X")
+	const others = "vl-c-type=lecture&vl-b-unit=X"
+	types := func() string {
+		return eval[string](v, `["a", "b", "c"].map((id) => document.getElementById(id).getAttribute("type")).join()`)
+	}
+	shown := func(query, want string) {
+		t.Helper()
+		v.await("location.search === " + strconv.Quote("?"+query))
+		v.await(`["a", "b", "c"].every((id) => { const e = document.getElementById(id), root = e.shadowRoot ?? e; return root.querySelector(".vl-chip") && !root.querySelector("[aria-busy]"); })`)
+		if got := types(); got != want {
+			t.Errorf("%s: types %s, want %s", query, got, want)
+		}
+	}
+	shown("vl-b-type=lecture&"+others, ",lecture,")
+	click := func(id, value string) {
+		eval[bool](v, fmt.Sprintf(`{ const e = document.getElementById(%q); (e.shadowRoot ?? e).querySelector(".vl-chip[value=%s]").click(); true }`, id, value))
+	}
+	click("a", "publication")
+	shown("vl-b-type=lecture&"+others+"&vl-a-type=publication", "publication,lecture,")
+	click("b", "publication")
+	shown(others+"&vl-a-type=publication&vl-b-type=lecture,publication", "publication,lecture,publication,")
+	click("c", "publication")
+	goInHistory(v, -2)
+	shown("vl-b-type=lecture&"+others, ",lecture,publication")
 	v.wantNoComplaint()
 }
 

@@ -1,6 +1,7 @@
 // <vitrine-list src="…/lists/unit/BIO" facets="year type" search copy exports>
 // What is inside the element stays until the server answers, and for good if it does not. Attributes are the
-// parameters of the list: when a script or a visitor changes one, the element asks anew. See docs/embedding.md.
+// parameters of the list: when a script or a visitor changes one, the element asks anew. With linkable the address of
+// the page has what visitors change. See docs/embedding.md.
 
 const here = new URL(import.meta.url);
 const filters = ["q", "year", "type", "subtype", "unit", "deep", "person", "project", "topic", "ids", "exclude", "sort"];
@@ -64,6 +65,8 @@ async function load(url, signal, cache) {
   throw Object.assign(new Error(text.slice(0, 500)), { status: response.status });
 }
 
+let typing; // the element whose search is the last entry of the history: its next search replaces it
+
 class VitrineList extends HTMLElement {
   static observedAttributes = ["src", "facets", "lang", "citation-style", "search", "copy", "exports", ...filters, ...looks];
 
@@ -76,10 +79,16 @@ class VitrineList extends HTMLElement {
   #asked = 0; // when the server was last asked
   #acted = false; // by the visitor: the outcome is announced
   #turned = false; // the visitor turned the page: it gets the focus
+  #own = {}; // the attributes that visitors may change, as the page has them
+  #entry = ""; // what the visitor changed, until the address has it
 
   connectedCallback() {
     if (!this.#root) this.#build();
     this.#connection = new AbortController();
+    if (this.hasAttribute("linkable")) {
+      addEventListener("popstate", () => this.#read(true), { signal: this.#connection.signal });
+      this.#read(false);
+    }
     document.addEventListener("visibilitychange", () => {
       const age = Number(this.getAttribute("refresh") ?? 300); // seconds
       if (!document.hidden && age > 0 && Date.now() - this.#asked > age * 1000) this.#update("no-cache");
@@ -115,12 +124,50 @@ class VitrineList extends HTMLElement {
     this.#root = isolated ? this.attachShadow({ mode: "open" }) : this;
     this.#main.append(...(isolated ? [make("slot")] : content));
     this.#root.replaceChildren(...style, this.#tools, this.#chips, this.#status, this.#main);
+    for (const name of [...filters, "page"]) this.#own[name] = this.getAttribute(name) ?? "";
+  }
+
+  // #linked returns the attributes that visitors change, by their names in the page's address. A change of another
+  // attribute removes page, which is the last.
+  get #linked() {
+    const names = [...(this.hasAttribute("search") ? ["q"] : []), ...this.#faceted, "page"];
+    return new Map(names.filter((name) => name in this.#own).map((name) => [`vl-${this.id && `${this.id}-`}${name}`, name]));
+  }
+
+  // #read takes the attributes from the page's address.
+  #read(acted) {
+    const address = new URLSearchParams(location.search);
+    typing = undefined;
+    for (const [key, name] of this.#linked) {
+      const value = address.get(key) ?? this.#own[name];
+      if (value === (this.getAttribute(name) ?? "")) continue;
+      if (name === "q") this.#tools.querySelector("input")?.blur(); // it gets the new text
+      this.#acted ||= acted;
+      this.#set(name, value);
+    }
+  }
+
+  // #write gives the page an address with the attributes that visitors changed. The rest of the address stays.
+  #write() {
+    const linked = this.#linked;
+    const others = location.search.slice(1).split("&").filter((pair) => pair && !linked.has(new URLSearchParams(pair).keys().next().value));
+    const changed = new URLSearchParams();
+    for (const [key, name] of linked) {
+      const value = this.getAttribute(name) ?? "";
+      if (value !== this.#own[name]) changed.set(key, value);
+    }
+    const url = new URL(location);
+    url.search = [...others, ...(changed.size ? [changed] : [])].join("&").replaceAll("%2C", ",");
+    if (url.href !== location.href) history[this.#entry === "q" && typing === this ? "replaceState" : "pushState"](history.state, "", url);
+    typing = this.#entry === "q" ? this : undefined;
   }
 
   // #plan updates once for all attributes that are changed together.
   #plan() {
     this.#planned ??= Promise.resolve().then(() => {
       this.#planned = undefined;
+      if (this.#entry && this.hasAttribute("linkable")) this.#write();
+      this.#entry = "";
       if (this.isConnected && this.hasAttribute("src")) this.#update("default");
     });
   }
@@ -139,7 +186,7 @@ class VitrineList extends HTMLElement {
     this.#request?.abort();
     const request = this.#request = new AbortController();
     const timer = setTimeout(() => request.abort(new Error("no answer in time")), patience);
-    const facets = this.getAttribute("facets")?.trim().split(/[\s,]+/).join();
+    const facets = this.#faceted.join();
     let url = this.getAttribute("src");
     this.#asked = Date.now();
     this.#main.setAttribute("aria-busy", "true");
@@ -202,12 +249,19 @@ class VitrineList extends HTMLElement {
     return make("div", { class: "vl-search", role: "search" }, make("label", {}, make("span", {}, t.search), box));
   }
 
+  get #faceted() { return this.getAttribute("facets")?.match(/[^\s,]+/g) ?? []; }
+
   // #chosen returns the values of a parameter, as they are written: with a backslash before their own commas.
   #chosen(name) { return (this.getAttribute(name)?.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.trim()).filter(Boolean); }
 
   // #choose sets a parameter for the visitor.
   #choose(name, value) {
     this.#acted = true;
+    this.#entry = name;
+    this.#set(name, value);
+  }
+
+  #set(name, value) {
     if (value) this.setAttribute(name, value);
     else this.removeAttribute(name);
   }
