@@ -37,7 +37,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
-		"pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
+		"pmid", it.PMID, "language", it.Language, "keywords", strings.Join(it.Keywords, ", "), "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
 

@@ -24,6 +24,9 @@ type Person struct {
 	User, ORCID string
 }
 
+// Project is a public project that an activity is part of.
+type Project struct{ ID, Title, Funder, Grant string }
+
 // Forms are the names of a kind of work in each format.
 type Forms struct {
 	CSL, BibTeX, RIS, Schema string
@@ -54,6 +57,15 @@ type Item struct {
 
 	// DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL is http or https.
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
+
+	Keywords []string
+	// OA is "true" if the work is open access, "false" if it is not, or "" if the record does not say.
+	OA string
+	// Licence is an address, or the stored text if the rules have no address for it. PDF is the address of a PDF file.
+	Licence, PDF string
+	// Funder is the name of an organisation, and Grant its number of the project; both may be "".
+	Funder, Grant string
+	Projects      []Project // of an activity
 
 	values []bson.RawValue // the row's values, by slot
 }

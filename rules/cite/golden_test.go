@@ -25,6 +25,8 @@ var examples = []struct{ view, row string }{
 	{rules.ViewActivities, `{"_id": "unknown", "type": "garden", "title": null, "authors": null}`},
 	{rules.ViewProjects, `{"_id": "project", "name": "OWLNET", "acronym": "OWLNET", "title": "A listening network for owls", "type": "scholarship", "start_date": "2015-04-01", "end_date": "2019-12-31", "year": 2015, "persons": [{"user": "wjt", "name": "Zofia Wójtowicz", "role": "PI"}, {"user": "hidden", "name": "Cid Kalt"}], "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia"}]}}`},
 	{rules.ViewEvents, `{"_id": "event", "title": "Moths 2015", "title_full": "First Night of Moths", "start": "2015-06-12", "end": "2015-06-14", "location": "Halden", "type": "conference", "url": "https://meetings.example/1"}`},
+	{rules.ViewActivities, `{"_id": "reuse", "type": "publication", "subtype": "article", "title": "Lamps for all", "authors": ["Ohm, Jo"], "year": 2024, "journal": "Open Night", "oa_status": "Gold", "license": "CC BY 4.0", "keywords": ["lamps", "R&D, applied"], "tags": ["best-paper", "lamps"], "link": "https://journals.example/lamps.pdf", "quartile": "Q1", "_list": {"projects": [{"id": "OWLNET", "title": "A listening network for owls", "funder": "dfg", "funding_number": "DFG-1, DFG-2"}, {"id": "HOBBY", "title": "For fun"}]}}`},
+	{rules.ViewProjects, `{"_id": "funded", "name": "NIGHT", "title": "Night", "funder": "dfg", "funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funding_number": ["LF-1", "LF-2"], "tags": ["flagship"], "_resolved": {"organizations": [{"ref": "284957df32c66b6d7f7f6221", "id": "x", "name": "Lamp Foundation"}]}}`},
 	{rules.ViewPersons, `{"_id": "person", "username": "wjt", "displayname": "Zofia Wójtowicz", "type": "x"}`},
 }
 
@@ -107,6 +109,9 @@ func TestLoad(t *testing.T) {
 		{"unknown key", file("{}", strings.Replace(kind, "ris", "isi", 1), rest), "f.yaml:3: kinds.other.isi: unknown key"},
 		{"unknown kind", file("{}", kind, "subtypes: {}\ntypes:\n  a: nothing\nviews: {activities: other}\ndegrees: {}"), `f.yaml:6: types.a: unknown kind "nothing"`},
 		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: unknown view"},
+		{"open access", file("{}", kind, rest+"open_access: {gold: maybe}"), "f.yaml:8: open_access: expected codes and true or false"},
+		{"badge", file("{}", kind, rest+"badges:\n- {name: {en: A}, field: a}\n- {field: b}\n- {name: {en: A, de: B}, field: a.b}"),
+			"f.yaml:9: badges.1.name: expected a name in each language: en, de\nf.yaml:10: badges.2: needs a name and a field\nf.yaml:11: badges.3.field: \"a.b\" is not"},
 		{"no activities", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {}\ndegrees: []"), "f.yaml:7: degrees: expected codes and names\nf.yaml:6: views.activities: is missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,4 +121,26 @@ func TestLoad(t *testing.T) {
 	}
 	_, err := cite.Load("f.yaml", []byte(file("{}", kind, rest)))
 	require.NoError(t, err)
+}
+
+// TestReuse: an item says who may read it and under which licence, in every spelling.
+func TestReuse(t *testing.T) {
+	for _, tt := range []struct{ row, oa, licence, pdf, keywords, funder, badges string }{
+		{`{}`, "", "", "", "", "", ""},
+		{`{"open_access": true, "oa_status": "closed"}`, "false", "", "", "", "", ""},
+		{`{"open_access": true, "oa_status": "unknown"}`, "true", "", "", "", "", ""},
+		{`{"open_access": "diamond", "licence": "mit"}`, "true", "https://opensource.org/license/mit", "", "", "", ""},
+		{`{"license": "https://licence.example/1", "pdf": "https://a.example/1", "link": "https://a.example/2.pdf"}`, "", "https://licence.example/1", "https://a.example/1", "", "", ""},
+		{`{"license": "with care", "pdf": "file:///etc/passwd"}`, "", "with care", "", "", "", ""},
+		{`{"keywords": "owls; moths, lamps; owls", "tags": ["moths, lamps", " ", 7, "press"]}`, "", "", "", "owls|moths, lamps|7|press", "", ""},
+		{`{"keywords": "owls, moths"}`, "", "", "", "owls|moths", "", ""},
+		{`{"funder": "eu", "tags": ["best-paper"], "quartile": ["Q1", "Q2"]}`, "", "", "", "best-paper", "European Commission", "Bester Beitrag|Quartil: Q1, Q2"},
+		{`{"funder": "own", "tags": "best-paper"}`, "", "", "", "best-paper", "", "Bester Beitrag"},
+		{`{"funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}}`, "", "", "", "", "", ""},
+		{`{"funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funder": "Night Fund"}`, "", "", "", "", "Night Fund", ""},
+	} {
+		it := read(t, rules.ViewActivities, tt.row)
+		assert.Equal(t, []string{tt.oa, tt.licence, tt.pdf, tt.keywords, tt.funder, tt.badges},
+			[]string{it.OA, it.Licence, it.PDF, strings.Join(it.Keywords, "|"), it.Funder, strings.Join(builtIn(t).Badges(it, "de"), "|")}, tt.row)
+	}
 }

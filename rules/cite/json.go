@@ -33,17 +33,17 @@ func several(dst []byte, name, all string) []byte {
 	return append(dst[:len(dst)-1], ']')
 }
 
-// list appends a member with an array of persons, unless there are none. one appends a person.
-func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Person) []byte) []byte {
-	if len(persons) == 0 {
+// list appends a member with an array, unless it is empty. one appends an element.
+func list[T any](dst []byte, name string, all []T, one func(dst []byte, element *T) []byte) []byte {
+	if len(all) == 0 {
 		return dst
 	}
 	dst = append(ejson.AppendKey(dst, name), '[')
-	for i := range persons {
+	for i := range all {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = one(dst, &persons[i])
+		dst = one(dst, &all[i])
 	}
 	return append(dst, ']')
 }
@@ -62,7 +62,8 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = members(dst,
 		"container-title", it.Container, "collection-title", it.Series, "event-title", it.Event, "volume", it.Volume, "issue", it.Issue,
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
-		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language, "abstract", it.Abstract)
+		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
+		"keyword", strings.Join(it.Keywords, ", "), "abstract", it.Abstract)
 	return append(dst, '}')
 }
 
@@ -124,6 +125,9 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 	default:
 		dst = appendWork(dst, it, person)
 	}
+	if it.Forms.Schema != "Person" {
+		dst = appendFunding(dst, it)
+	}
 	dst = append(dst, '}')
 	if bytes.IndexByte(dst[start:], '<') < 0 {
 		return dst
@@ -152,7 +156,33 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	dst = appendNamed(dst, "publisher", "Organization", it.Publisher)
 	dst = appendNamed(dst, "recordedAt", "Event", it.Event)
 	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
-	return members(dst, "inLanguage", it.Language, "abstract", it.Abstract)
+	if it.PDF != "" {
+		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat", "application/pdf", "contentUrl", it.PDF)
+		dst = append(dst, '}')
+	}
+	return members(dst, "inLanguage", it.Language, "license", it.Licence, "abstract", it.Abstract)
+}
+
+// appendFunding appends the members that works, events and projects have: access, keywords and funding.
+func appendFunding(dst []byte, it *Item) []byte {
+	if it.OA != "" {
+		dst = append(ejson.AppendKey(dst, "isAccessibleForFree"), it.OA...)
+	}
+	dst = list(dst, "keywords", it.Keywords, func(dst []byte, word *string) []byte { return ejson.AppendString(dst, *word) })
+	dst = appendNamed(dst, "funder", "Organization", it.Funder)
+	var grants []Project
+	if it.Grant != "" {
+		grants = append(grants, Project{Funder: it.Funder, Grant: it.Grant})
+	}
+	for _, p := range it.Projects {
+		if p.Grant != "" || p.Funder != "" { // other projects are not known to be funded
+			grants = append(grants, p)
+		}
+	}
+	return list(dst, "funding", grants, func(dst []byte, p *Project) []byte {
+		dst = several(members(append(dst, '{'), "@type", "Grant", "name", p.Title, "alternateName", p.ID), "identifier", p.Grant)
+		return append(appendNamed(dst, "funder", "Organization", p.Funder), '}')
+	})
 }
 
 // appendPartOf appends what contains the work: an issue of a volume of a periodical, or a book.

@@ -43,7 +43,10 @@ type Mapping struct {
 	slots                  map[string]int // the position in Item.values of each stored field
 	subtypes, types, views map[string]*work
 	fallback               *work
-	degrees                map[string]string // names of the codes of academic degrees
+	degrees, funders       map[string]string // names by code
+	licences               map[string]string // addresses by code
+	openAccess             map[string]bool   // by code
+	badges                 []badge
 }
 
 // Slots of the fields that are always read, whatever the file says.
@@ -52,6 +55,7 @@ const (
 	slotType
 	slotSubtype
 	slotMark
+	slotResolved
 )
 
 // work is a kind of work.
@@ -64,7 +68,8 @@ type work struct {
 // counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
-	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract []int
+	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, OA, Licence, PDF, Funder,
+	Grant []int
 }
 
 // variables has the names of an item's variables.
@@ -97,7 +102,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
 		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
-		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark},
+		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
 	}}
 	l.file(top)
 	return l.to.View(rules.ViewActivities), l.Err()
@@ -114,7 +119,8 @@ type loader struct {
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	top := l.Mapping(n, "", sections...)
+	optional := []string{"open_access", "licences", "funders", "badges"}
+	top := l.Mapping(n, "", append(sections, optional...)...)
 	for _, key := range sections {
 		if top[key] == nil {
 			l.Errorf(n, key, "is missing")
@@ -125,8 +131,19 @@ func (l *loader) file(n *yaml.Node) {
 	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
 	l.to.subtypes, l.to.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	l.to.views = l.codes(top["views"], "views")
-	if err := top["degrees"].Decode(&l.to.degrees); err != nil {
-		l.Errorf(top["degrees"], "degrees", "expected codes and names")
+	decode := func(key, want string, into any) {
+		if n := top[key]; n != nil && n.Decode(into) != nil {
+			l.Errorf(n, key, "expected %s", want)
+		}
+	}
+	decode("degrees", "codes and names", &l.to.degrees)
+	decode("funders", "codes and names", &l.to.funders)
+	decode("licences", "codes and addresses", &l.to.licences)
+	decode("open_access", "codes and true or false", &l.to.openAccess)
+	var badges []yaml.Node
+	decode("badges", "a list of rules", &badges)
+	for i := range badges {
+		l.badge(&badges[i], "badges."+strconv.Itoa(i+1))
 	}
 	for view := range l.to.views {
 		if _, ok := rules.ViewNamed(view); !ok {
@@ -153,16 +170,21 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 		}
 		slots := make([]int, len(names))
 		for i, name := range names {
-			if name == "" || strings.ContainsAny(name, ".$\x00") {
-				l.Errorf(n, path, "%q is not the name of a field of records", name)
-			}
-			if _, ok := l.to.slots[name]; !ok {
-				l.to.slots[name] = len(l.to.slots)
-			}
-			slots[i] = l.to.slots[name]
+			slots[i] = l.slot(n, path, name)
 		}
 		reflect.ValueOf(into).Elem().Field(v).Set(reflect.ValueOf(slots))
 	})
+}
+
+// slot returns the slot of a stored field.
+func (l *loader) slot(n *yaml.Node, path, field string) int {
+	if field == "" || strings.ContainsAny(field, ".$\x00") {
+		l.Errorf(n, path, "%q is not the name of a field of records", field)
+	}
+	if _, ok := l.to.slots[field]; !ok {
+		l.to.slots[field] = len(l.to.slots)
+	}
+	return l.to.slots[field]
 }
 
 // kind reads a kind of work. Its names in the formats must match a pattern, because the writers do not escape them.

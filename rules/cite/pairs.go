@@ -58,7 +58,11 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	eachNumber(line, "SN", it.ISBN)
 	eachNumber(line, "SN", it.ISSN)
 	each(line, "DO", it.DOI, "UR", cmp.Or(it.URL, doi.URL(it.DOI)),
-		"AN", it.PMID, "LA", it.Language, "AB", it.Abstract)
+		"L1", it.PDF, "AN", it.PMID, "LA", it.Language)
+	for _, word := range it.Keywords {
+		line("KW", word)
+	}
+	each(line, "AB", it.Abstract)
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 
@@ -81,7 +85,7 @@ func Meta(it *Item, yield func(name, content string)) {
 		cmp.Or(names.Publisher, "citation_publisher"), it.Publisher, names.Degree, it.Degree, "citation_doi", it.DOI)
 	eachNumber(yield, "citation_isbn", it.ISBN)
 	eachNumber(yield, "citation_issn", it.ISSN)
-	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language)
+	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language, "citation_keywords", strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)
 }
 
 // AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped

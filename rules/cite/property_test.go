@@ -41,6 +41,7 @@ var records = rapid.Custom(func(t *rapid.T) bson.D {
 	for _, field := range []string{
 		"title", "year", "month", "day", "start_date", "end_date", "journal", "book", "volume", "issue", "pages", "doi", "link", "issn",
 		"isbn", "publisher", "conference", "location", "abstract", "series", "degree", "version", "language", "edition",
+		"keywords", "tags", "open_access", "license", "pdf", "funder", "funding_number",
 	} {
 		if rapid.Bool().Draw(t, "has "+field) {
 			d = append(d, bson.E{Key: field, Value: value.Draw(t, field)})
@@ -83,7 +84,7 @@ func FuzzFaces(f *testing.F) {
 // checkFaces parses an item in every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
-	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text} {
+	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text, it.Licence, it.PDF, it.Funder, it.Grant, strings.Join(it.Keywords, "")} {
 		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
 	}
 	for _, latex := range []bool{false, true} {
@@ -140,6 +141,7 @@ func checkRIS(t require.TestingT, it *cite.Item) {
 	require.Len(t, found["ER"], 1)
 	require.Equal(t, it.Text, strings.Join(found["TI"], ""))
 	require.Len(t, found["AU"], len(it.Authors))
+	require.Len(t, found["KW"], len(it.Keywords))
 	if it.Date.Year > 0 {
 		require.Equal(t, []string{fmt.Sprintf("%04d", it.Date.Year)}, found["PY"])
 	}

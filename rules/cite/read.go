@@ -20,12 +20,12 @@ import (
 // Read reads a row into an item and reuses the item's slices. It reads the row's fields once; the first of repeated
 // fields counts.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
-	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
+	authors, editors, keywords, projects, values := it.Authors[:0], it.Editors[:0], it.Keywords[:0], it.Projects[:0], it.values
 	if len(values) != len(m.slots) {
 		values = make([]bson.RawValue, len(m.slots))
 	}
 	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
-	it.View, it.Authors, it.Editors, it.values = m.view, authors, editors, values
+	it.View, it.Authors, it.Editors, it.Keywords, it.Projects, it.values = m.view, authors, editors, keywords, projects, values
 	clear(values)
 	fields := raw.Read(row)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
@@ -38,6 +38,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
 	it.fill(&k.fields)
+	m.reuse(it, &k.fields)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
@@ -155,7 +156,10 @@ func NormalORCID(text string) string {
 // projectEntry returns the entry of a project.
 func projectEntry(doc bson.Raw) entry {
 	name := idOf(doc, "name")
-	return entry{ID: name, Title: cmp.Or(textOf(doc, "title"), name)}
+	return entry{
+		ID: name, Title: cmp.Or(textOf(doc, "title"), name), Funder: textOf(doc, "funder"),
+		Grants: trim(strings.Join(display.Texts(raw.Get(doc, "funding_number")), ", ")),
+	}
 }
 
 // flag reports whether a flag is set: true, a number that is not 0, "1" or "true".

@@ -8,7 +8,8 @@
 //	 in: [unit ids],                          these and all their ancestors
 //	 above: [{id, name, name_de}],            the ancestors beyond the record's units
 //	 persons: [{id, name, orcid}],            public persons of the institute: username, "Family, Given"
-//	 projects: [{id, title}],                 public projects, by name
+//	 projects: [{id, title, funder,           public projects, by name; their funders' codes,
+//	             funding_number}],            and the numbers of their grants, separated by ", "
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by
 //	 entered: int64}                          when the record was entered, in seconds since 1970

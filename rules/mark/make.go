@@ -40,13 +40,15 @@ type mark struct {
 }
 
 // entry is the part of a unit, person, project or topic that a mark holds. Marks leave out an
-// entry without an id.
+// entry without an id. What comes from a field that a site may hide has the name of that field, so that both are hidden.
 type entry struct {
 	ID     string `bson:"id"`
 	Name   string `bson:"name,omitempty"`
 	NameDE string `bson:"name_de,omitempty"`
 	ORCID  string `bson:"orcid,omitempty"`
 	Title  string `bson:"title,omitempty"`
+	Funder string `bson:"funder,omitempty"`
+	Grants string `bson:"funding_number,omitempty"`
 }
 
 // Make returns the mark of a record of a view, or nil if the record is not public. It returns an error if it cannot

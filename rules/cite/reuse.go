@@ -1,0 +1,149 @@
+package cite
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.yaml.in/yaml/v3"
+
+	"vitrine/rules"
+	"vitrine/rules/display"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// reuse sets what readers may do with a work, and who paid for it.
+func (m *Mapping) reuse(it *Item, f *fields) {
+	for _, slot := range f.Keywords {
+		if v := it.values[slot]; v.Type != 0 { // most records have none: save the iteration
+			it.addKeywords(v)
+		}
+	}
+	for _, slot := range f.OA {
+		it.OA = cmp.Or(it.OA, m.open(it.values[slot]))
+	}
+	it.Licence = it.text(f.Licence)
+	if address, ok := m.licences[code(it.Licence)]; ok {
+		it.Licence = address
+	}
+	if strings.HasSuffix(it.URL, ".pdf") {
+		it.PDF = it.URL
+	}
+	if address := it.text(f.PDF); address != "" {
+		it.PDF = cmp.Or(markup.WebURL(address), it.PDF)
+	}
+	it.Grant = it.text(f.Grant)
+	for _, slot := range f.Funder {
+		it.Funder = cmp.Or(it.Funder, m.funder(it.values[slot], it.values[slotResolved]))
+	}
+	about, _ := it.values[slotMark].DocumentOK()
+	if it.View != rules.ViewActivities || raw.Get(about, "projects").Type == 0 {
+		return
+	}
+	for one := range mark.Entries(about, "projects") {
+		it.Projects = append(it.Projects, Project{
+			ID: part(one, "id"), Title: clean(part(one, "title")), Funder: m.funder(raw.Get(one, "funder"), bson.RawValue{}), Grant: clean(part(one, "funding_number")),
+		})
+	}
+}
+
+// code returns a text as a code: in small letters, with hyphens for spaces.
+func code(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }
+
+// open returns what a stored value says about open access, for Item.OA.
+func (m *Mapping) open(v bson.RawValue) string {
+	is, known := v.BooleanOK()
+	if !known {
+		is, known = m.openAccess[code(text(v))]
+	}
+	if !known {
+		return ""
+	}
+	return strconv.FormatBool(is)
+}
+
+// funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns
+// other texts unchanged, and "" for another ObjectID.
+func (m *Mapping) funder(v, resolved bson.RawValue) string {
+	id := text(v)
+	if name, ok := m.funders[code(id)]; ok || id == "" {
+		return name
+	}
+	names, _ := resolved.DocumentOK()
+	for one := range mark.Entries(names, "organizations") {
+		if part(one, "ref") == id {
+			return clean(part(one, "name"))
+		}
+	}
+	if v.Type == bson.TypeObjectID {
+		return ""
+	}
+	return id
+}
+
+// mostKeywords is the limit on the keywords of an item.
+const mostKeywords = 200
+
+// addKeywords adds the keywords of a list, or of a text that separates them by semicolons or commas, which are not there
+// yet.
+func (it *Item) addKeywords(v bson.RawValue) {
+	add := func(word string) {
+		if word = strings.TrimSpace(word); word != "" && len(it.Keywords) < mostKeywords && !slices.Contains(it.Keywords, word) {
+			it.Keywords = append(it.Keywords, word)
+		}
+	}
+	for e := range raw.Elements(v) {
+		add(plain(text(e)))
+	}
+	if v.Type == bson.TypeString {
+		all, separator := plain(text(v)), ","
+		if strings.Contains(all, ";") {
+			separator = ";"
+		}
+		for word := range strings.SplitSeq(all, separator) {
+			add(word)
+		}
+	}
+}
+
+// badge is a rule for a badge: records get it that have a value in a field or, if value is "", any value.
+type badge struct {
+	name  map[string]string // by language
+	slot  int
+	value string
+}
+
+// badge reads a rule.
+func (l *loader) badge(n *yaml.Node, path string) {
+	var b badge
+	found := l.Mapping(n, path, "name", "field", "value")
+	if found["name"] == nil || found["field"] == nil {
+		l.Errorf(n, path, "needs a name and a field")
+		return
+	}
+	if found["name"].Decode(&b.name) != nil || b.name["en"] == "" || b.name["de"] == "" {
+		l.Errorf(n, path+".name", "expected a name in each language: en, de")
+	}
+	if found["value"] != nil {
+		b.value = found["value"].Value
+	}
+	b.slot = l.slot(n, path+".field", found["field"].Value)
+	l.to.badges = append(l.to.badges, b)
+}
+
+// Badges returns the texts of an item's badges in a language, such as "Best paper" or "Quartile: Q1".
+func (m *Mapping) Badges(it *Item, lang string) (all []string) {
+	for _, b := range m.badges {
+		switch stored := it.values[b.slot]; {
+		case b.value == "" && text(stored) != "":
+			all = append(all, b.name[lang]+": "+text(stored))
+		case b.value != "" && slices.Contains(display.Texts(stored), b.value):
+			all = append(all, b.name[lang])
+		}
+	}
+	return all
+}
