@@ -136,10 +136,7 @@ func (s *Server) shutDown(v *runningApp) error {
 	return nil
 }
 
-// Close frees the caches. Serve calls it at its end; call it if Serve is not called. It may be called twice.
+// Close frees the cache. Serve calls it at its end; call it if Serve is not called. It may be called twice.
 func (s *Server) Close() {
-	s.close.Do(func() {
-		s.results.Close()
-		s.planner.Close()
-	})
+	s.close.Do(s.results.Close)
 }

@@ -29,7 +29,7 @@ type Server struct {
 	metrics   *Metrics
 	log       *slog.Logger
 	results   *result.Cache
-	planner   *response.Planner
+	planner   response.Planner
 	popular   response.Popular
 	rate      *auth.Limiter // nil if there is no limit
 	guesses   *auth.Limiter // limits wrong keys; nil if there is no limit
@@ -93,10 +93,6 @@ func New(o Options) (*Server, error) {
 	}
 	var err error
 	if s.results, err = result.New(o.Cache); err != nil {
-		return nil, err
-	}
-	if s.planner, err = response.NewPlanner(); err != nil {
-		s.results.Close()
 		return nil, err
 	}
 	if err := s.open(o); err != nil {

@@ -65,7 +65,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
 	set.response = response.New(response.Options{
-		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request, Backtracking: s.options.Limits.Backtracking,
 		Generation: generation, Adopted: adopted, Now: s.options.Now,

@@ -71,7 +71,7 @@ const vocabulary = "rules"
 var confined = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/mongo": "cache/origin/mongo",
 	"go.etcd.io/bbolt":                     "cache/origin/bolt",
-	"github.com/dgraph-io/ristretto/v2":    "cache/result proxy",
+	"github.com/dgraph-io/ristretto/v2":    "cache/result",
 	"github.com/gofiber/fiber/v2":          "proxy cmd/vitrine/internal/bench",
 	"github.com/valyala/fasthttp":          "proxy cmd/vitrine/internal/bench",
 	"github.com/robfig/cron/v3":            "materialize",

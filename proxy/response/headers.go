@@ -56,7 +56,7 @@ const headerCacheStatus = "Cache-Status"
 
 // setCaching sets Vary and Cache-Control. Shared caches may not keep a private answer, and may not use an answer after
 // until, unless that is zero. An open answer is the same for all callers.
-func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time) {
+func (r *Responder) setCaching(c *fiber.Ctx, now time.Time, open, private bool, until time.Time) {
 	vary := r.headers.vary
 	if open {
 		vary = fiber.HeaderAcceptEncoding
@@ -71,7 +71,7 @@ func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time
 		control, scope = r.headers.private, "private, "
 	}
 	if !until.IsZero() {
-		if left := until.Sub(r.Now()); left < r.headers.longest {
+		if left := until.Sub(now); left < r.headers.longest {
 			control = scope + "max-age=" + seconds(max(min(left, r.MaxAge), 0))
 		}
 	}
@@ -232,7 +232,6 @@ type age struct {
 // ages caches the ages of all views. It reads their status at most once a second.
 type ages struct {
 	views Views
-	now   func() time.Time
 	last  atomic.Pointer[agesAt]
 }
 
@@ -243,8 +242,7 @@ type agesAt struct {
 }
 
 // of returns the age of a view.
-func (a *ages) of(view string) age {
-	now := a.now()
+func (a *ages) of(view string, now time.Time) age {
 	last := a.last.Load()
 	if last == nil || now.Sub(last.at) >= time.Second {
 		last = &agesAt{at: now, views: map[string]age{}}

@@ -3,12 +3,10 @@ package response
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/dgraph-io/ristretto/v2"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
@@ -74,14 +72,12 @@ type servedPlan struct {
 }
 
 // holds reports whether a plan made now would be the same.
-func (p *servedPlan) holds(r *Responder) bool {
+func (p *servedPlan) holds(r *Responder, now time.Time) bool {
 	if p.generation != r.Generation {
 		return false
 	}
-	if !p.Until.IsZero() {
-		if now := r.Now(); now.Before(p.made) || !now.Before(p.Until) {
-			return false
-		}
+	if !p.Until.IsZero() && (now.Before(p.made) || !now.Before(p.Until)) {
+		return false
 	}
 	if p.Of == (result.Key{}) {
 		return true
@@ -145,36 +141,49 @@ func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Codi
 const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
 // Planner caches the plans of URLs, because parsing and compiling a filter costs more than finding an answer. Answers
-// are kept by the plan's canonical query, never by URL.
+// are kept by the plan's canonical query, never by URL. The zero Planner is empty.
 type Planner struct {
-	kept *ristretto.Cache[[]byte, *servedPlan] // plans are immutable
+	mu sync.RWMutex // guards the rest
+	// newer and older have plans by URL. Once newer takes half of plannedBytes, it takes the place of older. A requested
+	// plan moves to newer.
+	newer, older map[string]*servedPlan // plans are immutable
+	bytes        int                    // of newer
 }
 
-// NewPlanner returns a Planner without plans. Close it when done.
-func NewPlanner() (*Planner, error) {
-	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *servedPlan]{
-		NumCounters: 10 * plannedBytes / planOverhead,
-		MaxCost:     plannedBytes,
-		BufferItems: 64,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("response: memory of plans: %w", err)
+// get returns the cached plan of a URL, or nil.
+func (p *Planner) get(url []byte) *servedPlan {
+	p.mu.RLock()
+	found := p.newer[string(url)]
+	old := found == nil
+	if old {
+		found = p.older[string(url)]
 	}
-	return &Planner{kept}, nil
+	p.mu.RUnlock()
+	if old && found != nil {
+		p.put(url, found)
+	}
+	return found
 }
 
-// Close frees the plans.
-func (p *Planner) Close() { p.kept.Close() }
+// put caches the plan of a URL.
+func (p *Planner) put(url []byte, plan *servedPlan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.newer == nil || p.bytes >= plannedBytes/2 {
+		p.newer, p.older, p.bytes = map[string]*servedPlan{}, p.newer, 0
+	}
+	p.newer[string(url)] = plan
+	p.bytes += planFactor*len(url) + planOverhead
+}
 
 // plan returns the plan of a URL for a Responder, from the cache while it holds, or by calling plan. Plans of sessions
 // depend on the caller and are not cached, nor are errors.
-func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Plan, error)) (*servedPlan, error) {
+func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, plan func() (Plan, error)) (*servedPlan, error) {
 	if anonymous {
-		if found, ok := p.kept.Get(url); ok && found.holds(r) {
+		if found := p.get(url); found != nil && found.holds(r, now) {
 			return found, nil
 		}
 	}
-	now := r.Now()
 	made, err := plan()
 	if err != nil {
 		return nil, err
@@ -189,7 +198,7 @@ func (p *Planner) plan(url []byte, r *Responder, anonymous bool, plan func() (Pl
 		found.key = strconv.Itoa(r.Generation) + "\x00" + found.key
 	}
 	if anonymous && !made.Once {
-		p.kept.Set(url, found, int64(planFactor*len(url)+planOverhead))
+		p.put(url, found)
 	}
 	return found, nil
 }

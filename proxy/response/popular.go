@@ -99,7 +99,7 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 
 // ofNext returns the request for a query's answer on a snapshot, or nil if the snapshot cannot answer it.
 func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
-	if q == nil || q.plan.View != next.Meta().View || !q.plan.holds(r) {
+	if q == nil || q.plan.View != next.Meta().View || !q.plan.holds(r, r.Now()) {
 		return nil
 	}
 	key, err := q.plan.resultKey(r.Views, next, q.coding)

@@ -54,7 +54,7 @@ type Responder struct {
 
 // New returns a Responder.
 func New(o Options) *Responder {
-	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views, now: o.Now}}
+	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views}}
 }
 
 // Audience says who requested an answer, and who else may get it.
@@ -99,7 +99,7 @@ var urls = sync.Pool{New: func() any { return new([]byte) }}
 
 // serve answers from the current snapshots.
 func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
-	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; ristretto keeps only hashes of it
+	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; the Planner copies it
 	if who.Variant != [3]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
@@ -109,7 +109,8 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		}
 		url = *key
 	}
-	p, err := r.Planner.plan(url, r, who.Anonymous, plan)
+	now := r.Now()
+	p, err := r.Planner.plan(url, r, now, who.Anonymous, plan)
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,8 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		snapshot = snapshot.Whole()
 	}
 	header, personal := fieldsOf(c), p.Personal || who.Personal
-	r.setCaching(c, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
-	age := r.ages.of(p.View)
+	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
+	age := r.ages.of(p.View, now)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
 	SetHeader(c, HeaderDataAge, age.seconds)
 	if p.Negotiated != "" {
@@ -186,7 +187,7 @@ func (r *request) answer(known *result.Answer) error {
 	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
 	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
 	if known == nil && err == nil && a.ETag != "" {
-		SetHeader(r.c, headerCacheStatus, cacheStatus(outcome, r.ages.of(r.plan.View).stale))
+		SetHeader(r.c, headerCacheStatus, cacheStatus(outcome, r.ages.of(r.plan.View, r.Now()).stale))
 		if err = r.send(r.c, a, r.header); !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
@@ -228,7 +229,7 @@ type ExternalAnswer struct {
 // External sends an answer that read gets from another server. An empty text means no body. ignored lists the
 // parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (ExternalAnswer, error)) error {
-	r.setCaching(c, false, false, time.Time{})
+	r.setCaching(c, r.Now(), false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (r *request) stream(b *Body) (err error) {
 		}
 	}
 	SetHeader(r.c, fiber.HeaderETag, r.streamTag())
-	SetHeader(r.c, headerCacheStatus, cacheStatus(streamed, r.ages.of(r.plan.View).stale))
+	SetHeader(r.c, headerCacheStatus, cacheStatus(streamed, r.ages.of(r.plan.View, r.Now()).stale))
 	if same {
 		return r.c.SendStatus(fiber.StatusNotModified)
 	}
