@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -155,18 +158,55 @@ func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequ
 // saneID matches the clients' request ids that the server uses.
 var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// logAccess logs a request. The record has no place in the source, which slog.Logger would look up.
+// lines is a pool of buffers for lines of the access log.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes the
+// line that a slog.TextHandler would write, in a third of the time.
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
-	r := slog.NewRecord(c.Context().Time().Add(took), level, "request", 0)
-	auth := s.settingsOf(c).auth
-	r.AddAttrs(
-		slog.String("id", idOf(c)),
-		slog.String("method", strings.Clone(c.Method())),
-		slog.String("url", auth.URL(c.Path(), utils.UnsafeString(c.Context().URI().QueryString()))),
-		slog.Int("status", c.Response().StatusCode()),
-		slog.Int("bytes", bodyBytes(c)), // -1 if streamed
-		slog.Duration("took", took),
-		slog.String("peer", auth.Addr(c).String()),
-	)
-	_ = s.log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
+	buffer, auth, at := lines.Get().(*[]byte), s.settingsOf(c).auth, c.Context().Time().Add(took)
+	defer lines.Put(buffer)
+	line := append(append(appendTime((*buffer)[:0], at), " level="...), level.String()...)
+	line = append(append(line, " msg=request id="...), c.Response().Header.Peek(headerRequestID)...)
+	line = append(append(append(line, " method="...), c.Method()...), " url="...)
+	begin := len(line)
+	line = auth.AppendURL(append(line, '"'), c.Path(), c.Context().URI().QueryString())
+	url, size := line[begin+1:], bodyBytes(c) // -1 if streamed
+	*buffer = line
+	if s.lines == nil || !plain(url) {
+		// The record has no place in the source, which slog.Logger would look up.
+		r := slog.NewRecord(at, level, "request", 0)
+		r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", string(url)), slog.Int("status", c.Response().StatusCode()),
+			slog.Int("bytes", size), slog.Duration("took", took), slog.String("peer", auth.Addr(c).String()))
+		_ = s.log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
+		return
+	}
+	if bytes.IndexByte(url, '=') >= 0 {
+		line = append(line, '"')
+	} else {
+		line = append(line[:begin], url...)
+	}
+	line = strconv.AppendInt(append(line, " status="...), int64(c.Response().StatusCode()), 10)
+	line = strconv.AppendInt(append(line, " bytes="...), int64(size), 10)
+	line = append(append(line, " took="...), took.String()...)
+	*buffer = append(auth.Addr(c).AppendTo(append(line, " peer="...)), '\n')
+	_, _ = s.lines.Write(*buffer) // as above
+}
+
+// plain reports whether a URL has only characters that need no escape in a line.
+func plain(url []byte) bool {
+	for _, c := range url {
+		if c <= ' ' || c == '"' || c == '\\' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendTime appends the time of a line, with milliseconds.
+func appendTime(dst []byte, t time.Time) []byte {
+	const millis = len("time=2006-01-02T15:04:05.000")
+	// The layout RFC3339Nano is fast, but leaves out zeros at the end: the fourth digit is there to keep them.
+	dst = t.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(append(dst, "time="...), time.RFC3339Nano)
+	return slices.Delete(dst, millis, millis+1)
 }

@@ -39,8 +39,10 @@ type Options struct {
 	Admin       AdminOptions
 	Now         func() time.Time // if nil, time.Now
 
-	Logger    *slog.Logger // if nil, nothing is logged
-	AccessLog bool         // one line for each request, at level info
+	// Logger is the log. If nil, nothing is logged. If its handler is an io.Writer, too, it takes lines like those of a
+	// slog.TextHandler.
+	Logger    *slog.Logger
+	AccessLog bool // one line for each request, at level info
 
 	// Store returns the state of the store behind the views. If nil, it is not reported.
 	Store func() circuit.State

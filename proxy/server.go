@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type Server struct {
 	options   Options // the initial options with defaults; Adopt changes only settings
 	metrics   *Metrics
 	log       *slog.Logger
+	lines     io.Writer // of the log; nil if it takes no lines
 	results   *result.Cache
 	planner   response.Planner
 	popular   response.Popular
@@ -91,6 +93,7 @@ func New(o Options) (*Server, error) {
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
 		strangers: api.Strangers(),
 	}
+	s.lines, _ = s.log.Handler().(io.Writer)
 	var err error
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err

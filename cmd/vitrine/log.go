@@ -51,7 +51,13 @@ func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	if cfg.Format == "json" {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: inSeconds})
 	}
-	return asynclog.NewTextHandler(w, level)
+	return textLog{slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}), w}
+}
+
+// textLog is a log in the text form. The server writes the lines of requests itself (proxy.Options.Logger).
+type textLog struct {
+	slog.Handler
+	io.Writer // safe for concurrent use
 }
 
 // inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5.

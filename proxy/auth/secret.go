@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
@@ -37,20 +38,22 @@ func (s Secret) Is(given string) bool {
 // Redactor removes secrets from log messages. Its elements are the secrets of the server.
 type Redactor []Secret
 
-// URL returns path and query without secrets, bounded in length.
-func (s Redactor) URL(path, query string) string {
+// AppendURL appends path and query without secrets, bounded in length.
+func (s Redactor) AppendURL(dst []byte, path string, query []byte) []byte {
 	const most = 2048
-	url := path + "?" + query
-	if query == "" {
-		url = url[:len(path)]
+	from := len(dst)
+	dst = append(dst, path...)
+	if len(query) > 0 {
+		dst = append(append(dst, '?'), query...)
 	}
-	if emptyPairs := strings.HasPrefix(query, "&") || strings.HasSuffix(query, "&") || strings.Contains(query, "&&"); !emptyPairs && len(url) <= most && s.clean(url) {
-		return strings.ToValidUTF8(url, "\uFFFD")
+	emptyPairs := bytes.HasPrefix(query, []byte("&")) || bytes.HasSuffix(query, []byte("&")) || bytes.Contains(query, []byte("&&"))
+	if !emptyPairs && len(dst)-from <= most && utf8.Valid(dst[from:]) && s.clean(utils.UnsafeString(dst[from:])) {
+		return dst
 	}
 	var b strings.Builder
 	b.WriteString(s.Path(path))
 	sep := byte('?')
-	for pair := range strings.SplitSeq(query, "&") {
+	for pair := range strings.SplitSeq(string(query), "&") {
 		if pair == "" {
 			continue
 		}
@@ -64,7 +67,7 @@ func (s Redactor) URL(path, query string) string {
 			break
 		}
 	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	return append(dst[:from], strings.ToValidUTF8(b.String(), "\uFFFD")...)
 }
 
 // Path returns a path up to the first part that may contain a secret.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -431,6 +432,39 @@ func TestAccessLogHidesKeys(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("log lacks %s: %.1000s", want, text)
 		}
+	}
+}
+
+// lineLog is a log that takes lines.
+type lineLog struct {
+	slog.Handler
+	io.Writer
+}
+
+// TestAccessLogLines: a log that takes lines gets the same lines as a slog.TextHandler would write.
+func TestAccessLogLines(t *testing.T) {
+	changing := regexp.MustCompile(`^time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d) level|took=[0-9.]+(µs|ms|s)`)
+	logged := func(takesLines bool) string {
+		var log proxytest.LockedBuffer
+		o, text := proxytest.Options(t), slog.NewTextHandler(&log, nil)
+		o.Logger, o.AccessLog = slog.New(text), true
+		if takesLines {
+			o.Logger = slog.New(lineLog{text, &log})
+		}
+		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+		for _, target := range []string{"/", "/api/html?limit=1", "/api/html?%22&apikey=x", `/"\?\`, "/api/html?a", "/api/\xc3\xa4?x=\xff", "/api/html?'\u200b=", "/api/activities?full=1"} {
+			for _, method := range []string{"GET", "HEAD"} {
+				l.Exchange(t, method+" "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: request\r\n\r\n")
+			}
+		}
+		var lines strings.Builder
+		for line := range strings.Lines(log.String()) {
+			lines.WriteString(changing.ReplaceAllString(line, "…"))
+		}
+		return lines.String()
+	}
+	if got, want := logged(true), logged(false); got != want || strings.Count(got, "…") < 32 {
+		t.Errorf("lines\n%swant\n%s", got, want)
 	}
 }
 

@@ -2,8 +2,6 @@
 // not stop the program.
 //
 //	Write ─▶ waiting lines (bounded, else dropped and counted) ─▶ one goroutine ─▶ the output
-//
-// NewTextHandler formats the lines of a log faster than package slog.
 package asynclog
 
 import (
