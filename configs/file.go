@@ -27,9 +27,15 @@ func (r *reader) file(name string) {
 		r.mistake(place, "", "cannot be read: "+err.Error())
 		return
 	}
+	r.text(place, content)
+}
+
+// text applies the settings in the content of a YAML file.
+func (r *reader) text(place Place, content []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
-	if err = decoder.Decode(&doc); err == nil {
+	err := decoder.Decode(&doc)
+	if err == nil {
 		r.section(reflect.ValueOf(r.c).Elem(), settings, "", "", place, doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(place.of(&next), "", "a second document begins here; write all settings in one")

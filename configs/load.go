@@ -19,6 +19,10 @@ type Sources struct {
 	// Environ is the environment in the form of os.Environ. Variables that do not begin with VITRINE_ are ignored.
 	// VITRINE_CONFIG names a YAML file with settings, unless the flag --config does.
 	Environ []string
+	// Text is the content of a configuration file that counts instead of the file named by Environ or Flags, and TextName
+	// is its name in mistakes. If Text is nil, the named file counts.
+	Text     []byte
+	TextName string
 	// Flags are the parsed flags that AddFlags added; only flags that the user has set count. May be nil.
 	Flags *pflag.FlagSet
 	// Checks are the checks of other packages. If nil, their settings are not checked.
@@ -36,7 +40,9 @@ func Load(s Sources) (Config, error) {
 		c.use(demoValues, "demo")
 	}
 	r := &reader{c: &c, checks: s.Checks}
-	if name := s.File(); name != "" { // the weakest source first
+	if name := s.File(); s.Text != nil { // the weakest source first
+		r.text(Place{source: atFile, name: s.TextName}, s.Text)
+	} else if name != "" {
 		r.file(name)
 	}
 	r.environ(s.Environ)

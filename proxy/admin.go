@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"net/netip"
 	"net/url"
@@ -18,8 +20,11 @@ import (
 	"vitrine/rules"
 )
 
-// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh and pprof, behind the token if there
-// is one.
+// mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
+const mostConfig = 1 << 20
+
+// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh, /admin/lists/diff and pprof, behind
+// the token if there is one.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -41,6 +46,9 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)
 	app.Post("/admin/refresh", refresh(o))
+	app.Server().MaxRequestBodySize = mostConfig
+	app.Get("/admin/lists/diff", s.listsDiff)
+	app.Post("/admin/lists/diff", s.listsDiff)
 	return app
 }
 
@@ -112,6 +120,41 @@ func refresh(o AdminOptions) fiber.Handler {
 			RefreshResult
 		}{status, done})
 	}
+}
+
+// listsDiff returns what a change of the lists would hide and show, and changes nothing: ?public=RULE, ?list=NAME with
+// &filter=FILTER, and the configuration file in the body of a POST.
+func (s *Server) listsDiff(c *fiber.Ctx) error {
+	p := query.Read(c.Context().QueryArgs().All())
+	change := ListsChange{Public: p.Text("public"), List: p.Text("list"), Filter: p.Text("filter"), FileName: "the file in the request"}
+	if len(c.Body()) > 0 {
+		change.File = bytes.Clone(c.Body())
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if unread := p.Ignored(); unread != "" {
+		return rules.Wrongf("", "", "unknown parameters: %s", unread)
+	}
+	if s.options.Admin.ListsDiff == nil {
+		return fiber.NewError(fiber.StatusNotFound)
+	}
+	ctx, cancel := context.WithTimeout(c.UserContext(), s.options.Limits.Request)
+	defer cancel()
+	ctx, turn, err := s.results.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.End()
+	data, err := s.options.Admin.ListsDiff(ctx, change)
+	if err != nil {
+		return err
+	}
+	answer := ListsDiff{Status: fiber.StatusOK, Count: len(data), Data: data}
+	if store := s.storeStatus(); store != nil {
+		answer.Store = store.Name
+	}
+	return c.JSON(answer)
 }
 
 func (s *Server) adminViews(c *fiber.Ctx) error {

@@ -85,6 +85,24 @@ type AdminOptions struct {
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
+	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
+	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
+}
+
+// ListsChange is a change of the lists to compare. Empty fields change nothing.
+type ListsChange struct {
+	Public       string // lists.public
+	List, Filter string // the filter of a named list, which may be new
+	File         []byte // content of a configuration file, whose lists count
+	FileName     string // its name in mistakes
+}
+
+// ListsDiff is the response to a ListsChange.
+type ListsDiff struct {
+	Status int                `json:"status"`
+	Count  int                `json:"count"`
+	Data   []lists.Difference `json:"data"`
+	Store  string             `json:"store,omitempty"`
 }
 
 // Refresh is a request for a refresh.

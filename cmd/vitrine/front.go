@@ -26,18 +26,22 @@ import (
 	"vitrine/rules/filter"
 )
 
-// proxyOptions returns the options of the front end from the configuration and the other parts.
-func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
+// rights returns who may see what.
+func (cfg settings) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(cfg.Access.Roles))
 	for role, names := range cfg.Access.Roles {
 		roles[role] = named[access.Permission](names)
 	}
-	rights := access.New(access.Options{
+	return access.New(access.Options{
 		Anonymous:  named[access.Permission](cfg.Access.Anonymous),
 		Roles:      roles,
 		Member:     cfg.member,
 		Restricted: cfg.Access.Types,
 	})
+}
+
+// proxyOptions returns the options of the front end from the configuration and the other parts.
+func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
 		return proxy.Options{}, err
@@ -46,7 +50,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: rights, Hidden: p.institute.hidden, Records: p.store,
+			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: cfg.rights(), Hidden: p.institute.hidden, Records: p.store,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
@@ -64,7 +68,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS:  proxy.CORSOptions(cfg.HTTP.CORS),
-		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
+		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, ListsDiff: p.listsDiff},
 
 		Optional: cfg.Views.Optional,
 		Logger:   p.log, AccessLog: cfg.Log.Requests,

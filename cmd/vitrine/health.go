@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,14 +22,18 @@ func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 		defer cancel()
-		return askServer(ctx, cfg.Listen, "/healthz", "", nil)
+		return askServer(ctx, cfg.Listen, "/healthz", "", nil, nil)
 	}, "listen")
 }
 
-// askServer reads JSON from a server on this machine, at a path of the listener with an address. A status other than
-// 200 is an error. If answer is nil, it does not read the body.
-func askServer(ctx context.Context, listen, path, token string, answer any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(listen)+path, nil)
+// askServer reads JSON from a server on this machine, at a path of the listener with an address. It sends a POST if
+// there is a body, or else a GET. A status other than 200 is an error. If answer is nil, it does not read the body.
+func askServer(ctx context.Context, listen, path, token string, body []byte, answer any) error {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(listen)+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -41,12 +47,14 @@ func askServer(ctx context.Context, listen, path, token string, answer any) erro
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode != http.StatusOK:
-		err = errors.New(res.Status)
+		var failure struct{ Msg string }
+		_ = json.NewDecoder(res.Body).Decode(&failure) // ignore the error: the status says enough
+		err = errors.New(cmp.Or(failure.Msg, res.Status))
 	case answer != nil:
 		err = json.NewDecoder(res.Body).Decode(answer)
 	}
 	if err != nil {
-		return fmt.Errorf("GET %s: %w", req.URL, err)
+		return fmt.Errorf("%s %s: %w", method, req.URL, err)
 	}
 	return nil
 }

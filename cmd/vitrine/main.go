@@ -61,6 +61,7 @@ func rootCommand() *cobra.Command {
 		statusCommand(),
 		checkCommand(),
 		queryCommand(),
+		listsCommand(),
 		tokenCommand(),
 		configCommand(),
 		benchCommand(),

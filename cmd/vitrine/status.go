@@ -75,7 +75,7 @@ func servedStatus(ctx context.Context, cfg configs.Config, store string, patienc
 		Data  []proxy.ViewStatus `json:"data"`
 		Store *proxy.StoreStatus `json:"store"`
 	}
-	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), &answer); err != nil {
+	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), nil, &answer); err != nil {
 		return nil, nil, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
 	}
 	if answer.Store == nil || answer.Store.Name != store {

@@ -91,14 +91,19 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	}
 }
 
-// public reports whether a record of a view is public. If it cannot evaluate Options.Public, it returns an error, and
-// the record is not public.
+// public is IsPublic by Options.Public.
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
+	return IsPublic(view, record, d.o.Public)
+}
+
+// IsPublic reports whether a record of a view is public by a rule. If it cannot evaluate the rule, it returns an error,
+// and the record is not public.
+func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
 	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {
 		return false, nil
 	}
-	public, err := d.o.Public.Match(record)
+	public, err := rule.Match(record)
 	return public && err == nil, err
 }
 

@@ -1,0 +1,177 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// Difference is what a change would hide in a list, and show.
+type Difference struct {
+	List   string  `json:"list"` // the name of a list or, for all lists of a view's records, of the view
+	Before int     `json:"before"`
+	After  int     `json:"after"`
+	Hidden Changes `json:"hidden"`
+	Shown  Changes `json:"shown"`
+
+	was, will *filter.Filter // the list's own conditions; nil if there is no such list
+}
+
+// Changes are the records that a change hides or shows.
+type Changes struct {
+	Count    int            `json:"count"`
+	Fields   map[string]int `json:"fields,omitempty"`   // numbers of records by Example.Field
+	Examples []Example      `json:"examples,omitempty"` // the first ones, up to mostExamples
+}
+
+// Example is a record. Field has the paths of the fields that decide, separated by commas, or names another reason.
+type Example struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Field string `json:"field"`
+}
+
+const mostExamples = 5
+
+// Diff compares the lists with others, next, and reads the rows of all views for it. was and will are the rules by
+// which records are public before and after the change.
+func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter) (all []Difference, err error) {
+	visible := filter.All()
+	if l.shared.Access != nil {
+		if visible, err = (query.Reader{Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), ""); err != nil {
+			return nil, err
+		}
+	}
+	for _, view := range views {
+		lists := []Difference{{List: view, was: filter.All(), will: filter.All()}}
+		for i, side := range []*Lists{l, next} {
+			for _, one := range side.lists[:len(side.o.Named)] {
+				if one.def.View != view {
+					continue
+				}
+				at := slices.IndexFunc(lists, func(d Difference) bool { return d.List == one.def.Slug })
+				if at < 0 {
+					at, lists = len(lists), append(lists, Difference{List: one.def.Slug})
+				}
+				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = one.rows.Where
+			}
+		}
+		if err := l.compare(ctx, view, lists, was, will, visible); err != nil {
+			return nil, err
+		}
+		all = append(all, lists...)
+	}
+	return all, nil
+}
+
+// compare counts the rows of a view in its lists before and after the change.
+func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will, visible *filter.Filter) error {
+	snap, err := l.shared.Views.Snapshot(view)
+	if err != nil {
+		return err
+	}
+	selected, err := snap.Whole().Select(ctx, filter.All()) // whole, because a rule may test a field that callers do not see
+	if err != nil {
+		return err
+	}
+	for e, err := range selected.Rows(ctx, 0, 0) {
+		if err = cmp.Or(err, fair.TurnOf(ctx).Check(ctx)); err != nil {
+			return err
+		}
+		row := e.Doc()
+		before, after := holds(l.public, row), holds(visible, row)
+		if public, err := mark.IsPublic(view, row, will); err != nil || !public {
+			after = false
+		}
+		for i := range lists {
+			lists[i].count(before, after, row, func(shown bool) Example {
+				it := &item{}
+				l.o.Cite.View(view).Read(row, &it.Item)
+				rule, own := will, lists[i].will
+				if shown {
+					rule, own = was, lists[i].was
+				}
+				return Example{ID: it.ID, Title: it.title(), Field: deciding(view, row, rule, own)}
+			})
+		}
+	}
+	return nil
+}
+
+// holds reports whether a row satisfies a filter. It is false if there is none, or if it cannot decide.
+func holds(f *filter.Filter, row bson.Raw) bool {
+	if f == nil {
+		return false
+	}
+	ok, err := f.Match(row)
+	return ok && err == nil
+}
+
+// count counts a row that is public before and after the change, or not.
+func (d *Difference) count(before, after bool, row bson.Raw, example func(shown bool) Example) {
+	before, after = before && holds(d.was, row), after && holds(d.will, row)
+	if before {
+		d.Before++
+	}
+	if after {
+		d.After++
+	}
+	switch {
+	case before && !after:
+		d.Hidden.add(example(false))
+	case after && !before:
+		d.Shown.add(example(true))
+	}
+}
+
+func (c *Changes) add(e Example) {
+	if c.Fields == nil {
+		c.Fields = map[string]int{}
+	}
+	if c.Count++; c.Count <= mostExamples {
+		c.Examples = append(c.Examples, e)
+	}
+	c.Fields[e.Field]++
+}
+
+// deciding names the fields by which a rule and a list's own conditions refuse a row.
+func deciding(view string, row bson.Raw, rule, own *filter.Filter) string {
+	if own == nil {
+		return "the list itself"
+	}
+	fields := append(refusing(rule.Root(), row), refusing(own.Root(), row)...)
+	if public, _ := mark.IsPublic(view, row, filter.All()); !public { // by what holds whatever the rule is
+		fields = append(fields, map[string]string{rules.ViewProjects: "public", rules.ViewPersons: "hide"}[view])
+	}
+	slices.Sort(fields)
+	return cmp.Or(strings.Join(slices.Compact(fields), ", "), "type, or not built yet")
+}
+
+// refusing returns the paths of the conditions that a row does not satisfy.
+func refusing(n filter.Node, row bson.Raw) (paths []string) {
+	if ok, err := filter.Match(n, row, nil); ok && err == nil {
+		return nil
+	}
+	and, several := n.(*filter.AndNode)
+	if !several {
+		paths, all := filter.Paths(n)
+		if !all {
+			paths = append(paths, "$expr")
+		}
+		return paths
+	}
+	for _, c := range and.Nodes {
+		paths = append(paths, refusing(c, row)...)
+	}
+	return paths
+}
