@@ -41,7 +41,7 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:8: lists.named.papers.titel: unknown key, did you mean lists.named.papers.title?`,
 		`lists.bad.yml:9: lists.named.papers.title.fr: unknown key`,
 		`lists.bad.yml:10: lists.named.papers.view: want activities, projects, persons or events, have "proposals"`,
-		`lists.bad.yml:11: lists.named.papers.group: want none, year, type, subtype or person, have "years", did you mean year?`,
+		`lists.bad.yml:11: lists.named.papers.group: want none, year, type, subtype, unit, person or project, have "years", did you mean year?`,
 		`lists.bad.yml:12: lists.named.papers.sort: want year, -year, title, -title, type, -type, author or -author, have "-yaer", did you mean -year?`,
 		`lists.bad.yml:13: lists.named.papers.page_size: may be at most 200, have 201`,
 		`lists.bad.yml:14: lists.named.papers.facets: want year, type, subtype, unit, person, project or topic, have "topics", did you mean topic?`,

@@ -58,7 +58,22 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
-	"oneof":    func(v reflect.Value, words string) error { return checkWord(v.String(), strings.Split(words, ",")) },
+	"oneof": func(v reflect.Value, words string) error { return checkWord(v.String(), strings.Split(words, ",")) },
+	"groups": func(v reflect.Value, words string) error { // one word, or two that are not the first one
+		all, known := strings.Split(v.String(), ","), strings.Split(words, ",")
+		if len(all) > 1 {
+			known = known[1:]
+		}
+		for i, word := range all {
+			if i > 1 || slices.Contains(all[:i], word) {
+				return fmt.Errorf("want one or two different words, have %q", v)
+			}
+			if err := checkWord(word, known); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
 	"database": func(v reflect.Value, _ string) error { return checkDatabase(v.String()) },
 	"uri":      func(v reflect.Value, _ string) error { return checkURI(v.String()) },
 	"address":  form("HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress),

@@ -83,7 +83,7 @@ func wantLists(c *Config) {
 	usual := NamedList{Title: none, Links: none, View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
 	papers, people := usual, usual
 	papers.Title, papers.Filter = map[string]string{"en": "Publications", "de": "Publikationen"}, `{"type": "publication", "units": "BIO"}`
-	papers.Group, papers.Style, papers.Facets = "year", "print", []string{"year", "type", "person"}
+	papers.Group, papers.Style, papers.Facets = "year,type", "print", []string{"year", "type", "person"}
 	papers.PageURL, papers.Links = "/publications?p={page}", map[string]string{"project": "/project/{id}"}
 	people.View, people.Sort, people.PageSize, people.Facets = "persons", "author", 100, []string{}
 	c.Lists.Named = map[string]*NamedList{"bio-papers": &papers, "people": &people, "defaults": &usual}

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"vitrine/cache/origin"
@@ -94,7 +95,7 @@ func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
 			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter,
-			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
+			Group: strings.Split(l.Group, ","), Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}
 	return o

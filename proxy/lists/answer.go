@@ -136,7 +136,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			Head:    head,
 			Heading: a.query.Number(params.Heading),
 			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
-			Q: a.query.Text(params.Words), Group: a.query.Text(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
+			Q: a.query.Text(params.Words), Group: a.query.FormValue(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
 		},
 		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
 		self: link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation, links: a.links,
@@ -163,7 +163,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
 		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
-	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Limit, params.Facets, params.Lang, params.Style) {
+	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Counts, params.Limit, params.Facets, params.Lang, params.Style) {
 		if value := a.asked.FormValue(name); value != "" {
 			d.Params = append(d.Params, page.Param{Name: name, Value: value})
 		}
@@ -228,7 +228,7 @@ func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
 	}
-	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
+	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style).With(params.Counts))
 }
 
 // memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.
@@ -248,7 +248,7 @@ func (a *answer) memberOf(row bson.Raw) []page.Link {
 // item is an entry of a list, read as a bibliographic item.
 type item struct {
 	cite.Item
-	group         string
+	groups        []page.Group
 	position      int
 	year          string // as text; empty if there is none
 	kind, subkind string // labels of the type and the subtype
@@ -276,7 +276,7 @@ func (it *item) period() string {
 func (a *answer) read(it *item, e selection.Entry) *item {
 	row := e.Doc()
 	a.mapping.Read(row, &it.Item)
-	it.group, it.position, it.year, it.page = e.Group, e.Position, "", ""
+	it.groups, it.position, it.year, it.page = a.groups(e), e.Position, "", ""
 	it.kind, it.subkind = a.rows.Label(params.Type, it.Type, row), a.rows.Label(params.Subtype, it.Subtype, row)
 	if year, ok := mark.Of(row).Lookup("year").Int32OK(); ok {
 		it.year = strconv.Itoa(int(year))
@@ -285,6 +285,17 @@ func (a *answer) read(it *item, e selection.Entry) *item {
 		it.page = a.links.ItemPage(it.ID)
 	}
 	return it
+}
+
+// groups returns the groups that contain an entry.
+func (a *answer) groups(e selection.Entry) (all []page.Group) {
+	for _, g := range e.Groups {
+		if !a.query.Flag(params.Counts) {
+			g.Count = 0
+		}
+		all = append(all, page.Group(g))
+	}
+	return all
 }
 
 // complete adds to an item what only the formats of pages show.

@@ -40,7 +40,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 // model returns the model of an item for package page.
 func (it *item) model() page.Item {
 	return page.Item{
-		Group: it.group, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
+		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
 		COinS: string(cite.AppendCOinS(nil, &it.Item)),
 	}
 }

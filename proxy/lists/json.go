@@ -37,7 +37,8 @@ type jsonItem struct {
 	Year    json.RawMessage   `json:"year"`
 	Type    string            `json:"type"`
 	Subtype string            `json:"subtype"`
-	Group   string            `json:"group,omitempty"`
+	Group   string            `json:"group,omitempty"` // label of the first of Groups
+	Groups  []page.Group      `json:"groups,omitempty"`
 	Links   map[string]string `json:"links"`
 	Key     string            `json:"cite_key"`
 }
@@ -71,9 +72,13 @@ func jsonDocument(d *document) (*response.Body, error) {
 				links[strings.ToLower(link.Label)] = link.Href
 			}
 		}
+		group := ""
+		if len(it.groups) > 0 {
+			group = it.groups[0].Label
+		}
 		doc.Items = append(doc.Items, jsonItem{
 			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors, Year: json.RawMessage(cmp.Or(it.year, "null")),
-			Type: it.Type, Subtype: it.Subtype, Group: it.group, Links: links, Key: it.Key,
+			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
 		})
 	}
 	doc.Links["page"] = d.Canonical

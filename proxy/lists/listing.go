@@ -60,8 +60,8 @@ func (l *Lists) newListing(d Definition) listing {
 			Activity: cmp.Or(d.Links.Activity, l.o.Links.Activity), Person: cmp.Or(d.Links.Person, l.o.Links.Person),
 			Project: cmp.Or(d.Links.Project, l.o.Links.Project),
 		},
-		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
-			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
+		usual: params.Query{}.With(params.Facets, d.Facets...).With(params.Group, d.Group...).Over(params.Query{
+			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {params.None},
 			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
 			params.Lang: {l.shared.Language}, params.Style: {cmp.Or(d.Style, "web")},
 		}),

@@ -73,7 +73,7 @@ type Definition struct {
 	Title    map[string]string // by language; English replaces a missing language
 	View     string            // activities, projects, persons or events
 	Filter   string            // Extended JSON; if empty, all rows
-	Group    string            // none, year, type, subtype or person; default none
+	Group    []string          // none, or one or two of params.Groups; default none
 	Style    string            // web or print; default web
 	Sort     string            // year, title, type or author, with - in front for descending order; default -year
 	PageSize int               // items on a page; default 25

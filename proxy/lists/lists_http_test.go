@@ -24,6 +24,13 @@ type facetValue struct {
 	Count        int
 }
 
+// listGroup is a group of an item as JSON.
+type listGroup struct {
+	By, Value, Label string
+	Count            int
+	Continued        bool
+}
+
 // listAnswer is a list as JSON.
 type listAnswer struct {
 	Title string `json:"title"`
@@ -39,6 +46,7 @@ type listAnswer struct {
 		Type    string            `json:"type"`
 		Subtype string            `json:"subtype"`
 		Group   string            `json:"group"`
+		Groups  []listGroup       `json:"groups"`
 		Links   map[string]string `json:"links"`
 		Key     string            `json:"cite_key"`
 		Authors []struct{ Name, ID, ORCID string }
@@ -208,7 +216,7 @@ func TestListParametersAreDescribed(t *testing.T) {
 	}
 	values := map[string]string{
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
-		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "h": "3", "jsonld": "0", "latex": "1",
+		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "h": "3", "jsonld": "0", "latex": "1",
 	}
 	item := getList(s, "/lists/activities.json").Items[0].ID
 	unit := getList(s, "/lists/activities.json?facets=unit").Facets["unit"][0].Value

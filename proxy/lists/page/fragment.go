@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ type fragment struct {
 	bytes.Buffer
 	t    texts.Language
 	id   string         // the prefix of its ids
-	seen map[string]int // number of times a record was written; it is in several groups if persons are groups
+	seen map[string]int // number of times an id was written; a record is in several groups if persons are groups
 }
 
 // titleID is the end of the id of a list's title.
@@ -50,12 +51,12 @@ func section(l *List, level int, titled bool) []byte {
 	}
 	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
 	for i, it := range l.Items {
-		if i == 0 || it.Group != l.Items[i-1].Group {
+		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
 			if i > 0 {
 				f.write("</ol>\n")
-			}
-			if it.Group != "" {
-				f.heading(min(level+1, 6), "vl-group", "", it.Group)
+				f.groups(level, l.Items[i-1].Groups, it.Groups)
+			} else {
+				f.groups(level, nil, it.Groups)
 			}
 			f.write(`<ol class="vl-items" start="`, strconv.Itoa(first+i), "\">\n")
 		}
@@ -95,6 +96,25 @@ func (f *fragment) heading(level int, class, id, title string) {
 	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
+// groups writes the headings of groups that the items before are not in, below a heading of a level.
+func (f *fragment) groups(level int, before, groups []Group) {
+	id, same := f.id+"_g", true
+	for i, g := range groups {
+		id += "__" + idOf(g.Value)
+		if same = same && i < len(before) && before[i] == g; same {
+			continue
+		}
+		title := g.Label
+		if g.Continued {
+			title += f.t.T("continued")
+		}
+		if g.Count > 0 {
+			title += " (" + f.t.Number(g.Count) + ")"
+		}
+		f.heading(min(level+1+i, 6), []string{"vl-group", "vl-group vl-inner"}[min(i, 1)], f.unique(id), title)
+	}
+}
+
 // rangeText returns the text with the number of entries and the range on this page.
 func (f *fragment) rangeText(l *List, first int) string {
 	all, items := f.t.Entries(l.Count), len(l.Items)
@@ -109,12 +129,17 @@ func (f *fragment) rangeText(l *List, first int) string {
 	return all + ", " + f.t.Number(first) + "–" + f.t.Number(first+items-1)
 }
 
-// item writes a record.
-func (f *fragment) item(it *Item, lang string) {
-	other, id := langOf(it.Lang, lang), f.id+"__"+idOf(it.ID)
+// unique returns an id, with a number at its end if it was written before.
+func (f *fragment) unique(id string) string {
 	if f.seen[id]++; f.seen[id] > 1 {
 		id += "__" + strconv.Itoa(f.seen[id])
 	}
+	return id
+}
+
+// item writes a record.
+func (f *fragment) item(it *Item, lang string) {
+	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
 		`><div class="vl-citation" dir="auto">`, it.HTML, "</div>")
 	if it.COinS != "" {

@@ -32,7 +32,7 @@ type List struct {
 
 	Count, Page, Pages, Limit int
 	Turns                     map[string]string // URLs of the first, prev, next and last page, as far as they exist
-	// Effective parameters. The form of Page sends q, sort and group, and q even if it is empty.
+	// Effective parameters; Group has its values separated by commas. The form of Page sends q, sort and group, and q even if it is empty.
 	Q, Group, Sort string
 	Params         []Param
 	Facets         []Facet
@@ -42,14 +42,23 @@ type List struct {
 
 // Item is one record of a list.
 type Item struct {
-	Group string // heading of its group; consecutive items with the same group share it; empty if there is none
-	ID    string
-	Href  string // the item's page; empty if it has none
-	Lang  string // language of the citation; if empty, that of the list
-	HTML  string // citation, cleaned by rules/markup
-	COinS string // from rules/cite, escaped for an attribute; empty if there is none
-	Key   string // citation key
-	Links []Link // links to DOI, full text and others
+	Groups []Group // the groups that contain it, the outermost first; consecutive items share the headings of equal ones
+	ID     string
+	Href   string // the item's page; empty if it has none
+	Lang   string // language of the citation; if empty, that of the list
+	HTML   string // citation, cleaned by rules/markup
+	COinS  string // from rules/cite, escaped for an attribute; empty if there is none
+	Key    string // citation key
+	Links  []Link // links to DOI, full text and others
+}
+
+// Group is a group of items, which has a heading.
+type Group struct {
+	By        string `json:"by"`    // the parameter by which the list is divided
+	Value     string `json:"value"` // empty for items without a value
+	Label     string `json:"label"`
+	Count     int    `json:"count,omitempty"`     // number of records; 0 if it is not shown
+	Continued bool   `json:"continued,omitempty"` // the group began on an earlier page
 }
 
 // Facet has the values by which readers can narrow a list. The values of an effective filter are active, even if the

@@ -32,7 +32,7 @@ var exports = []page.Link{
 
 func item(group, id, html, lang string) page.Item {
 	return page.Item{
-		Group: group, ID: id, Href: base + "/items/" + id, Lang: lang, HTML: html, COinS: coins, Key: "nowak2024growth",
+		Groups: []page.Group{{By: "year", Value: group, Label: group}}, ID: id, Href: base + "/items/" + id, Lang: lang, HTML: html, COinS: coins, Key: "nowak2024growth",
 		Links: []page.Link{{Href: "https://doi.org/10.5555/1", Label: "DOI"}, {Href: "https://example.org/full.pdf?a=1&b=2", Label: "PDF", Type: "application/pdf"}},
 	}
 }
@@ -142,8 +142,14 @@ func indexOf(words string, overview func(lang string) (page.Head, []page.Section
 func documents() map[string][]byte {
 	wide := plainList()
 	wide.Lang = "de"
+	nested := plainList()
+	for i := range nested.Items {
+		g := &nested.Items[i].Groups
+		(*g)[0].Continued, (*g)[0].Count = i < 2, 1200
+		*g = append(*g, []page.Group{{By: "type", Value: "a/b", Label: "Article & more", Continued: true}, {By: "type", Label: "Other", Count: 7}}[min(i, 1)])
+	}
 	return map[string][]byte{
-		"fragment": page.Fragment(plainList()), "fragment-empty": page.Fragment(germanList()), "fragment-hostile": page.Fragment(hostileList()),
+		"fragment": page.Fragment(plainList()), "fragment-nested": page.Fragment(nested), "fragment-empty": page.Fragment(germanList()), "fragment-hostile": page.Fragment(hostileList()),
 		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),

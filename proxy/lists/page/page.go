@@ -6,6 +6,7 @@ import (
 	"html"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -91,6 +92,24 @@ func (d *pageData) render(name string) []byte {
 		}
 		return r
 	}, b.String()))
+}
+
+// Groupings returns the values of group that the form of a list offers: the usual ones and that of the list.
+func (d *pageData) Groupings() []string {
+	usual := strings.Fields("none year type subtype unit person project year,type type,year")
+	if d.List.Group == "" || slices.Contains(usual, d.List.Group) {
+		return usual
+	}
+	return append(usual, d.List.Group)
+}
+
+// Grouping returns the name of a value of group.
+func (d *pageData) Grouping(value string) string {
+	names := strings.Split(value, ",")
+	for i, name := range names {
+		names[i] = d.T("group-" + name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Page returns a list as a whole page.

@@ -126,8 +126,8 @@ func TestFragmentsInOnePage(t *testing.T) {
 			}
 		}
 	}
-	if len(ids) != 3*5 {
-		t.Errorf("%d ids, want 15", len(ids))
+	if len(ids) != 3*(2+2+3) {
+		t.Errorf("%d ids, want 21: of sections, titles, groups and items", len(ids))
 	}
 }
 
@@ -143,8 +143,8 @@ func TestRepeatedRecord(t *testing.T) {
 		}
 		ids[string(m[1])] = true
 	}
-	if len(ids) != len(l.Items)+2 {
-		t.Errorf("%d ids of %d items", len(ids), len(l.Items))
+	if len(ids) != 2+5+len(l.Items) {
+		t.Errorf("%d ids of a section, its title, 5 groups and %d items", len(ids), len(l.Items))
 	}
 }
 

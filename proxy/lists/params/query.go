@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"net/url"
@@ -66,8 +67,10 @@ func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 	switch {
 	case len(all) > 1 && !p.many:
 		return nil, wrongf("takes one value, got %d", len(all))
-	case len(all) > maxValues:
-		return nil, wrongf("has %d values; %d is the limit", len(all), maxValues)
+	case len(all) > cmp.Or(p.most, maxValues):
+		return nil, wrongf("has %d values; %d is the limit", len(all), cmp.Or(p.most, maxValues))
+	case p.most > 0 && len(all) > 1 && slices.Contains(all, None):
+		return nil, wrongf("none stands alone")
 	case len(all) > 1 && p.whole:
 		all = []string{strings.Join(all, " ")}
 	}

@@ -27,8 +27,9 @@ const (
 	IDs     = "ids" // select these records, in this order
 	Exclude = "exclude"
 	Sort    = "sort"
-	Group   = "group"
-	Page    = "page" // counts from 1
+	Group   = "group"  // the heading above entries, and the one below it
+	Counts  = "counts" // 1 shows the number of records beside headings
+	Page    = "page"   // counts from 1
 	Limit   = "limit"
 	Facets  = "facets" // the facets to count
 	Lang    = "lang"
@@ -42,17 +43,21 @@ const (
 const (
 	Missing   = "missing"   // the year of records without a year
 	Relevance = "relevance" // of Sort: the best matches for Words first
-	None      = "none"      // of Group and Facets: no group, no facet
+	None      = "none"      // of Group and Facets: no group, no facet; it stands alone in Group
 )
 
 // Filters returns the parameters whose values facets count.
 func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
+
+// Groups returns the parameters by whose values a list is divided.
+func Groups() []string { return []string{Year, Type, Subtype, Unit, Person, Project} }
 
 // Limits on values.
 const (
 	maxValues = 500 // values of a parameter
 	maxBytes  = 200 // bytes of a value, or of all words of q
 	maxWords  = 12
+	maxGroups = 2
 )
 
 // parameter is a row of the table of parameters.
@@ -62,6 +67,7 @@ type parameter struct {
 	check func(value string) (string, *rules.Error)
 	usual string // the default value
 	many  bool   // accepts several values
+	most  int    // limit on the values if it is not maxValues; then None stands alone
 	order bool   // the order of values matters
 	whole bool   // a value is a text and may contain commas
 }
@@ -80,7 +86,8 @@ var table = []parameter{
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
 	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance)},
-	{name: Group, check: oneOf(None, Year, Type, Subtype, Person)},
+	{name: Group, check: oneOf(append([]string{None}, Groups()...)...), many: true, most: maxGroups, order: true},
+	{name: Counts, check: oneOf("0", "1"), usual: "0"},
 	{name: Page, check: number(1, 1_000_000), usual: "1"},
 	{name: Limit, check: number(1, 200)},
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true},

@@ -17,11 +17,20 @@ import (
 )
 
 // Entry is an item's place in a list. If a list is grouped by persons, an item with several persons has an entry under
-// each.
+// each; the same holds for units and projects.
 type Entry struct {
 	index.Row
-	Group    string // the title of its group; empty if the list has no groups
-	Position int    // position in the list, from 1
+	Groups   []Group // the groups that contain it, the outermost first; nil if the list has none
+	Position int     // position in the list, from 1
+}
+
+// Group is a group of a list, or a group in a group.
+type Group struct {
+	By        string // the parameter by which the list is divided
+	Value     string // empty for the rows without a value
+	Label     string
+	Count     int  // number of records
+	Continued bool // the group began on an earlier page
 }
 
 // part has the rows with one value at a path of marks.
@@ -56,10 +65,10 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 		all = append(all, part{choice, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
 	}
 	slices.SortStableFunc(all, func(a, b part) int {
-		if by.ascending {
-			return cmp.Compare(a.SortKey, b.SortKey)
+		if !by.ascending {
+			a, b = b, a
 		}
-		return cmp.Compare(b.SortKey, a.SortKey)
+		return cmp.Compare(a.SortKey, b.SortKey)
 	})
 	return append(all, missing), nil
 }
@@ -69,6 +78,11 @@ type level struct {
 	name      string // name of a filter, or of a text by which rows are sorted
 	ascending bool
 	titled    bool // the parts are groups with titles
+}
+
+// repeats reports whether a row may be in several parts.
+func (l level) repeats() bool {
+	return l.name == params.Unit || l.name == params.Person || l.name == params.Project
 }
 
 // Entered is a value of params.Sort that only feeds use: the time when records were entered.
@@ -83,18 +97,20 @@ func (m *Matches) order() (field string, down bool) {
 // type, so lists by year are divided by the years in the marks. Rows without a text to sort by come last in both
 // directions.
 func (m *Matches) levels() (all []level) {
-	group := m.Query.Text(params.Group)
+	groups := m.Query[params.Group]
 	field, down := m.order()
-	if group != params.None {
-		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
+	for _, group := range groups {
+		if group != params.None {
+			all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
+		}
 	}
 	if field == params.Relevance || field == Entered {
 		return all
 	}
-	if field != params.Year && field != group {
+	if field != params.Year && !slices.Contains(groups, field) {
 		all = append(all, level{field, !down, false})
 	}
-	if group != params.Year && (field == params.Year || field == params.Type) {
+	if !slices.Contains(groups, params.Year) && (field == params.Year || field == params.Type) {
 		all = append(all, level{params.Year, field == params.Year && !down, false})
 	}
 	return all
@@ -152,7 +168,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		case len(m.Query[params.IDs]) > 0 && !m.Sorted:
 			err = w.inOrderOfIDs(ctx, selected)
 		default:
-			_, err = w.below(ctx, selected, m.levels(), "")
+			_, err = w.below(ctx, selected, m.levels(), nil)
 		}
 		if err != nil {
 			yield(Entry{}, err)
@@ -161,17 +177,17 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 }
 
 // entry yields a row, and reports whether to go on.
-func (w *walk) entry(row index.Row, group string) bool {
+func (w *walk) entry(row index.Row, groups []Group) bool {
 	w.position++
 	w.left--
-	return w.yield(Entry{row, group, w.position}, nil) && w.left != 0
+	return w.yield(Entry{row, groups, w.position}, nil) && w.left != 0
 }
 
-// below yields the entries of selected rows, and reports whether to go on.
-func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, group string) (more bool, err error) {
+// below yields the entries of selected rows in groups, and reports whether to go on.
+func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, groups []Group) (more bool, err error) {
 	if len(levels) == 0 {
 		for row, err := range w.rows(ctx, selected, w.skip, max(w.left, 0)) {
-			if err != nil || !w.entry(row, group) {
+			if err != nil || !w.entry(row, groups) {
 				return false, err
 			}
 		}
@@ -182,8 +198,9 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	if err != nil {
 		return false, err
 	}
+	once := !slices.ContainsFunc(levels[1:], level.repeats) // a part has an entry for each of its rows
 	for _, p := range parts {
-		if 0 <= p.Count && p.Count <= w.skip {
+		if once && 0 <= p.Count && p.Count <= w.skip {
 			w.skip -= p.Count
 			continue
 		}
@@ -191,14 +208,21 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 		if err != nil {
 			return false, err
 		}
-		if n := part.Count(); n <= w.skip {
+		n := part.Count()
+		if !once && w.skip > 0 {
+			if n, err = w.size(ctx, part, levels[1:]); err != nil {
+				return false, err
+			}
+		}
+		if n <= w.skip {
 			w.skip -= n
 			continue
 		}
+		inner := groups
 		if levels[0].titled {
-			group = p.Label
+			inner = append(slices.Clip(groups), Group{levels[0].name, p.Value, p.Label, part.Count(), w.skip > 0})
 		}
-		if more, err := w.below(ctx, part, levels[1:], group); !more || err != nil {
+		if more, err := w.below(ctx, part, levels[1:], inner); !more || err != nil {
 			return false, err
 		}
 	}
@@ -220,7 +244,7 @@ func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error 
 		case !ok:
 		case w.skip > 0:
 			w.skip--
-		case !w.entry(row, ""):
+		case !w.entry(row, nil):
 			return nil
 		}
 	}
@@ -233,22 +257,35 @@ func (m *Matches) Size(ctx context.Context) (records, pages int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	records = selected.Count()
-	entries, limit := records, max(m.Query.Number(params.Limit), 1)
-	if m.Query.Text(params.Group) == params.Person {
-		parts, err := m.parts(ctx, selected, level{name: params.Person})
-		if err != nil {
-			return 0, 0, err
-		}
-		last := len(parts) - 1
-		rest, err := selected.Narrow(ctx, parts[last].where(), view.Uncounted)
-		if err != nil {
-			return 0, 0, err
-		}
-		entries = rest.Count()
-		for _, p := range parts[:last] {
-			entries += p.Count
-		}
+	entries, err := m.size(ctx, selected, m.levels())
+	limit := max(m.Query.Number(params.Limit), 1)
+	return selected.Count(), max((entries+limit-1)/limit, 1), err
+}
+
+// size returns the number of entries of selected rows.
+func (m *Matches) size(ctx context.Context, selected view.Selection, levels []level) (entries int, err error) {
+	i := slices.IndexFunc(levels, level.repeats)
+	if i < 0 {
+		return selected.Count(), nil
 	}
-	return records, max((entries+limit-1)/limit, 1), nil
+	parts, err := m.parts(ctx, selected, levels[i])
+	if err != nil {
+		return 0, err
+	}
+	below := levels[i+1:]
+	once := !slices.ContainsFunc(below, level.repeats)
+	for _, p := range parts {
+		n := p.Count
+		if !once || n == view.Uncounted {
+			part, err := selected.Narrow(ctx, p.where(), n)
+			if err != nil {
+				return 0, err
+			}
+			if n, err = m.size(ctx, part, below); err != nil {
+				return 0, err
+			}
+		}
+		entries += n
+	}
+	return entries, nil
 }

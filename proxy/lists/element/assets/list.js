@@ -5,7 +5,7 @@
 
 const here = new URL(import.meta.url);
 const filters = ["q", "year", "type", "subtype", "unit", "deep", "person", "project", "topic", "ids", "exclude", "sort"];
-const looks = ["group", "page", "limit", "h"]; // not of an export
+const looks = ["group", "counts", "page", "limit", "h"]; // not of an export
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
 const patience = 15_000; // milliseconds for an answer
 const pause = 250; // milliseconds between the last key and the search
