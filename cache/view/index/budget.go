@@ -62,12 +62,20 @@ func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
 }
 
+// heldLocked returns the values derived from a segment, which may be among those of others.
+func (b *Budget) heldLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
+	if seg.late != nil {
+		return seg.late
+	}
+	return b.held
+}
+
 // keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read a list of everything as a
 // whole, again and again, so keeping a part of it would save little.
 func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if seg.bulk < 0 || b.bulk+bytes > b.bulkLimit {
+	if seg.late != nil || b.bulk+bytes > b.bulkLimit {
 		return false
 	}
 	b.bulk += bytes
@@ -80,10 +88,11 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	key.segment = s
 	b := s.budget
 	b.mu.Lock()
-	d := b.held.Get(key)
+	held := b.heldLocked(s)
+	d := held.Get(key)
 	if d == nil {
 		built := make(chan struct{})
-		d = b.held.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
+		d = held.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
 			defer close(built)
 			return build()
 		})})
@@ -101,7 +110,7 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 func (b *Budget) count(d *derivedOf, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.bytes > 0 || b.held.Peek(d.key) != d { // another caller has counted it, or it was dropped meanwhile
+	if d.bytes > 0 || b.held.Peek(d.key) != d { // another caller has counted it, or it was dropped or its segment replaced
 		return
 	}
 	d.bytes = bytes + int64(len(d.key.path)+len(d.key.arg)) + 256
@@ -117,7 +126,7 @@ func (s *segment) has(key derivedKey) bool {
 	key.segment = s
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	return s.budget.held.Peek(key) != nil
+	return s.budget.heldLocked(s).Peek(key) != nil
 }
 
 func (b *Budget) dropLocked(d *derivedOf) {

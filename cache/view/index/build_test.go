@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"weak"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.uber.org/goleak"
@@ -186,4 +189,28 @@ func TestPrepareSome(t *testing.T) {
 	if made := read(); made != 0 || all != n {
 		t.Errorf("%d fragments of %d encoded, and %d to read them", all, n, made)
 	}
+}
+
+// TestReplacedRowsAreFreed: a request that still reads a table derives values from it after the table was replaced, and
+// finds them again, but then nothing keeps the replaced rows in memory.
+func TestReplacedRowsAreFreed(t *testing.T) {
+	old, next := mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}}), mustRaw(bson.D{{Key: "_id", Value: "b"}})
+	replaced := weak.Make(&old[0])
+	b := builder(t, nil)
+	before := b.Load([]bson.Raw{old})
+	after := b.Load([]bson.Raw{next})
+	before.ReplacedBy(after)
+	for range 2 {
+		if got := ids(t, before, `{"n":1,"_id":{"$regex":"A","$options":"i"}}`); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("rows %q of the replaced table", got)
+		}
+	}
+	if paths, _ := before.Indexes(); paths > 0 {
+		t.Errorf("the budget has %d indexes of the replaced table", paths)
+	}
+	old, before = nil, nil
+	if runtime.GC(); replaced.Value() != nil {
+		t.Error("the replaced rows are in memory")
+	}
+	runtime.KeepAlive(b)
 }

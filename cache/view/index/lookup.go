@@ -198,7 +198,7 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	}
 	key.segment = s
 	s.budget.mu.Lock()
-	d := s.budget.held.Peek(key)
+	d := s.budget.heldLocked(s).Peek(key)
 	s.budget.mu.Unlock()
 	if d == nil {
 		return fair.TurnOf(ctx).Costly(ctx)

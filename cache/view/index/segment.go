@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/mapped"
+	"vitrine/rules/lru"
 	"vitrine/rules/parallel"
 )
 
@@ -19,7 +20,10 @@ type segment struct {
 	files  *mapped.Files
 	rows   []bson.Raw
 	frags  []fragments // one for each of Definition.Fragments
-	bulk   int64       // bytes of bulky fragments kept, or -1 once the segment is replaced; guarded by the budget
+	bulk   int64       // bytes of bulky fragments kept; guarded by the budget
+	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
+	// before, and guarded by the budget.
+	late *lru.Cache[derivedKey, derivedOf]
 }
 
 // prepared returns the fragments at a position in the definition. It encodes them on first use, unless they are bulky.

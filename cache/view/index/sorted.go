@@ -124,7 +124,7 @@ func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, er
 	b := s.budget
 	for {
 		b.mu.Lock()
-		if kept := b.held.Get(key); kept != nil {
+		if kept := b.heldLocked(s).Get(key); kept != nil {
 			b.mu.Unlock()
 			return kept.value().(permutation), nil
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/lru"
 )
 
 // Slot is a row's position in one table. It is meaningless in another.
@@ -107,9 +109,9 @@ func (t *Table) ReplacedBy(next *Table) {
 		}
 	}
 	for _, seg := range t.segments {
-		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
+		if !slices.Contains(kept, seg) {
 			b.bulk -= seg.bulk
-			seg.bulk = -1 // so that requests that still read it keep no more blocks
+			seg.bulk, seg.late = 0, lru.New[derivedKey, derivedOf](0)
 		}
 	}
 }
