@@ -144,6 +144,7 @@ func (f *storeFile) open() error {
 	}
 	f.page = int64(f.db.Info().PageSize)
 	if f.opened, err = f.file.Stat(); err == nil {
+		release(mapping(f.db, f.opened.Size()))
 		err = f.prepare()
 	}
 	if err != nil {
@@ -166,7 +167,9 @@ func (f *storeFile) examine() error {
 	_, err = f.guard(func() error {
 		at, err := f.file.Stat()
 		if err == nil {
-			f.damaged, f.oneHead, err = examine(mapping(db, at.Size()), int64(db.Info().PageSize))
+			file := mapping(db, at.Size())
+			release(file)
+			f.damaged, f.oneHead, err = examine(file, int64(db.Info().PageSize))
 		}
 		return err
 	})
