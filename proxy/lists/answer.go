@@ -163,7 +163,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
 		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
-	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Counts, params.Limit, params.Facets, params.Lang, params.Style) {
+	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Counts, params.Limit, params.Facets, params.Lang, params.Style, params.Chart) {
 		if value := a.asked.FormValue(name); value != "" {
 			d.Params = append(d.Params, page.Param{Name: name, Value: value})
 		}
@@ -182,6 +182,9 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	}
 	if a.format.suffix == ".json" || a.format.suffix == "" && !d.single {
 		err = a.facets(ctx, d)
+	}
+	if err == nil && a.query.Flag(params.Chart) {
+		d.Years, err = a.years(ctx)
 	}
 	return d, err
 }
@@ -228,7 +231,7 @@ func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
 	}
-	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style).With(params.Counts))
+	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style).With(params.Counts).With(params.Chart))
 }
 
 // memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.

@@ -2,9 +2,11 @@ package lists
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -35,6 +37,18 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 		}
 		return bodyOf(list(&d.List), links...), nil
 	}
+}
+
+// years counts the entries of all pages by year, in order. It leaves out entries without a year.
+func (a *answer) years(ctx context.Context) (all []page.YearCount, err error) {
+	counted, err := a.rows.Names(ctx, params.Year)
+	for _, c := range counted {
+		if year, _, ok := params.Years(c.Value); ok {
+			all = append(all, page.YearCount{Year: year, Count: c.Count})
+		}
+	}
+	slices.SortFunc(all, func(a, b page.YearCount) int { return cmp.Compare(a.Year, b.Year) })
+	return all, err
 }
 
 // model returns the model of an item for package page.

@@ -23,6 +23,7 @@ type jsonList struct {
 	Limit      int               `json:"limit"`
 	Items      []jsonItem        `json:"items"`
 	Facets     jsonFacets        `json:"facets"`
+	Chart      []page.YearCount  `json:"chart,omitempty"`
 	Generation uint64            `json:"generation"`
 	AsOf       time.Time         `json:"as_of"`
 	Self       string            `json:"self"`
@@ -63,7 +64,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
-		Facets: d.facets, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href, Links: d.Turns,
+		Facets: d.facets, Chart: d.Years, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href, Links: d.Turns,
 	}
 	for _, it := range d.items {
 		links := map[string]string{}

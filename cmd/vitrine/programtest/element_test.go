@@ -17,7 +17,7 @@ import (
 )
 
 // fullElement is an element with every attribute that it supports.
-const fullElement = `<vitrine-list src="DATA/lists/activities" group="year" limit="10" facets="year type" search copy exports>
+const fullElement = `<vitrine-list src="DATA/lists/activities" group="year" limit="10" facets="year type" search copy exports chart>
 	<a href="DATA/lists/activities">Publications</a></vitrine-list>`
 
 // website serves a page of another site that shows lists of a server, under the strictest policy
@@ -84,7 +84,7 @@ func TestPageElement(t *testing.T) {
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
-		"linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+		"chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
@@ -261,6 +261,23 @@ func goInHistory(v *tab, n int) {
 	eval[bool](v, fmt.Sprintf("history.go(%d) ?? true", n))
 }
 
+// elementChart: the chart has a bar for each year, in proportion to its number and at its place in time, and a table.
+func elementChart(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 390)
+	v.open(website(t, data, `<vitrine-list chart src="DATA/lists/activities" year="2015,2017..2019" limit="1"></vitrine-list>`))
+	v.await(listShown)
+	v.click(".vl-years summary")
+	v.want(`String(Array.from(document.querySelectorAll(".vl-years tbody th"), (e) => e.textContent))`, "2015,2017,2018,2019")
+	v.want(`((rects, counts) => {
+		const columns = rects.map(({ x }) => Math.round((x - rects[0].x) / ((rects.at(-1).x - rects[0].x) / 4)));
+		const near = rects.every(({ height }, i) => Math.abs(height - 96 * counts[i] / Math.max(...counts)) <= 1);
+		return columns.join() + near;
+	})(Array.from(document.querySelectorAll(".vl-bars rect"), (e) => e.getBoundingClientRect()), Array.from(document.querySelectorAll(".vl-years tbody td"), (e) => Number(e.textContent)))`, "0,2,3,4true")
+	v.want(`String(document.documentElement.scrollWidth - innerWidth)`, "0")
+	v.wantNoComplaint()
+	shoot(v, "chart")
+}
+
 // elementLinkable: the address of the page has what the visitor chose, beside its own query and hash; back, forward,
 // reload and a shared link show the list of the address.
 func elementLinkable(t *testing.T, chrome context.Context, data string) {
@@ -385,6 +402,7 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 		case strings.HasSuffix(r.URL.Path, "hostile.html"):
 			_, _ = io.WriteString(w, `<section class="vl-list" onclick="ran()"><p class="vl-count" style="color:red">1 entry</p>
 				<script>ran()</script><img src="/x" onerror="ran()"><svg><script>ran()</script></svg><iframe srcdoc="<script>ran()</script>"></iframe>
+				<svg fill="url(/f)"><a xlink:href="javascript:ran()"><rect mask="u\72l(/m)" width="9"></rect></a><image href="/i"/><set attributeName="href" to="javascript:ran()"/></svg><table background="/t"></table>
 				<style>body{display:none}</style><template><img src="/y" onerror="ran()"></template><math><mtext><b><style><img src=x onerror=ran()></style></b></mtext></math>
 				<a id="bad" href="java&#10;script:ran()">a</a><a id="data" href="data:text/html,x">b</a><a id="ok" href="/items/1">c</a>
 				<form action="/z"><input name="a"></form><link rel="stylesheet" href="/s.css"><object data="/o"></object><base href="/b/"></section>`)
@@ -403,9 +421,9 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	v.open(page.URL)
 	v.await(listShown)
 	v.click("#bad")
-	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`, "p,a,a,aundefined")
+	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`, "p,svg,svg,a,rect,table,a,a,aundefined")
 	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`, ",,"+hostile.URL+"/items/1")
-	v.want(`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style/.test(name)).join()`, "")
+	v.want(`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style|:|fill|mask|background/.test(name)).join()`, "")
 	v.wantNoComplaint()
 	eval[bool](v, `document.querySelector("vitrine-list").setAttribute("src", "`+hostile.URL+`/none") ?? true`)
 	v.await(`document.querySelector(".vl-failed")`)

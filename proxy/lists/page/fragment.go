@@ -50,6 +50,7 @@ func section(l *List, level int, titled bool) []byte {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
 	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
+	f.chart(l.Years)
 	for i, it := range l.Items {
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
 			if i > 0 {

@@ -37,7 +37,14 @@ type List struct {
 	Params         []Param
 	Facets         []Facet
 	Items          []Item
-	JSONLD         []byte // one JSON value, or nil
+	Years          []YearCount // the bars of a chart, in order; without any there is no chart
+	JSONLD         []byte      // one JSON value, or nil
+}
+
+// YearCount is the number of entries of a year.
+type YearCount struct {
+	Year  int `json:"year"`
+	Count int `json:"count"`
 }
 
 // Item is one record of a list.

@@ -61,6 +61,7 @@ func plainList() *page.List {
 			item("2024", "65f0c0ffee", citation, "en"), item("2024", "65f0c0ffef", `Ohne Links: <i>Über Böden</i>. In: Zeitschrift für Böden 7, S. 1–3.`, "de"),
 			item("2023", "65f0c0fff0", citation, ""),
 		},
+		Years:  []page.YearCount{{Year: 1998, Count: 3}, {Year: 2019, Count: 1}, {Year: 2020, Count: 1200}, {Year: 2024, Count: 600}},
 		JSONLD: []byte(`{"@context":"https://schema.org","@type":"ItemList","name":"Publications of Biology"}`),
 	}
 }

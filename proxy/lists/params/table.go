@@ -37,6 +37,7 @@ const (
 	Heading = "h"
 	JSONLD  = "jsonld" // 0 leaves the data block out of HTML
 	LaTeX   = "latex"
+	Chart   = "chart" // 1 shows how many entries each year has
 )
 
 // Values with a special meaning.
@@ -96,6 +97,7 @@ var table = []parameter{
 	{name: Heading, check: number(2, 6), usual: "2"},
 	{name: JSONLD, check: oneOf("0", "1"), usual: "1"},
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0"},
+	{name: Chart, check: oneOf("0", "1"), usual: "0"},
 }
 
 // lookup returns the parameter with a name.

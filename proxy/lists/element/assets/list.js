@@ -5,7 +5,8 @@
 
 const here = new URL(import.meta.url);
 const filters = ["q", "year", "type", "subtype", "unit", "deep", "person", "project", "topic", "ids", "exclude", "sort"];
-const looks = ["group", "counts", "page", "limit", "h"]; // not of an export
+const looks = ["group", "counts", "page", "limit", "h", "chart"]; // not of an export
+const flags = ["deep", "counts", "chart"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
 const patience = 15_000; // milliseconds for an answer
 const pause = 250; // milliseconds between the last key and the search
@@ -39,7 +40,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|div|em|h[1-6]|i|li|mark|nav|ol|p|q|s|section|small|span|strong|su[bp]|time|u|ul|wbr)$/;
+const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|li|mark|nav|ol|p|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
 
 // parse returns the list of an answer without anything that runs or loads. The server has cleaned
 // it; this is for a server that is not what the page takes it for.
@@ -48,7 +49,9 @@ function parse(html, base) {
   if (!list) throw new Error("the answer has no list");
   for (const element of [list, ...list.querySelectorAll("*")]) {
     if (!harmless.test(element.localName)) element.remove();
-    for (const { name } of [...element.attributes]) if (/^on|^style$/.test(name)) element.removeAttribute(name);
+    for (const { name, value } of [...element.attributes]) {
+      if (/^on|^style$|^background$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
+    }
     const href = element.getAttribute("href");
     if (href === null || href.startsWith("#")) continue;
     const url = URL.canParse(href, base) && new URL(href, base);
@@ -176,7 +179,7 @@ class VitrineList extends HTMLElement {
   #url(suffix, names, more = {}) {
     const url = new URL(this.getAttribute("src"), document.baseURI);
     url.pathname = url.pathname.replace(/\.(?:html|json)$/, "") + suffix;
-    const values = names.map((name) => [name, this.getAttribute(name)?.trim() || (name === "deep" && this.hasAttribute(name) ? "1" : "")]);
+    const values = names.map((name) => [name, this.getAttribute(name)?.trim() || (flags.includes(name) && this.hasAttribute(name) ? "1" : "")]);
     for (const [name, value] of [...values, ...Object.entries(more)]) if (value) url.searchParams.set(name, value);
     return url.href;
   }
