@@ -32,7 +32,7 @@ type institute struct {
 	lists    atomic.Pointer[lists] // lists of the configuration as last read
 	rules    *render.Rules
 	cite     *cite.Mapping  // how to read records in public lists
-	labels   label.Sets     // built-in names, including those of the rules
+	labels   label.Sets     // built-in names, without those of the rules
 	ownNames label.Sets     // names from the site's own file; nil if there is none
 	sealed   string         // a random key that no caller can know
 	hidden   *access.Fields // nil if there are none, or every caller may see them
@@ -64,7 +64,6 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if err != nil {
 		return nil, err
 	}
-	i.labels = i.labels.With(i.rules.Labels())
 	l, err := newLists(cfg)
 	if err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ type settings struct {
 // settings returns the current settings. It fails if the database cannot be read, because the configuration alone could
 // reveal what the institute has hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
-	s := settings{Config: i.config, labels: i.labels}
+	s := settings{Config: i.config, labels: i.labels.With(i.rules.Labels())}
 	if i.database != nil {
 		stored, err := i.database.Answers(ctx)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/proxytest"
+	"vitrine/rules/label"
 )
 
 // groupings returns each way to group a list, by one parameter or two.
@@ -92,6 +93,31 @@ func checkGroups(t *testing.T, groupings ...string) {
 		}
 		if len(whole) == 0 || !slices.Equal(paged, whole) {
 			t.Errorf("%s: %d entries on pages, %d as a whole", list, len(paged), len(whole))
+		}
+	}
+}
+
+// TestGroupsOfTypes: types come in the order of their labels, not of the alphabet, and types without a label behind them.
+func TestGroupsOfTypes(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	o.Labels = label.Sets{
+		label.ActivityType:    {"publication": {EN: "Writing", Rank: 1}, "poster": {EN: "Board", Rank: 2}, "lecture": {EN: "Act", Rank: 3}},
+		label.ActivitySubtype: {"publication/preprint": {EN: "Z", Rank: 1}, "publication/article": {EN: "A", Rank: 2}},
+	}
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+	for group, want := range map[string]string{"type": "Writing, Board, Act, ", "type,year": "Writing, Board, Act, ", "subtype": "Z, A, "} {
+		var got string
+		for page, pages := 1, 1; page <= pages; page++ {
+			l := getList(s, fmt.Sprintf("/lists/activities.json?limit=200&facets=none&group=%s&page=%d", group, page))
+			pages = l.Pages
+			for _, it := range l.Items {
+				if label := it.Groups[0].Label + ", "; !strings.HasSuffix(got, label) {
+					got += label
+				}
+			}
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("group=%s: %s, want %s…", group, got, want)
 		}
 	}
 }

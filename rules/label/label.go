@@ -2,6 +2,7 @@ package label
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -31,7 +32,11 @@ func Known(lang string) bool { return slices.Contains(Languages(), lang) }
 
 // Name is a code's name in every language. An empty name falls back to English,
 // and English to German.
-type Name struct{ EN, DE string }
+type Name struct {
+	EN, DE string
+	// Rank is the place of the code in its set, from 1; 0 means behind all others.
+	Rank int `json:"-"`
+}
 
 // in returns the name in a language. Any language but German counts as English.
 func (n Name) in(lang string) string {
@@ -45,17 +50,20 @@ func (n Name) in(lang string) string {
 type Sets map[string]map[string]Name
 
 // With returns s with other laid over it: a label of other replaces that of s,
-// language by language.
+// language by language. Codes keep the ranks of s; those that only other has are behind them.
 func (s Sets) With(other Sets) Sets {
 	joined := Sets{}
-	for _, layer := range []Sets{s, other} {
+	for i, layer := range []Sets{s, other} {
 		for name, set := range layer {
 			if joined[name] == nil {
 				joined[name] = make(map[string]Name, len(set))
 			}
 			for code, n := range set {
 				below := joined[name][code]
-				joined[name][code] = Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE)}
+				if n.Rank > 0 {
+					n.Rank += i * len(s[name])
+				}
+				joined[name][code] = Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE), Rank: cmp.Or(below.Rank, n.Rank)}
 			}
 		}
 	}
@@ -69,6 +77,9 @@ func (s Sets) Label(set, code, lang string) string {
 	}
 	return code
 }
+
+// Rank returns the place of a code in a set. Codes without one have the same, behind all others.
+func (s Sets) Rank(set, code string) int { return cmp.Or(s[set][code].Rank, math.MaxInt) }
 
 // Lookup returns the name of a code in a language. It returns false if the code has no name.
 func (s Sets) Lookup(set, code, lang string) (string, bool) {

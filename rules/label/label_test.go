@@ -92,6 +92,22 @@ funder: {dfg: DFG}
 	}
 }
 
+// TestRank: codes are in the order of the file; those of a set laid over it come behind.
+func TestRank(t *testing.T) {
+	s := parse(t, "funder: {z: Z, a: A}").With(parse(t, "funder: {b: B, z: Other, c: C}\ntag: {t: T}"))
+	last := 0
+	for _, code := range []string{"z", "a", "b", "c", "unheard"} {
+		rank := s.Rank(label.Funder, code)
+		if rank <= last {
+			t.Errorf("%s has the rank %d after %d", code, rank, last)
+		}
+		last = rank
+	}
+	if s.Rank(label.Tag, "t") == s.Rank(label.Topic, "t") {
+		t.Error("a code of a set that is only above has no rank")
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"no YAML", "a: [", "l.yaml: yaml: line 1: did not find expected node content"},

@@ -38,6 +38,7 @@ type loader struct {
 	sets Sets
 }
 
+// set reads a set. Its codes have the ranks of their order in the file.
 func (l *loader) set(name string, n *yaml.Node, path string) {
 	if !slices.Contains(names, name) {
 		l.Errorf(n, path, "unknown set, want one of %s", strings.Join(names, ", "))
@@ -45,7 +46,11 @@ func (l *loader) set(name string, n *yaml.Node, path string) {
 	}
 	set := map[string]Name{}
 	l.sets[name] = set
-	l.entries(n, path, func(code string, n *yaml.Node, path string) { set[code] = l.label(n, path) })
+	l.entries(n, path, func(code string, n *yaml.Node, path string) {
+		label := l.label(n, path)
+		label.Rank = len(set) + 1
+		set[code] = label
+	})
 }
 
 // label reads one text for all languages, or one text for each.

@@ -56,13 +56,13 @@ func TestSettings(t *testing.T) {
 			{"_id": 4, "role": "scientist", "right": "projects.view", "value": false}
 			{"_id": 5, "role": "leader", "right": "projects.view", "value": "1"}
 			{"_id": 6, "role": "leader", "right": "projects.view", "value": true}`,
-		osiris.Categories: `{"_id": 1, "id": "publication", "name": "Publications", "name_de": "Publikationen", "icon": "book", "color": "#123"}
+		osiris.Categories: `{"_id": 1, "id": "publication", "name": "Publications", "name_de": "Publikationen", "icon": "book", "order": 4.0, "color": "#123"}
 			{"_id": 2, "id": "review", "name": "Reviews", "visible_role": "editor"}
 			{"_id": 3, "id": "award", "visible_role": ["editor", " admin "]}
 			{"_id": 4, "id": "poster", "visible_role": null}
 			{"_id": 5, "id": "lecture", "visible_role": ""}`,
 		osiris.Types: `{"_id": {"$oid": "507f1f77bcf86cd799439011"}, "id": "article", "parent": "publication", "name": "Article", "icon": "file", "modules": ["title*", "journal"], "template": {"print": "{authors} {title}", "title": "{title}", "subtitle": "{authors}"}}
-			{"_id": {"$oid": "507f1f77bcf86cd799439012"}, "id": "editorial", "parent": "review", "modules": ["date-range-ongoing*"]}`,
+			{"_id": {"$oid": "507f1f77bcf86cd799439012"}, "id": "editorial", "parent": "review", "order": "2", "modules": ["date-range-ongoing*"]}`,
 		osiris.Fields: `{"_id": 1, "id": "impact-note", "name": "Impact", "name_de": "Wirkung", "format": "list", "values": [["High", "Hoch"], "Low", {"en": "None", "de": "Keine"}], "default": "Low"}
 			{"_id": 2, "id": "seen", "name": "Seen", "format": "bool"}
 			{"_id": 3, "id": "on", "format": "date", "default": "2020"}`,
@@ -92,14 +92,14 @@ func TestSettings(t *testing.T) {
 		Labels:  s.Labels,
 		Render: render.Osiris{
 			Categories: []render.OsirisCategory{
-				{From: "adminCategories 1", ID: "publication", Name: label.Name{EN: "Publications", DE: "Publikationen"}, Icon: "book"},
+				{From: "adminCategories 1", ID: "publication", Name: label.Name{EN: "Publications", DE: "Publikationen"}, Icon: "book", Order: 4},
 				{From: "adminCategories 2", ID: "review", Name: label.Name{EN: "Reviews"}},
 				{From: "adminCategories 3", ID: "award"}, {From: "adminCategories 4", ID: "poster"}, {From: "adminCategories 5", ID: "lecture"},
 			},
 			Types: []render.OsirisType{
 				{From: "adminTypes 507f1f77bcf86cd799439011", ID: "article", Parent: "publication", Name: label.Name{EN: "Article"}, Icon: "file",
 					Print: "{authors} {title}", Title: "{title}", Subtitle: "{authors}"},
-				{From: "adminTypes 507f1f77bcf86cd799439012", ID: "editorial", Parent: "review", Ongoing: true},
+				{From: "adminTypes 507f1f77bcf86cd799439012", ID: "editorial", Parent: "review", Order: 2, Ongoing: true},
 			},
 			Fields: []render.OsirisField{
 				{From: "adminFields 1", ID: "impact-note", Name: label.Name{EN: "Impact", DE: "Wirkung"}, Kind: render.OsirisText, Default: "Low",

@@ -77,6 +77,12 @@ func (r record) name() label.Name {
 	return label.Name{EN: r.text("name"), DE: r.text("name_de")}
 }
 
+// order returns the number by which OSIRIS sorts the record among others, or 0.
+func (r record) order() int {
+	n, _ := strconv.Atoi(r.text("order"))
+	return n
+}
+
 // within returns the document in a field. ok is false if there is none.
 func (r record) within(key string) (inner record, ok bool) {
 	r.doc, ok = read(r, key, "not a document", bson.RawValue.DocumentOK)

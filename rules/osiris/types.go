@@ -11,11 +11,11 @@ import (
 	"vitrine/rules/render"
 )
 
-// categories reads the types of activities: {id, name, name_de, icon, visible_role}.
+// categories reads the types of activities: {id, name, name_de, icon, order, visible_role}.
 func (r *reader) categories() {
 	r.settings.Visible = map[string][]string{}
 	for rec := range r.records(Categories) {
-		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon")}
+		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon"), Order: rec.order()}
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
 			if before, ok := r.settings.Visible[c.ID]; ok { // the category comes twice: the roles of both records may see it
@@ -53,11 +53,11 @@ func (r record) visibleRoles() (roles []string, restricted bool) {
 // ongoing is the field of OSIRIS's forms for a period without an end.
 const ongoing = "date-range-ongoing"
 
-// types reads the subtypes: {id, parent, name, name_de, icon, modules, template}.
+// types reads the subtypes: {id, parent, name, name_de, icon, order, modules, template}.
 func (r *reader) types() {
 	for rec := range r.records(Types) {
 		t := render.OsirisType{
-			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"),
+			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"), Order: rec.order(),
 		}
 		for _, module := range rec.list("modules") {
 			s, _ := module.StringValueOK() // other values are not modules

@@ -93,6 +93,7 @@ func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known 
 	l.Entries(n, path, func(id string, n *yaml.Node, path string) {
 		keys := l.Mapping(n, path, known...)
 		k := *base
+		k.place = len(above.named) + 1
 		k.icon = l.icon(keys["icon"], path+".icon", base.icon)
 		l.templates(keys["templates"], path+".templates", &k)
 		other := k

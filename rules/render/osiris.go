@@ -32,6 +32,9 @@ type OsirisCategory struct {
 	ID   string // the type that activities store
 	Name label.Name
 	Icon string // a Phosphor icon
+	// Order is its place among the categories; those with the same are in the order of the database. Rendering does not
+	// depend on it.
+	Order int `json:"-"`
 }
 
 // OsirisType is a subtype. If a field is empty, the category or the rules below apply.
@@ -41,6 +44,7 @@ type OsirisType struct {
 	Parent string // the category's ID
 	Name   label.Name
 	Icon   string
+	Order  int `json:"-"` // its place in the category
 	// Ongoing says that an activity without an end continues.
 	Ongoing bool
 
@@ -117,21 +121,27 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	}
 	l.fields = l.osirisFields(o)
 	seen := map[string]bool{}
-	for _, c := range o.Categories {
+	for i, c := range o.Categories {
 		if l.claim(seen, c.From, c.ID) {
-			l.category(c)
+			l.category(c, osirisPlace(c.Order, i))
 		}
 	}
 	clear(seen)
-	for _, t := range o.Types {
+	for i, t := range o.Types {
 		if l.claim(seen, t.From, t.ID) {
-			l.subtype(t)
+			l.subtype(t, osirisPlace(t.Order, i))
 		}
 	}
 	for _, t := range l.overlaid {
 		t.other.label = t.label // OSIRIS does the same with unknown subtypes
 	}
 	return l.rules, l.faults
+}
+
+// osirisPlace returns a place before those of the rules below, for the record i of a collection.
+func osirisPlace(order, i int) int {
+	const most = 1 << 20
+	return (max(min(order, most), -most)-2*most)*most + min(i, most-1)
 }
 
 // osirisVersion is part of the fingerprint with codeVersion: raise it when the code renders
@@ -174,9 +184,10 @@ func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	return true
 }
 
-// category lays a category's name and icon over the type in the rules below.
-func (l *osirisLoader) category(c OsirisCategory) {
+// category lays a category's name, icon and place over the type in the rules below.
+func (l *osirisLoader) category(c OsirisCategory, place int) {
 	t := l.overlaidType(c.ID)
+	t.place = place
 	if c.Name != (label.Name{}) {
 		t.label = inLanguages(c.Name)
 	}
@@ -199,7 +210,7 @@ func (l *osirisLoader) overlaidType(id string) *typeRules {
 
 // subtype lays a subtype over the one in the rules below, or over the fallback of its type. The icon of a category
 // replaces the icons that the rules below give to its subtypes.
-func (l *osirisLoader) subtype(o OsirisType) {
+func (l *osirisLoader) subtype(o OsirisType, place int) {
 	if o.Parent == "" {
 		l.fault(o.From, "parent is missing")
 		return
@@ -213,7 +224,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 		s.label = inLanguages(o.Name)
 	}
 	s.icon = cmp.Or(l.icon(o.From, o.Icon), t.icon, s.icon)
-	s.ongoing = o.Ongoing
+	s.ongoing, s.place = o.Ongoing, place
 	l.osirisTemplates(o, &s)
 	t.named[o.ID] = &s
 }

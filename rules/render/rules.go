@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -53,6 +54,8 @@ type typeRules struct {
 	label [languages]string
 	// icon is the name of a Phosphor icon, without "ph-".
 	icon string
+	// place is where the type comes among the others: in the order of the file. Those of a database come before.
+	place int
 	// ongoing says whether an activity without an end continues. It applies only to dates in parts; otherwise an
 	// end_date of null means that.
 	ongoing bool
@@ -69,6 +72,13 @@ func (t *typeRules) find(id string) *typeRules {
 		return found
 	}
 	return t.other
+}
+
+// order returns the ids in named in the order of their places.
+func (t *typeRules) order() []string {
+	return slices.SortedFunc(maps.Keys(t.named), func(a, b string) int {
+		return cmp.Or(cmp.Compare(t.named[a].place, t.named[b].place), cmp.Compare(a, b))
+	})
 }
 
 // Fingerprint identifies the rules and the code that runs them: a record rendered under the same fingerprint need not
@@ -155,14 +165,16 @@ func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }
 
-// Labels returns the labels that the rules give to types and subtypes, as the sets label.ActivityType and
+// Labels returns the labels that the rules give to types and subtypes, in their order, as the sets label.ActivityType and
 // label.ActivitySubtype. With them the API shows a type in another language than the one in which it was rendered.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
-	for typ, t := range r.types.named {
-		types[typ] = label.Name{EN: t.label[english], DE: t.label[german]}
-		for id, sub := range t.named {
-			subtypes[typ+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
+	for _, typ := range r.types.order() {
+		t := r.types.named[typ]
+		types[typ] = label.Name{EN: t.label[english], DE: t.label[german], Rank: len(types) + 1}
+		for _, id := range t.order() {
+			sub := t.named[id]
+			subtypes[typ+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german], Rank: len(subtypes) + 1}
 		}
 	}
 	return label.Sets{label.ActivityType: types, label.ActivitySubtype: subtypes}

@@ -38,6 +38,7 @@ type Choice struct {
 	Active bool   `json:"-"`
 
 	SortKey string `json:"-"` // sort key of the label, see fold.Key
+	rank    int    // place of a type among the types
 }
 
 // Facets counts the facets that the query asks for, each under all filters but its own. If chosen is true, it adds the
@@ -181,7 +182,7 @@ func (m *Matches) choices(ctx context.Context, found []index.Group, name string)
 		}
 		text := display.Text(v.Value)
 		all[i] = Choice{Value: text, Label: m.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(m.Query[name], text)}
-		all[i].SortKey = fold.Key(all[i].Label)
+		all[i].SortKey, all[i].rank = fold.Key(all[i].Label), m.Labels.Rank(m.code(name, text, v.Sample))
 	}
 	return all, nil
 }
@@ -189,15 +190,25 @@ func (m *Matches) choices(ctx context.Context, found []index.Group, name string)
 // labelSets has the label set for types in each view.
 var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rules.ViewProjects: label.ProjectType}
 
+// code returns the label set and the code of a type or subtype.
+func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
+	switch name {
+	case params.Type:
+		return labelSets[m.View], value
+	case params.Subtype:
+		return label.ActivitySubtype, raw.StringField(mark.Of(row), "type") + "/" + value
+	}
+	return "", value
+}
+
 // Label returns the name of a filter's value in the language of the answer. The names of units, persons, projects and
 // topics come from the mark of a row with the value.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {
-	case params.Type:
-		return m.Labels.Label(labelSets[m.View], value, lang)
-	case params.Subtype:
-		if text, ok := m.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
+	case params.Type, params.Subtype:
+		set, code := m.code(name, value, row)
+		if text, ok := m.Labels.Lookup(set, code, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:

@@ -39,8 +39,8 @@ type part struct {
 	where func() *filter.Filter // returns the filter that selects the rows
 }
 
-// parts divides a selection, in the order of the labels. The rows without a value come last; they are counted only if
-// they are one of two parts.
+// parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a value
+// come last; they are counted only if they are one of two parts.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
 	missing := part{Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, func() *filter.Filter { return without(by.name) }}
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
@@ -68,7 +68,7 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 		if !by.ascending {
 			a, b = b, a
 		}
-		return cmp.Compare(a.SortKey, b.SortKey)
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.SortKey, b.SortKey))
 	})
 	return append(all, missing), nil
 }
