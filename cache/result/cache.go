@@ -127,6 +127,15 @@ func New(o Options) (*Cache, error) {
 // InFlight returns the budget for answers in flight.
 func (c *Cache) InFlight() *InFlight { return &c.inFlight }
 
+// Largest returns the size in bytes of the largest body that the cache keeps and that can be sent as a whole.
+func (c *Cache) Largest() int {
+	most := cmp.Or(c.large.budget, c.kept.MaxCost())
+	if third := c.inFlight.third; third > 0 {
+		most = min(most, third)
+	}
+	return int(max(most-overhead, 0))
+}
+
 // Close cancels running loads, waits for them and frees the cache. No call of Get may
 // be running; later calls fail with rules.ErrUnavailable.
 func (c *Cache) Close() {

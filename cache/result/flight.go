@@ -163,13 +163,13 @@ const LargeBytes = 512 << 10
 
 // Prepare computes the answer for a key to be kept later, such as one of a generation that is about to be published.
 // The returned function stores the answer and its plain form, unless the cache is closed; until then the answers of the
-// previous generation stay. Errors are those of Load.
+// previous generation stay. It has no time limit but ctx. Errors are those of Load.
 func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
 	if !c.beginLoad() {
 		return nil, unavailable(context.Canceled)
 	}
 	defer c.loads.Done()
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.root, cancel)()
 	loaded, err := c.run(ctx, load)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"strconv"
 
 	"vitrine/cache/fair"
@@ -24,7 +25,7 @@ func (r *request) loader(built **Body) result.Loader {
 		if max(b.size, b.Guess) > r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
-		out, err := r.gather(ctx, b.Pieces(ctx), cmp.Or(b.size, r.KeptBytes))
+		out, err := gather(ctx, b.Pieces(ctx), cmp.Or(b.size, r.KeptBytes), r.Results.InFlight())
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
@@ -36,21 +37,25 @@ func (r *request) loader(built **Body) result.Loader {
 
 // maxCompressed bounds the estimated size of a body that is compressed to be kept, as a multiple of the size of the
 // largest kept answer.
-const maxCompressed = 8
+const maxCompressed = 16
+
+// errReplaced reports that the answer being made would not be requested any more.
+var errReplaced = errors.New("response: the view has a newer snapshot")
 
 // compress makes the answer to a request whose plain body is too large to keep. It keeps the compressed answer, unless
-// that is too large, too, or takes more than half of a request's time.
+// that is too large, too. It has no time limit, but ends when a newer snapshot is shown. It counts only the memory of the
+// compressor as in flight, because one answer is made at a time.
 func (r *request) compress(ctx context.Context) {
 	keep, err := r.Results.Prepare(ctx, r.key, func(ctx context.Context) (*result.Answer, error) {
-		if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
+		if err := cmp.Or(r.replaced(), fair.TurnOf(ctx).Costly(ctx)); err != nil {
 			return nil, err
 		}
 		b, err := r.plan.build(ctx, r.snapshot)
 		if err != nil {
 			return nil, err
 		}
-		never := &result.Answer{TooLarge: true, Incompressible: true}
-		if b.Guess > maxCompressed*r.KeptBytes {
+		never, most := &result.Answer{TooLarge: true, Incompressible: true}, r.Results.Largest()
+		if b.Guess > maxCompressed*most {
 			return never, nil
 		}
 		needed := b.making() + result.StreamBytes(r.key.Coding)
@@ -58,10 +63,8 @@ func (r *request) compress(ctx context.Context) {
 			return nil, result.ErrInFlight
 		}
 		defer r.Results.InFlight().Release(needed)
-		limited, cancel := context.WithTimeout(ctx, r.Timeout/2)
-		defer cancel()
-		out, err := r.gather(limited, b.in(limited, r.key.Coding), r.KeptBytes)
-		if err == nil && out == nil || err != nil && limited.Err() != nil && ctx.Err() == nil {
+		out, err := gather(ctx, r.untilReplaced(b.in(ctx, r.key.Coding)), most, nil)
+		if err == nil && out == nil {
 			return never, nil
 		}
 		return &result.Answer{
@@ -74,12 +77,33 @@ func (r *request) compress(ctx context.Context) {
 	}
 }
 
+// replaced returns errReplaced once a newer answer has taken the place of the request's.
+func (r *request) replaced() error {
+	if current, err := r.Views.Snapshot(r.plan.View); err == nil {
+		if key, err := r.plan.resultKey(r.Views, current, r.key.Coding); err == nil && key != r.key {
+			return errReplaced
+		}
+	}
+	return nil
+}
+
+// untilReplaced yields pieces, and an error once the request is replaced.
+func (r *request) untilReplaced(all Pieces) Pieces {
+	return func(yield func([]byte, error) bool) {
+		for piece, err := range all {
+			if err = cmp.Or(err, r.replaced()); !yield(piece, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // freeBytes is how many bytes a load may join without acquiring memory for them.
 const freeBytes = 256 << 10
 
-// gather joins pieces in memory. It returns nil if they have more than most bytes. The error is result.ErrInFlight if
-// there is too little memory.
-func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, error) {
+// gather joins pieces in memory, which it acquires from a budget unless that is nil. It returns nil if they have more
+// than most bytes. The error is result.ErrInFlight if there is too little memory.
+func gather(ctx context.Context, all Pieces, most int, budget *result.InFlight) ([]byte, error) {
 	var parts [][]byte
 	size, release, turn := 0, func() {}, fair.TurnOf(ctx)
 	defer func() { release() }()
@@ -94,8 +118,8 @@ func (r *request) gather(ctx context.Context, all Pieces, most int) ([]byte, err
 		if size += len(piece); size > most {
 			return nil, nil
 		}
-		if before <= freeBytes && size > freeBytes {
-			acquired, err := r.Results.InFlight().AcquireToMake(2 * int64(most)) // twice, for the parts and the whole
+		if budget != nil && before <= freeBytes && size > freeBytes {
+			acquired, err := budget.AcquireToMake(2 * int64(most)) // twice, for the parts and the whole
 			if err != nil {
 				return nil, err
 			}

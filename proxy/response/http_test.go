@@ -176,11 +176,11 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestLargeCompressed: an answer too large to cache is streamed at first. If it is small when
+// TestLargeCompressed: an answer too large to cache is streamed at first. If it fits the cache when
 // compressed, it is cached on the second request, and prepared for the next generation.
 func TestLargeCompressed(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Limits.KeptBytes = 128 << 10
+	o.Limits.KeptBytes = 4 << 10
 	s := proxytest.Open(t, proxytest.Many(t, 2000), o)
 	codings := []string{"gzip", "br", "zstd"}
 	for _, coding := range codings {

@@ -93,7 +93,13 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 				large = append(large, req)
 			}
 		}
-		r.compressLater(context.Background(), large...)
+		if len(large) == 0 {
+			return
+		}
+		go func() {
+			r.Popular.compressing.Lock() // the answers of the previous snapshot end soon
+			r.compress(context.Background(), large...)
+		}()
 	}
 }
 
@@ -109,15 +115,10 @@ func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
 	return &request{Responder: r, plan: q.plan, snapshot: next, key: key}
 }
 
-// compressLater compresses large answers in the background, unless others are being compressed.
-func (r *Responder) compressLater(ctx context.Context, large ...*request) {
-	if len(large) == 0 || !r.Popular.compressing.TryLock() {
-		return
+// compress compresses large answers, one after the other. The caller has locked compressing.
+func (r *Responder) compress(ctx context.Context, large ...*request) {
+	defer r.Popular.compressing.Unlock()
+	for _, req := range large {
+		req.compress(ctx)
 	}
-	go func() {
-		defer r.Popular.compressing.Unlock()
-		for _, req := range large {
-			req.compress(ctx)
-		}
-	}()
 }

@@ -181,8 +181,10 @@ func (r *request) answer(known *result.Answer) error {
 		}
 	case known.TooLarge && known.ETag == "" && !known.Incompressible && r.key.Coding != result.Identity:
 		r.Popular.note(r.plan, r.key.Coding, true)
-		again := &request{Responder: r.Responder, plan: r.plan, snapshot: r.snapshot, key: r.key}
-		r.compressLater(fair.With(context.Background(), fair.AccountOf(ctx)), again)
+		if r.Popular.compressing.TryLock() {
+			again := &request{Responder: r.Responder, plan: r.plan, snapshot: r.snapshot, key: r.key}
+			go r.Responder.compress(fair.With(context.Background(), fair.AccountOf(ctx)), again)
+		}
 	}
 	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
 	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
