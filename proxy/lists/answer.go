@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +132,8 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
 	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.Heading).With(params.JSONLD))
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
+	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(head.Self)
+	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
 	d = &document{
 		List: page.List{
 			Head:    head,
@@ -163,9 +166,9 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
 		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
-	for _, name := range append(params.Filters(), params.Deep, params.IDs, params.Exclude, params.Counts, params.Limit, params.Facets, params.Lang, params.Style, params.Chart) {
-		if value := a.asked.FormValue(name); value != "" {
-			d.Params = append(d.Params, page.Param{Name: name, Value: value})
+	for _, name := range a.asked.Names() {
+		if !slices.Contains([]string{params.Words, params.Sort, params.Group, params.Page}, name) {
+			d.Params = append(d.Params, page.Param{Name: name, Value: a.asked.FormValue(name)})
 		}
 	}
 	for e, err := range a.rows.Entries(ctx) {
@@ -231,7 +234,7 @@ func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
 	}
-	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style).With(params.Counts).With(params.Chart))
+	return address(a.links.Base+a.canonical, a.asked.Entries())
 }
 
 // memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.

@@ -33,6 +33,7 @@ func TestListRefusals(t *testing.T) {
 		"/lists/activities?yer=1":               "400 yer: is no parameter of lists, did you mean",
 		"/lists/activities.bib?year=20x":        "400 year: want a year",
 		"/lists/activities.json?page=0":         "400 page: want a number from 1",
+		"/lists/activities?theme=blue":          "400 theme: want light, dark",
 		"/lists/activities?limit=201":           "400 limit: want a number from 1 to 200",
 		"/lists/activities?sort=relevance":      "400 sort: relevance needs q",
 		"/lists/activities?sort=titel":          "400 sort: want",

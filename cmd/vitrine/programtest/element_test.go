@@ -84,7 +84,7 @@ func TestPageElement(t *testing.T) {
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
-		"chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+		"themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
@@ -276,6 +276,21 @@ func elementChart(t *testing.T, chrome context.Context, data string) {
 	v.want(`String(document.documentElement.scrollWidth - innerWidth)`, "0")
 	v.wantNoComplaint()
 	shoot(v, "chart")
+}
+
+// elementThemes: a page has the colours of the reader's system unless its address names others.
+func elementThemes(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 800)
+	for _, scheme := range []string{"light", "dark"} {
+		v.scheme(scheme)
+		for theme, want := range map[string]string{"": scheme, "&theme=light": "light", "&theme=dark": "dark"} {
+			v.open(data + "/lists/activities?embed=1" + theme)
+			back := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[want]
+			v.want(`getComputedStyle(document.body).backgroundColor`, back)
+		}
+	}
+	v.wantNoComplaint()
+	shoot(v, "bare")
 }
 
 // elementLinkable: the address of the page has what the visitor chose, beside its own query and hash; back, forward,

@@ -177,9 +177,13 @@ func (f *fragment) link(l Link, class string, attributes ...string) {
 // pager writes links to other pages of a list.
 func (f *fragment) pager(l *List) {
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
+	here := "" // a page for an iframe opens links around it
+	if l.Embed {
+		here = ` target="_self"`
+	}
 	to := func(name, rel string, page int) {
 		if href := l.Turns[name]; href != "" {
-			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, ` data-page="`, strconv.Itoa(page), `"`)
+			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, here, ` data-page="`, strconv.Itoa(page), `"`)
 		}
 	}
 	to("first", "", 1)

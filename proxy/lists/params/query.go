@@ -136,10 +136,8 @@ var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
 // String returns the query in canonical spelling: names in a fixed order, values escaped.
 func (q Query) String() string {
 	var all []string
-	for _, p := range table {
-		if len(q[p.name]) > 0 {
-			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(q.FormValue(p.name))))
-		}
+	for _, name := range q.Names() {
+		all = append(all, name+"="+separators.Replace(url.QueryEscape(q.FormValue(name))))
 	}
 	return strings.Join(all, "&")
 }
@@ -201,6 +199,21 @@ func (q Query) Only(names ...string) Query {
 	only := maps.Clone(q)
 	maps.DeleteFunc(only, func(name string, _ []string) bool { return !slices.Contains(names, name) })
 	return only
+}
+
+// Names returns the names of the query's parameters in canonical order.
+func (q Query) Names() (all []string) {
+	for _, p := range table {
+		if len(q[p.name]) > 0 {
+			all = append(all, p.name)
+		}
+	}
+	return all
+}
+
+// Entries returns the query with the parameters that select or order entries, without those that change only the look.
+func (q Query) Entries() Query {
+	return q.Only(slices.DeleteFunc(q.Names(), func(name string) bool { p, _ := lookup(name); return p.look })...)
 }
 
 // Over returns the query with its missing parameters added from another query.

@@ -37,6 +37,8 @@ const (
 	Heading = "h"
 	JSONLD  = "jsonld" // 0 leaves the data block out of HTML
 	LaTeX   = "latex"
+	Embed   = "embed" // 1 leaves out of a page what is around its list
+	Theme   = "theme" // light or dark
 	Chart   = "chart" // 1 shows how many entries each year has
 )
 
@@ -71,6 +73,7 @@ type parameter struct {
 	most  int    // limit on the values if it is not maxValues; then None stands alone
 	order bool   // the order of values matters
 	whole bool   // a value is a text and may contain commas
+	look  bool   // changes the look of a list, not its entries and their order
 }
 
 // table has the parameters in their canonical order.
@@ -88,16 +91,18 @@ var table = []parameter{
 	{name: Exclude, check: text, many: true},
 	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance)},
 	{name: Group, check: oneOf(append([]string{None}, Groups()...)...), many: true, most: maxGroups, order: true},
-	{name: Counts, check: oneOf("0", "1"), usual: "0"},
+	{name: Counts, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Page, check: number(1, 1_000_000), usual: "1"},
 	{name: Limit, check: number(1, 200)},
-	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true},
+	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
-	{name: Style, check: oneOf("web", "print")},
-	{name: Heading, check: number(2, 6), usual: "2"},
-	{name: JSONLD, check: oneOf("0", "1"), usual: "1"},
-	{name: LaTeX, check: oneOf("0", "1"), usual: "0"},
-	{name: Chart, check: oneOf("0", "1"), usual: "0"},
+	{name: Style, check: oneOf("web", "print"), look: true},
+	{name: Heading, check: number(2, 6), usual: "2", look: true},
+	{name: JSONLD, check: oneOf("0", "1"), usual: "1", look: true},
+	{name: LaTeX, check: oneOf("0", "1"), usual: "0", look: true},
+	{name: Embed, check: oneOf("0", "1"), usual: "0", look: true},
+	{name: Theme, check: oneOf("light", "dark"), look: true},
+	{name: Chart, check: oneOf("0", "1"), usual: "0", look: true},
 }
 
 // lookup returns the parameter with a name.
