@@ -25,7 +25,9 @@ type Answer struct {
 	Incompressible bool
 
 	holders  int       // number of holders; guarded by inFlight
-	inFlight *InFlight // the budget that counts it, set by the first Hold
+	kept     bool      // in the budget for large kept answers; guarded by inFlight
+	counted  bool      // in flight; guarded by inFlight
+	inFlight *InFlight // set by the first Hold
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.

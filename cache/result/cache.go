@@ -105,7 +105,7 @@ const entryBytes = 4 << 10
 func New(o Options) (*Cache, error) {
 	parallel := 2 * runtime.GOMAXPROCS(0)
 	c := &Cache{timeout: cmp.Or(o.Timeout, 20*time.Second), large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
-	c.inFlight.third = o.InFlight / 3
+	c.inFlight.third, c.large.inFlight = o.InFlight/3, &c.inFlight
 	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {
 		var err error
@@ -127,14 +127,8 @@ func New(o Options) (*Cache, error) {
 // InFlight returns the budget for answers in flight.
 func (c *Cache) InFlight() *InFlight { return &c.inFlight }
 
-// Largest returns the size in bytes of the largest body that the cache keeps and that can be sent as a whole.
-func (c *Cache) Largest() int {
-	most := cmp.Or(c.large.budget, c.kept.MaxCost())
-	if third := c.inFlight.third; third > 0 {
-		most = min(most, third)
-	}
-	return int(max(most-overhead, 0))
-}
+// Largest returns the size in bytes of the largest body that the cache keeps.
+func (c *Cache) Largest() int { return int(max(cmp.Or(c.large.budget, c.kept.MaxCost())-overhead, 0)) }
 
 // Close cancels running loads, waits for them and frees the cache. No call of Get may
 // be running; later calls fail with rules.ErrUnavailable.

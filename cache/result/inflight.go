@@ -16,14 +16,14 @@ var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their b
 const Uncounted = 32 << 10
 
 // InFlight is the memory budget of answers in flight: being made, waiting to be compressed or being sent, whether or
-// not the cache keeps them. It exists because a slow client holds its answer in memory. One third is for making, one
-// third for answers sent as a whole, and one third for answers sent in pieces, which need little each. No method waits
-// for memory: a waiting caller would hold the memory that it has already acquired, and a turn that the owners of the
-// memory may need. The methods are safe for concurrent use.
+// not the cache keeps them, except large ones (see Hold). It exists because a slow client holds its answer in memory.
+// One third is for making, one third for answers sent as a whole, and one third for answers sent in pieces, which need
+// little each. No method waits for memory: a waiting caller would hold the memory that it has already acquired, and a
+// turn that the owners of the memory may need. The methods are safe for concurrent use.
 type InFlight struct {
 	third int64 // a third of the budget in bytes; 0 means no bound
 
-	mu     sync.Mutex // guards the rest, Answer.holders, and Answer.inFlight until it is set
+	mu     sync.Mutex // guards the rest, and fields of Answer: holders, kept, counted, and inFlight until it is set
 	making int64      // bytes acquired for making
 	used   int64      // all other acquired bytes
 }
@@ -79,15 +79,23 @@ func (f *InFlight) Acquire(n int64) {
 }
 
 // Hold acquires the memory of an answer once for all its holders, until each has called Drop. It returns false if too
-// little is free.
+// little is free. A large kept answer takes none until the cache drops it, which may exceed the budget once.
 func (f *InFlight) Hold(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if a.holders == 0 && !f.acquireLocked(a.cost(), f.third) {
+	switch {
+	case a.counted:
+	case a.kept:
+		if !f.acquireLocked(0, f.third) {
+			return false
+		}
+	case !f.acquireLocked(a.cost(), f.third):
 		return false
+	default:
+		a.counted = true
 	}
 	if a.inFlight == nil {
 		a.inFlight = f
@@ -104,8 +112,24 @@ func (a *Answer) Drop() {
 	f := a.inFlight
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if a.holders--; a.holders == 0 {
+	if a.holders--; a.holders == 0 && a.counted {
+		a.counted = false
 		f.used -= a.cost()
+	}
+}
+
+// setKept records whether the cache's budget for large answers has an answer.
+func (f *InFlight) setKept(a *Answer, kept bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a.kept = kept
+	switch counted := !kept && a.holders > 0; {
+	case counted && !a.counted:
+		f.used += a.cost()
+		a.counted = true
+	case !counted && a.counted:
+		f.used -= a.cost()
+		a.counted = false
 	}
 }
 

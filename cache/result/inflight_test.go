@@ -54,6 +54,42 @@ func TestInFlight(t *testing.T) {
 	done()
 }
 
+// TestKeptInFlight: a large kept answer that is being sent counts only once the cache has dropped it.
+func TestKeptInFlight(t *testing.T) {
+	const third = 2 << 20
+	c := open(t, result.Options{Budget: 1 << 20, LargeBudget: 2 * third, InFlight: 3 * third})
+	f := c.InFlight()
+	get := func(generation uint64) *result.Answer {
+		t.Helper()
+		a, _, err := c.Get(t.Context(), result.Key{Query: "q", Generation: generation}, func(context.Context) (*result.Answer, error) {
+			return result.NewAnswer(bytes.Repeat([]byte("x"), third+1), "text/plain"), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := get(1)
+	if !f.Hold(first) || !f.Hold(first) || f.Bytes() != 0 {
+		t.Errorf("%d bytes in flight while the answer is kept", f.Bytes())
+	}
+	second := get(2)
+	if f.Bytes() <= third || !f.Hold(first) || f.Hold(second) {
+		t.Errorf("%d bytes in flight after another answer took the place; want no answer but those in flight to be held", f.Bytes())
+	}
+	for range 3 {
+		first.Drop()
+	}
+	if f.Bytes() != 0 || !f.Hold(second) {
+		t.Errorf("%d bytes in flight in the end", f.Bytes())
+	}
+	second.Drop()
+	get(3)
+	if f.Bytes() != 0 {
+		t.Errorf("%d bytes in flight without a holder", f.Bytes())
+	}
+}
+
 // TestCodedWaitsWithinBudget: the budget counts a plain answer that waits for compression.
 func TestCodedWaitsWithinBudget(t *testing.T) {
 	c := open(t, result.Options{InFlight: 3 << 20})

@@ -11,7 +11,8 @@ import (
 // requested, and made, more often than any of them. Here it is kept from the first request on, and large answers never
 // evict small ones.
 type large struct {
-	budget int64 // in bytes; 0 keeps nothing
+	budget   int64     // in bytes; 0 keeps nothing
+	inFlight *InFlight // counts dropped answers that are being sent
 
 	mu    sync.Mutex                // guards the rest
 	bytes int64                     // bytes of the kept answers
@@ -42,6 +43,7 @@ func (l *large) set(place string, e entry) (evicted int, ok bool) {
 		l.dropLocked(oldest)
 	}
 	l.kept.Put(place, e)
+	l.inFlight.setKept(e.answer, true)
 	l.bytes += e.answer.cost()
 	return evicted, true
 }
@@ -56,6 +58,7 @@ func (l *large) drop(place string) {
 func (l *large) dropLocked(place string) {
 	if old := l.kept.Peek(place); old != nil {
 		l.bytes -= old.answer.cost()
+		l.inFlight.setKept(old.answer, false)
 		l.kept.Remove(place)
 	}
 }
