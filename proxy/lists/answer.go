@@ -342,6 +342,9 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 		}
 		return ""
 	})
+	if a.query.Text(params.Style) == "web" {
+		it.html = it.withExtent(it.html)
+	}
 	return err
 }
 
