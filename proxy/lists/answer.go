@@ -264,6 +264,8 @@ type item struct {
 	html             string // the item's citation
 	href             string // the target of the link on its title; empty if there is none
 	authors          []page.Author
+	shown            []string // values of params.Show
+	extras           page.Extras
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
@@ -322,6 +324,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	for _, p := range it.Authors {
 		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
 	}
+	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.UTC().Truncate(time.Second))
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {

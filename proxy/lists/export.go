@@ -140,15 +140,19 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 		"id", "key", "type", "subtype",
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
+		"units", "orcid", "project", "tags", "open_access",
 	})
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
 			a.read(it, e)
+			units := entries(e.Doc(), "units", "id")
+			orcids := entries(e.Doc(), "persons", "orcid")
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
 				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
+				units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
 			})
 		}
 	})

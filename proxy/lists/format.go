@@ -29,7 +29,7 @@ func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffi
 // formats are in order of preference, for clients without a preference.
 var formats = func() []format {
 	const utf8 = "; charset=utf-8"
-	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Facets, params.Lang, params.Style, params.Chart, params.JSONLD}
+	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}

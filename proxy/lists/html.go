@@ -55,14 +55,29 @@ func (a *answer) years(ctx context.Context) (all []page.YearCount, err error) {
 func (it *item) model() page.Item {
 	return page.Item{
 		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
-		COinS: string(cite.AppendCOinS(nil, &it.Item)),
+		COinS: string(cite.AppendCOinS(nil, &it.Item)), Extras: it.extras,
 	}
 }
 
 // elsewhere returns the links of an item to its publication.
-func (it *item) elsewhere() []page.Link {
-	all := []page.Link{{Href: doi.URL(it.DOI), Label: "DOI"}, {Href: it.URL, Label: "URL"}}
-	return slices.DeleteFunc(all, func(l page.Link) bool { return l.Href == "" })
+func (it *item) elsewhere() (all []page.Link) {
+	add := func(href, label, media string) {
+		if href != "" {
+			all = append(all, page.Link{Href: href, Label: label, Type: media})
+		}
+	}
+	label := "DOI"
+	if it.shows("doi") {
+		label = "doi:" + it.DOI
+	}
+	add(doi.URL(it.DOI), label, "")
+	if it.URL != it.PDF || !it.shows("pdf") {
+		add(it.URL, "URL", "")
+	}
+	if it.shows("pdf") {
+		add(it.PDF, "PDF", "application/pdf")
+	}
+	return all
 }
 
 // record returns the model of a single item for package page.
@@ -100,6 +115,9 @@ func signposts(it *cite.Item, r *page.Record) []link {
 	all := []link{
 		{r.Canonical, "canonical", ""}, {cmp.Or(doi.URL(it.DOI), r.Self), "cite-as", ""},
 		{"https://schema.org/AboutPage", "type", ""}, {"https://schema.org/" + it.Forms.Schema, "type", ""},
+	}
+	if it.Licence != "" {
+		all = append(all, link{it.Licence, "license", ""})
 	}
 	for _, p := range it.Authors[:min(len(it.Authors), mostSignposts)] {
 		if p.ORCID != "" {

@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
+	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
 )
 
@@ -42,6 +43,16 @@ type jsonItem struct {
 	Groups  []page.Group      `json:"groups,omitempty"`
 	Links   map[string]string `json:"links"`
 	Key     string            `json:"cite_key"`
+
+	Venue    string          `json:"venue"`
+	Volume   string          `json:"volume"`
+	Issue    string          `json:"issue"`
+	Pages    string          `json:"pages"`
+	Date     string          `json:"date"`
+	DOI      string          `json:"doi"`
+	Abstract string          `json:"abstract"`
+	OA       json.RawMessage `json:"oa"` // true, false or null
+	page.Extras
 }
 
 // jsonFacets is encoded as an object whose members are in the order of the facets.
@@ -68,9 +79,9 @@ func jsonDocument(d *document) (*response.Body, error) {
 	}
 	for _, it := range d.items {
 		links := map[string]string{}
-		for _, link := range append(it.elsewhere(), page.Link{Href: it.page, Label: "page"}) {
-			if link.Href != "" {
-				links[strings.ToLower(link.Label)] = link.Href
+		for name, href := range map[string]string{"doi": doi.URL(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page} {
+			if href != "" {
+				links[name] = href
 			}
 		}
 		group := ""
@@ -80,6 +91,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 		doc.Items = append(doc.Items, jsonItem{
 			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors, Year: json.RawMessage(cmp.Or(it.year, "null")),
 			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
+			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages, Date: it.Date.String(), DOI: it.DOI,
+			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
 		})
 	}
 	doc.Links["page"] = d.Canonical

@@ -216,7 +216,7 @@ func TestListParametersAreDescribed(t *testing.T) {
 	}
 	values := map[string]string{
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
-		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "h": "3", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
+		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
 	}
 	item := getList(s, "/lists/activities.json").Items[0].ID
 	unit := getList(s, "/lists/activities.json?facets=unit").Facets["unit"][0].Value

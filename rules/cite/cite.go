@@ -61,8 +61,8 @@ type Item struct {
 	Keywords []string
 	// OA is "true" if the work is open access, "false" if it is not, or "" if the record does not say.
 	OA string
-	// Licence is an address, or the stored text if the rules have no address for it. PDF is the address of a PDF file.
-	Licence, PDF string
+	// Licence is the address of the licence, and Rights its stored name or address. PDF is the address of a PDF file.
+	Licence, Rights, PDF string
 	// Funder is the name of an organisation, and Grant its number of the project; both may be "".
 	Funder, Grant string
 	Projects      []Project // of an activity

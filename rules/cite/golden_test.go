@@ -131,7 +131,7 @@ func TestReuse(t *testing.T) {
 		{`{"open_access": true, "oa_status": "unknown"}`, "true", "", "", "", "", ""},
 		{`{"open_access": "diamond", "licence": "mit"}`, "true", "https://opensource.org/license/mit", "", "", "", ""},
 		{`{"license": "https://licence.example/1", "pdf": "https://a.example/1", "link": "https://a.example/2.pdf"}`, "", "https://licence.example/1", "https://a.example/1", "", "", ""},
-		{`{"license": "with care", "pdf": "file:///etc/passwd"}`, "", "with care", "", "", "", ""},
+		{`{"license": "with care", "pdf": "file:///etc/passwd"}`, "", "", "", "", "", ""},
 		{`{"keywords": "owls; moths, lamps; owls", "tags": ["moths, lamps", " ", 7, "press"]}`, "", "", "", "owls|moths, lamps|7|press", "", ""},
 		{`{"keywords": "owls, moths"}`, "", "", "", "owls|moths", "", ""},
 		{`{"funder": "eu", "tags": ["best-paper"], "quartile": ["Q1", "Q2"]}`, "", "", "", "best-paper", "European Commission", "Bester Beitrag|Quartil: Q1, Q2"},

@@ -160,7 +160,7 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat", "application/pdf", "contentUrl", it.PDF)
 		dst = append(dst, '}')
 	}
-	return members(dst, "inLanguage", it.Language, "license", it.Licence, "abstract", it.Abstract)
+	return members(dst, "inLanguage", it.Language, "license", cmp.Or(it.Licence, it.Rights), "abstract", it.Abstract)
 }
 
 // appendFunding appends the members that works, events and projects have: access, keywords and funding.

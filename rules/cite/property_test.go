@@ -84,7 +84,7 @@ func FuzzFaces(f *testing.F) {
 // checkFaces parses an item in every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
-	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text, it.Licence, it.PDF, it.Funder, it.Grant, strings.Join(it.Keywords, "")} {
+	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text, it.Rights, it.PDF, it.Funder, it.Grant, strings.Join(it.Keywords, "")} {
 		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
 	}
 	for _, latex := range []bool{false, true} {

@@ -26,9 +26,8 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 	for _, slot := range f.OA {
 		it.OA = cmp.Or(it.OA, m.open(it.values[slot]))
 	}
-	it.Licence = it.text(f.Licence)
-	if address, ok := m.licences[code(it.Licence)]; ok {
-		it.Licence = address
+	if it.Rights = it.text(f.Licence); it.Rights != "" {
+		it.Licence = cmp.Or(m.licences[code(it.Rights)], markup.WebURL(it.Rights))
 	}
 	if strings.HasSuffix(it.URL, ".pdf") {
 		it.PDF = it.URL

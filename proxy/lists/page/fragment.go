@@ -146,11 +146,12 @@ func (f *fragment) item(it *Item, lang string) {
 	if it.COinS != "" {
 		f.write(`<span class="Z3988" aria-hidden="true" title="`, it.COinS, `"></span>`)
 	}
+	own := "" // our texts are in the language of the list
+	if other != "" {
+		own = f.t.Code()
+	}
+	f.marks(it, own)
 	if len(it.Links) > 0 || it.Href != "" {
-		own := "" // our texts are in the language of the list
-		if other != "" {
-			own = f.t.Code()
-		}
 		f.write(`<p class="vl-links"`, attribute("lang", own), ">")
 		for _, link := range it.Links {
 			f.link(link, "")
@@ -160,6 +161,7 @@ func (f *fragment) item(it *Item, lang string) {
 		}
 		f.write("</p>")
 	}
+	f.extras(it, own, other)
 	f.write("</article>")
 }
 

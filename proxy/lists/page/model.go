@@ -60,6 +60,27 @@ type Item struct {
 	COinS  string // from rules/cite, escaped for an attribute; empty if there is none
 	Key    string // citation key
 	Links  []Link // links to DOI, full text and others
+	Extras
+}
+
+// Extras are the parts of an item that a request asks for with the parameter show. Each is empty if it does not.
+type Extras struct {
+	Badges   []string `json:"badges,omitempty"`
+	Units    []Unit   `json:"units,omitempty"`
+	Keywords []string `json:"keywords,omitempty"`
+	BibTeX   string   `json:"bibtex,omitempty"`
+	RIS      string   `json:"ris,omitempty"`
+
+	OpenAccess bool   `json:"-"`
+	Licence    Link   `json:"-"` // its label is empty if the record names none, and its Href if it has no address
+	Abstract   string `json:"-"` // plain text
+}
+
+// Unit is a unit of an item.
+type Unit struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // in the language of the list
+	Href string `json:"-"`    // the unit's list; empty if it has none
 }
 
 // Group is a group of items, which has a heading.

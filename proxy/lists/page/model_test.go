@@ -66,6 +66,20 @@ func plainList() *page.List {
 	}
 }
 
+// shownList is a list in German with all that a request can ask for.
+func shownList() *page.List {
+	l := plainList()
+	l.Lang = "de"
+	l.Items[0].Links[0].Label = "doi:10.5555/1"
+	l.Items[0].Extras = page.Extras{
+		OpenAccess: true, Licence: page.Link{Href: "https://creativecommons.org/licenses/by/4.0/", Label: "CC BY 4.0"}, Badges: []string{"Bester Beitrag", "Quartil: Q1"},
+		Units:    []page.Unit{{ID: "BIO", Name: "Biologie", Href: base + "/lists/unit/BIO"}, {ID: "?", Name: "?"}},
+		Keywords: []string{"soil", "H2O & more"}, Abstract: "Soil is alive. And wet.", BibTeX: plainRecord().BibTeX, RIS: "TY  - JOUR\r\nTI  - Growth\r\nER  - \r\n",
+	}
+	l.Items[1].Extras = page.Extras{Licence: page.Link{Label: "nur zum Lesen"}}
+	return l
+}
+
 // germanList is an empty list in German.
 func germanList() *page.List {
 	l := plainList()
@@ -85,6 +99,10 @@ func hostileList() *page.List {
 	l.Exports, l.Languages = []page.Link{bad}, []page.Link{{Href: bad.Href, Label: hostile, Type: "de"}}
 	it := item(hostile, hostile, "<b>"+long+"</b>", hostile)
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
+	it.Extras = page.Extras{
+		OpenAccess: true, Licence: bad, Badges: []string{hostile, long}, Units: []page.Unit{{ID: hostile, Name: hostile, Href: bad.Href}},
+		Keywords: []string{long, hostile}, Abstract: hostile + long, BibTeX: hostile + long, RIS: hostile,
+	}
 	l.Items = []page.Item{it, item(hostile, "1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}
 	l.JSONLD = []byte(`{"name":"</script><script>alert(1)</script><!--"}`)
 	return l
@@ -152,6 +170,7 @@ func documents() map[string][]byte {
 	return map[string][]byte{
 		"fragment": page.Fragment(plainList()), "fragment-nested": page.Fragment(nested), "fragment-empty": page.Fragment(germanList()), "fragment-hostile": page.Fragment(hostileList()),
 		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
+		"list-shown": page.Page(shownList()), "fragment-shown": page.Fragment(shownList()),
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
 		"index": indexOf("", overview), "index-found": indexOf(hostile, overview), "index-hostile": indexOf(hostile, func(string) (page.Head, []page.Section) { return hostileOverview() }), "index-none": indexOf("nix", func(lang string) (h page.Head, none []page.Section) { h, _ = overview(lang); return }), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),

@@ -132,7 +132,7 @@ func Single(r *Record) []byte {
 	d := newDocument(r.Head)
 	d.Record = r
 	bare := *r
-	bare.Item.Href = "" // it would link to this page
+	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", "", "" // this page, and its own sections
 	d.Body = template.HTML(SingleFragment(&bare))
 	for p := range strings.SplitSeq(strings.ReplaceAll(r.Abstract, "\r\n", "\n"), "\n\n") {
 		if p = strings.TrimSpace(p); p != "" {

@@ -34,6 +34,7 @@ const (
 	Facets  = "facets" // the facets to count
 	Lang    = "lang"
 	Style   = "style"
+	Show    = "show" // parts of entries beside the citation
 	Heading = "h"
 	JSONLD  = "jsonld" // 0 leaves the data block out of HTML
 	LaTeX   = "latex"
@@ -97,6 +98,7 @@ var table = []parameter{
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: oneOf("web", "print"), look: true},
+	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"), many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
 	{name: JSONLD, check: oneOf("0", "1"), usual: "1", look: true},
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0", look: true},

@@ -40,7 +40,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|li|mark|nav|ol|p|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
+const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
 
 // parse returns the list of an answer without anything that runs or loads. The server has cleaned
 // it; this is for a server that is not what the page takes it for.
@@ -71,7 +71,7 @@ async function load(url, signal, cache) {
 let typing; // the element whose search is the last entry of the history: its next search replaces it
 
 class VitrineList extends HTMLElement {
-  static observedAttributes = ["src", "facets", "lang", "citation-style", "search", "copy", "exports", ...filters, ...looks];
+  static observedAttributes = ["src", "facets", "lang", "citation-style", "show", "search", "copy", "exports", ...filters, ...looks];
 
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
   #connection; // AbortController of what ends when the element leaves the page
@@ -195,7 +195,7 @@ class VitrineList extends HTMLElement {
     this.#main.setAttribute("aria-busy", "true");
     try {
       this.#dress();
-      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), jsonld: "0" });
+      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), show: this.getAttribute("show")?.match(/[^\s,]+/g)?.join(), jsonld: "0" });
       const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
       const known = !counted || counted === this.#counts.url && cache !== "no-cache";
       const counts = known ? this.#counts

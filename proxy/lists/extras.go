@@ -1,0 +1,70 @@
+package lists
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
+	"vitrine/rules/cite"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// onItemPage are the parts that the page of an item shows by default.
+var onItemPage = []string{"badges", "keywords", "oa", "pdf", "units"}
+
+// shows reports whether the request asks for a part of entries.
+func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
+
+// show adds to an item the parts that the request asks for. They come from the row, and take no memory beside it.
+func (a *answer) show(it *item, row bson.Raw) {
+	lang := a.query.Text(params.Lang)
+	if it.shown = a.query[params.Show]; len(it.shown) == 0 && a.isItem() && a.format.suffix == "" {
+		it.shown = onItemPage
+	}
+	for _, part := range it.shown {
+		switch x := &it.extras; part {
+		case "abstract":
+			x.Abstract = it.Abstract
+		case "badges":
+			x.Badges = a.mapping.Badges(&it.Item, lang)
+		case "bibtex":
+			x.BibTeX = string(cite.AppendBibTeX(nil, &it.Item, false))
+		case "ris":
+			x.RIS = string(cite.AppendRIS(nil, &it.Item))
+		case "keywords":
+			x.Keywords = it.Keywords
+		case "oa":
+			x.OpenAccess, x.Licence = it.OA == "true", page.Link{Href: it.Licence, Label: it.Rights}
+			if markup.WebURL(it.Rights) != "" {
+				x.Licence.Label = texts.In(lang).T("licence")
+			}
+		case "units":
+			for one := range mark.Entries(mark.Of(row), "units") {
+				u := page.Unit{ID: raw.StringField(one, "id")}
+				if u.Name = cmp.Or(selection.NameOf(one, lang), u.ID); segment(u.ID) != "" {
+					u.Href = a.links.toList(params.Unit, u.ID)
+				}
+				x.Units = append(x.Units, u)
+			}
+		}
+	}
+}
+
+// entries joins a field of the entries in a list of a row's mark.
+func entries(row bson.Raw, list, field string) string {
+	var all []string
+	for one := range mark.Entries(mark.Of(row), list) {
+		if s := raw.StringField(one, field); s != "" {
+			all = append(all, s)
+		}
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,75 @@
+package page
+
+import "vitrine/rules/markup"
+
+// marks writes what a reader sees at a glance: open access with the licence, and badges. own is the language of our
+// texts if that of the item differs.
+func (f *fragment) marks(it *Item, own string) {
+	if !it.OpenAccess && it.Licence.Label == "" && len(it.Badges) == 0 {
+		return
+	}
+	f.write(`<ul class="vl-marks"`, attribute("lang", own), ">")
+	if it.OpenAccess {
+		f.write(`<li class="vl-oa">`, text(f.t.T("open-access")), "</li>")
+	}
+	if label := it.Licence.Label; markup.IsLink(it.Licence.Href) {
+		f.write(`<li><a rel="license" href="`, address(it.Licence.Href), `">`, text(label), "</a></li>")
+	} else if label != "" {
+		f.write("<li>", text(label), "</li>")
+	}
+	for _, badge := range it.Badges {
+		f.write(`<li class="vl-badge">`, text(badge), "</li>")
+	}
+	f.write("</ul>")
+}
+
+// extras writes units and keywords, and the texts to unfold. other is the language of the item if it differs from that
+// of our texts, own.
+func (f *fragment) extras(it *Item, own, other string) {
+	var units, keywords []Link
+	for _, u := range it.Units {
+		units = append(units, Link{Href: u.Href, Label: u.Name})
+	}
+	for _, word := range it.Keywords {
+		keywords = append(keywords, Link{Label: word})
+	}
+	f.fact("units", units, own, "")
+	f.fact("keywords", keywords, own, other)
+	if it.Abstract != "" {
+		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")), `</summary><p dir="auto">`, text(it.Abstract), "</p></details>")
+	}
+	f.source("bibtex", it.BibTeX, it, ".bib", own)
+	f.source("ris", it.RIS, it, ".ris", own)
+}
+
+// fact writes a line with a name and its values, unless there are none. other is the language of the values if it is
+// not own.
+func (f *fragment) fact(name string, values []Link, own, other string) {
+	if len(values) == 0 {
+		return
+	}
+	f.write(`<p class="vl-fact"`, attribute("lang", own), "><span>", text(f.t.T(name)), ":</span> ")
+	for i, v := range values {
+		if i > 0 {
+			f.write(", ")
+		}
+		if markup.IsLink(v.Href) {
+			f.write(`<a href="`, address(v.Href), `">`, text(v.Label), "</a>")
+		} else {
+			f.write("<bdi", attribute("lang", other), ">", text(v.Label), "</bdi>")
+		}
+	}
+	f.write("</p>")
+}
+
+// source writes the item in a format of reference managers, to unfold, with a link to the file.
+func (f *fragment) source(name, source string, it *Item, suffix, own string) {
+	if source == "" {
+		return
+	}
+	f.write(`<details class="vl-fold"`, attribute("lang", own), "><summary>", text(f.t.T(name)), "</summary><pre>", text(source), "</pre>")
+	if markup.IsLink(it.Href) {
+		f.write(`<a href="`, address(it.Href+suffix), `"`, attribute("download", it.Key+suffix), ">", text(f.t.T("save")+" ("+suffix+")"), "</a>")
+	}
+	f.write("</details>")
+}
