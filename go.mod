@@ -41,6 +41,8 @@ require github.com/agnivade/levenshtein v1.2.1
 
 require github.com/KimMachineGun/automemlimit v1.0.1
 
+require github.com/yuin/goldmark v1.8.7
+
 require github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 
 require (

@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
@@ -16,7 +18,21 @@ func (s *Server) listRoutes() {
 	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
 		s.app.Get(path, s.list)
 	}
+	s.app.Get("/docs/embedding", s.guide)
 }
+
+// guide answers the page that explains how lists come onto the pages of other sites.
+func (s *Server) guide(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return errNoLists
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, set.lists.Policy())
+	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, set.lists.Guide(), describedFor)
+}
+
+// errNoLists is the error for paths of lists if there are none.
+var errNoLists = &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 
 // isList reports whether a path is one of listRoutes.
 func isList(path string) bool {
@@ -30,7 +46,7 @@ var listTypes = lists.MediaTypes()
 func (s *Server) list(c *fiber.Ctx) error {
 	set := s.settingsOf(c)
 	if !set.lists.Enabled() {
-		return &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
+		return errNoLists
 	}
 	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
@@ -52,11 +68,14 @@ func (s *Server) list(c *fiber.Ctx) error {
 		}
 		c.Request().Header.SetRequestURI(target)
 	}
-	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...)
-	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
+	scheme, host, accepted, lang := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...), ""
+	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(string(c.Context().URI().PathOriginal())) {
+		lang = c.AcceptsLanguages(set.lists.Languages()...)
+	}
+	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Variant: [4]string{scheme, host, accepted, lang}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
 		return set.lists.Plan(c.UserContext(), lists.Request{
-			Path: string(c.Context().URI().PathOriginal()), Args: args.All(), Accept: accepted, Base: set.lists.Base(scheme, host),
+			Path: string(c.Context().URI().PathOriginal()), Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
 		})
 	})
 }

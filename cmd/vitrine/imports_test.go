@@ -17,6 +17,7 @@ import (
 var mayImport = map[string]string{
 	"cmd":              "proxy materialize cache rules configs",
 	"configs":          "",
+	"docs":             "",
 	"materialize":      "cache rules",
 	"proxy":            "proxy cache rules",
 	"proxy/listener":   "",
@@ -25,7 +26,7 @@ var mayImport = map[string]string{
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
-	"proxy/lists/page": "proxy/lists/element proxy/lists/texts rules/markup",
+	"proxy/lists/page": "docs proxy/lists/element proxy/lists/texts rules/markup",
 	"proxy/openapi":    "",
 	"cache/citation":   "rules",
 	"cache/fair":       "rules",

@@ -263,3 +263,36 @@ func TestElementFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestListLanguage: pages without lang are in the language that the client prefers; fragments and data are not. There
+// is one answer per language, however a client asks for it.
+func TestListLanguage(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	for _, path := range []string{"/", "/lists", "/lists/activities", "/lists/unit/MOTH", "/items/005bf2a034b2bf65fd4e5519"} {
+		tags := map[string]string{} // by language
+		for _, c := range []struct{ query, header, lang string }{
+			{"", "", "en"}, {"", "de-AT,de;q=0.9,en;q=0.5", "de"}, {"", "en-GB,de;q=0.5", "en"}, {"", "fr, de;q=0.3", "de"}, {"", "fr", "en"}, {"", "*", "en"},
+			{"", "de;q=0,en", "en"}, {"?lang=en", "de", "en"}, {"?lang=de", "en", "de"}, {"?lang=de", "", "de"},
+		} {
+			res := s.Get(path+c.query, "Accept", "text/html", "Accept-Language", c.header)
+			if !strings.Contains(string(res.Body), `<html lang="`+c.lang+`">`) {
+				t.Errorf("%s%s for %q is not in %s", path, c.query, c.header, c.lang)
+			}
+			if vary := strings.Join(res.Header.Values("Vary"), ", "); strings.Contains(vary, "Accept-Language") != (c.query == "") {
+				t.Errorf("%s%s: Vary %s", path, c.query, vary)
+			}
+			tag := res.Header.Get("ETag")
+			if tags[c.lang] == "" {
+				tags[c.lang] = tag
+			} else if tags[c.lang] != tag || !strings.Contains(res.Header.Get("Cache-Status"), "; hit") {
+				t.Errorf("%s%s for %q: %s, another answer in %s: %s", path, c.query, c.header, tag, c.lang, res.Header.Get("Cache-Status"))
+			}
+		}
+	}
+	for _, target := range []string{"/lists/activities.html", "/lists/activities.json", "/lists.json"} {
+		res := s.Get(target, "Accept-Language", "de")
+		if res.Header.Get("ETag") != s.Get(target).Header.Get("ETag") || strings.Contains(strings.Join(res.Header.Values("Vary"), ", "), "Language") {
+			t.Errorf("%s depends on Accept-Language", target)
+		}
+	}
+}

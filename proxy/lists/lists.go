@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -124,6 +125,7 @@ type Lists struct {
 	public *filter.Filter // selects the rows that lists show
 	lists  []listing      // the configured lists, then the lists of whole views
 	policy string         // the Content-Security-Policy of pages
+	guide  func() []byte
 }
 
 // New returns Lists. Errors name the invalid option.
@@ -133,6 +135,11 @@ func New(o Options, shared Shared) (*Lists, error) {
 	}
 	shared.Language, shared.Filter.Foreign = cmp.Or(shared.Language, "en"), false
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo)}
+	l.guide = sync.OnceValue(func() []byte {
+		head := l.head("", "en")
+		head.Self = o.BaseURL + "/docs/embedding"
+		return page.Guide(head)
+	})
 	shown := bson.D{{Key: mark.Public, Value: true}}
 	if shared.Access != nil {
 		shown = append(shown, shared.Access.Visible(access.Viewer{})...)
@@ -155,6 +162,14 @@ func New(o Options, shared Shared) (*Lists, error) {
 
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }
+
+// Languages returns the languages of lists, the default first.
+func (l *Lists) Languages() []string {
+	return append([]string{l.shared.Language}, label.Languages()...)
+}
+
+// Guide returns the page that explains how lists come onto the pages of other sites.
+func (l *Lists) Guide() []byte { return l.guide() }
 
 // Policy returns the Content-Security-Policy of pages.
 func (l *Lists) Policy() string { return l.policy }

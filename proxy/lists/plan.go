@@ -19,7 +19,10 @@ type Request struct {
 	Path   string // as sent, with escapes
 	Args   iter.Seq2[[]byte, []byte]
 	Accept string // the client's preference among MediaTypes; empty if it has none
-	Base   string // the beginning of absolute URLs, see Lists.Base; if empty, absolute URLs are refused
+	// Language is the client's preference among Languages; empty if it has none. It counts for pages without the
+	// parameter lang; a fragment has the language of the page that includes it.
+	Language string
+	Base     string // the beginning of absolute URLs, see Lists.Base; if empty, absolute URLs are refused
 }
 
 // Plan returns the plan for the answer to a request.
@@ -44,8 +47,16 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 		}
 		parts[len(parts)-1] += f.suffix // the suffix may belong to the id
 	}
-	p, err = l.plan(ctx, r.Base, parts, negotiate(r.Accept), q)
-	p.Negotiated = "Accept"
+	headers := "Accept"
+	f = negotiate(r.Accept)
+	if q.Text(params.Lang) == "" {
+		headers = "Accept, Accept-Language"
+		if f.suffix == "" && r.Language != "" {
+			q = q.With(params.Lang, r.Language)
+		}
+	}
+	p, err = l.plan(ctx, r.Base, parts, f, q)
+	p.Negotiated = headers
 	return p, err
 }
 

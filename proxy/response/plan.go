@@ -51,7 +51,7 @@ type Caching struct {
 	// Of is the key of the snapshot that the plan was made from, see SnapshotKey. The plan holds while that snapshot is
 	// current. It is zero if the plan depends on no snapshot.
 	Of result.Key
-	// Negotiated is a request header that this plan depends on, in addition to those of all plans; empty if there is
+	// Negotiated are the request headers that this plan depends on, separated by commas, in addition to those of all plans; empty if there is
 	// none.
 	Negotiated string
 	// Until is when the clock alone changes the plan and its answer; zero means never.

@@ -66,7 +66,7 @@ type Audience struct {
 	// Open: the resource is the same for all callers.
 	Open bool
 	// Variant has everything that the plan depends on beside the URL, such as the host of the request.
-	Variant [3]string
+	Variant [4]string
 }
 
 // maxRetries bounds how often Serve begins again because a view was published meanwhile.
@@ -100,7 +100,7 @@ var urls = sync.Pool{New: func() any { return new([]byte) }}
 // serve answers from the current snapshots.
 func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
 	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; the Planner copies it
-	if who.Variant != [3]string{} {
+	if who.Variant != [4]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
 		*key = append((*key)[:0], url...)

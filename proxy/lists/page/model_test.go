@@ -134,7 +134,7 @@ func hostileRecord() *page.Record {
 }
 
 func overview(lang string) (page.Head, []page.Section) {
-	site := page.Site{Title: "Institute of Soil", Logo: "https://www.institute.example/logo.svg", URL: "https://www.institute.example/"}
+	site := page.Site{Title: "Institute of Soil", URL: "https://www.institute.example/"}
 	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf, Site: site},
 		[]page.Section{
 			{Title: "", Lists: []page.ListEntry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},

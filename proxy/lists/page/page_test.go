@@ -53,6 +53,23 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// TestGuide: the guide names this server in its examples, and all its links lead somewhere.
+func TestGuide(t *testing.T) {
+	doc := string(page.Guide(page.Head{Lang: "en", Base: "https://lists.example"}))
+	if strings.Contains(doc, "https://data.institute.example") || !strings.Contains(doc, "&lt;vitrine-list src=&quot;https://lists.example/lists/unit/BIO&quot;") {
+		t.Error("the examples do not name the server")
+	}
+	if !strings.Contains(string(page.Guide(page.Head{})), "https://data.institute.example/lists/") {
+		t.Error("without an address the examples have none")
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(doc, -1) {
+		id, inside := strings.CutPrefix(m[1], "#")
+		if inside && !strings.Contains(doc, ` id="`+id+`"`) || strings.Contains(m[1], ".md") {
+			t.Errorf("a link leads nowhere: %s", m[1])
+		}
+	}
+}
+
 // TestMarkup: whatever the values, a document contains only our own scripts and styles, no event
 // handlers and no executable addresses, and its ids are unique.
 func TestMarkup(t *testing.T) {

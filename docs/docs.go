@@ -1,0 +1,9 @@
+// Package docs has the documentation that the program serves.
+package docs
+
+import _ "embed"
+
+// Embedding is the guide to lists on the pages of other sites, in Markdown.
+//
+//go:embed embedding.md
+var Embedding string
