@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
@@ -96,7 +97,7 @@ func (d *document) record() *page.Record {
 		{Name: "date", Value: cmp.Or(it.period(), it.year)},
 		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
 		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
-		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
+		{Name: "funder", Value: strings.TrimSpace(it.Funder + " " + it.Grant)}, {Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
 	}, func(f page.Param) bool { return f.Value == "" })
 	cite.Meta(&it.Item, func(name, content string) {
 		r.Meta = append(r.Meta, page.Param{Name: name, Value: content})

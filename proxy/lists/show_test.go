@@ -83,7 +83,7 @@ func TestShow(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{`<meta name="citation_pdf_url" content="https://example.org/pdf">`, `<meta name="citation_keywords" content="keywords one; keywords two; best-paper">`} {
+	for _, text := range []string{`<dt>Funding</dt><dd dir="auto">funder of Plugh grant-1</dd>`, `<meta name="citation_pdf_url" content="https://example.org/pdf">`, `<meta name="citation_keywords" content="keywords one; keywords two; best-paper">`} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the item's page lacks %s", text)
 		}

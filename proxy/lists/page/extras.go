@@ -35,11 +35,16 @@ func (f *fragment) extras(it *Item, own, other string) {
 	}
 	f.fact("units", units, own, "")
 	f.fact("keywords", keywords, own, other)
+	if it.Abstract+it.BibTeX+it.RIS == "" {
+		return
+	}
+	f.write(`<div class="vl-folds">`)
 	if it.Abstract != "" {
 		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")), `</summary><p dir="auto">`, text(it.Abstract), "</p></details>")
 	}
 	f.source("bibtex", it.BibTeX, it, ".bib", own)
 	f.source("ris", it.RIS, it, ".ris", own)
+	f.write("</div>")
 }
 
 // fact writes a line with a name and its values, unless there are none. other is the language of the values if it is
