@@ -43,6 +43,7 @@ type Conn struct {
 	turn        Turn                 // the turn in which the response is written; nil if there is none
 	queued      time.Duration        // how long the response waited for the turn, not for the client
 	joins       bool                 // the next write waits in begun, to be sent with the one after it
+	reads       bool                 // the client has read some of a long response
 	begun       *[]byte              // from the pool begins; nil if no write waits
 	pieces      [2][]byte            // sent in one system call
 	unsent      net.Buffers          // the unsent rest of pieces
@@ -253,12 +254,24 @@ func (c *Conn) Join(joins bool) {
 
 // Write implements net.Conn. It fails if the client has read nothing for Options.Write, or for a quarter of that if
 // memory for responses is short, or if Options.Send has passed. A long response may take long if the client reads.
-func (c *Conn) Write(p []byte) (int, error) {
+func (c *Conn) Write(p []byte) (n int, err error) {
 	if c.joins {
 		c.joins, c.begun = false, begins.Get().(*[]byte)
 		*c.begun = append((*c.begun)[:0], p...)
 		return len(p), nil
 	}
+	if !c.reads && len(p) > maxUnsent {
+		if n, err = c.write(p[:maxUnsent]); err != nil {
+			return n, err
+		}
+		c.reads, p = true, p[maxUnsent:]
+		c.limitUnsent(maxUnsent)
+	}
+	rest, err := c.write(p)
+	return n + rest, err
+}
+
+func (c *Conn) write(p []byte) (int, error) {
 	now, waited := time.Now(), 0
 	if !c.sent.Load() {
 		c.sent.Store(true)

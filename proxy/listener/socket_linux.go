@@ -17,9 +17,11 @@ func openFiles() uint64 {
 	return limit.Cur
 }
 
-// unsentBytes is how much of a response the system buffers before it sends it. By default it would take megabytes for
-// each client that does not read, memory that the process does not see but its container counts.
-const unsentBytes = 128 << 10
+// minUnsent and maxUnsent are how much of a response the system buffers before it sends it. By default it would take
+// megabytes for each client that does not read, memory that the process does not see but its container counts. The
+// system takes up to minUnsent until the client has read some of maxUnsent. From then on it takes more at a time, because
+// each time wakes the goroutine: that is a third of the processor time of sending a long response.
+const minUnsent, maxUnsent = 128 << 10, 512 << 10
 
 // openSocket looks up the socket and bounds the unsent data that the system buffers for it. The amount of data in
 // transit, and so the speed of a distant reader, does not change.
@@ -28,9 +30,17 @@ func (c *Conn) openSocket() {
 	if !ok {
 		return
 	}
-	c.raw, _ = socket.SyscallConn()      // fails only after Close
+	c.raw, _ = socket.SyscallConn() // fails only after Close
+	c.limitUnsent(minUnsent)
+}
+
+// limitUnsent sets how much of a response the system buffers before it sends it.
+func (c *Conn) limitUnsent(bytes int) {
+	if c.raw == nil {
+		return
+	}
 	_ = c.raw.Control(func(fd uintptr) { // the next Read reports a failure
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentBytes)
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
 	})
 }
 

@@ -10,6 +10,12 @@ func openFiles() uint64 { return 0 }
 // openSocket does nothing on this system: the Conn has no socket.
 func (c *Conn) openSocket() {}
 
+// maxUnsent is used only on Linux, but to send a long response in two parts.
+const maxUnsent = 512 << 10
+
+// limitUnsent does nothing on this system.
+func (c *Conn) limitUnsent(int) {}
+
 // Gone returns false, because this system does not tell whether the client has closed the connection. Work ends at its
 // limits instead.
 func (c *Conn) Gone() bool { return false }
