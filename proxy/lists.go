@@ -19,6 +19,7 @@ func (s *Server) listRoutes() {
 		s.app.Get(path, s.list)
 	}
 	s.app.Get("/docs/embedding", s.guide)
+	s.app.Get("/robots.txt", s.robots)
 }
 
 // guide answers the page that explains how lists come onto the pages of other sites.
@@ -29,6 +30,16 @@ func (s *Server) guide(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, set.lists.Policy())
 	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, set.lists.Guide(), describedFor)
+}
+
+// robots answers robots.txt.
+func (s *Server) robots(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return errNoLists
+	}
+	base := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))
+	return set.response.Static(c, "robots "+base, fiber.MIMETextPlainCharsetUTF8, lists.Robots(base), describedFor)
 }
 
 // errNoLists is the error for paths of lists if there are none.

@@ -21,7 +21,6 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
-	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -157,11 +156,9 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			d.Exports = append(d.Exports, page.Link{Href: href, Label: f.label, Type: f.media})
 		}
 	}
-	for _, lang := range label.Languages() {
-		if lang != d.Lang {
-			there := a.url("", a.asked.With(params.Lang, lang).Beyond(a.usual))
-			d.Languages = append(d.Languages, page.Link{Href: there, Label: texts.In(lang).T("language"), Type: lang})
-		}
+	a.lists.translate(&d.Head, a.links.Base+a.path, a.links.Base+a.canonical, a.asked)
+	if d.single || a.def.PageURL != "" { // the canonical address has one language
+		d.Alternates = nil
 	}
 	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
 		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -32,12 +33,35 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 		if d.linkedData {
 			d.JSONLD = append(data, "]}"...)
 		}
+		d.Description = d.description()
 		links := []link{{d.Canonical, "canonical", ""}}
 		for _, e := range d.Exports {
 			links = append(links, link{e.Href, "alternate", e.Type})
 		}
 		return bodyOf(list(&d.List), links...), nil
 	}
+}
+
+// description returns the number of entries and the titles of the first ones.
+func (d *document) description() string {
+	parts := []string{texts.In(d.Lang).Entries(d.Count)}
+	for _, it := range d.items[:min(len(d.items), 3)] {
+		parts = append(parts, it.title())
+	}
+	return beginning(strings.Join(parts, " · "))
+}
+
+// mostDescribed is the most characters of a description. Search engines show about 160.
+const mostDescribed = 200
+
+// beginning returns a text in one line, cut at a word if it is long.
+func beginning(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > mostDescribed {
+		text = string(runes[:mostDescribed])
+		text = text[:cmp.Or(max(strings.LastIndexByte(text, ' '), 0), len(text))] + "…"
+	}
+	return text
 }
 
 // years counts the entries of all pages by year, in order. It leaves out entries without a year.
@@ -88,6 +112,13 @@ func (d *document) record() *page.Record {
 		Head: d.Head, Item: it.model(), Abstract: it.Abstract, Authors: it.authors,
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: d.memberOf,
 	}
+	var about []string
+	for _, p := range it.authors {
+		about = append(about, p.Name)
+	}
+	about = []string{strings.Join(about, "; "), cmp.Or(it.subkind, it.kind), it.Container, it.year}
+	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
+	r.Description = beginning(cmp.Or(it.Abstract, strings.Join(about, " · ")))
 	r.Canonical = d.page
 	if d.links.Activity != "" && d.links.Activity != NoLink && d.view == rules.ViewActivities {
 		r.Canonical = d.links.ToItem(&it.Item) // the address of the record on the site

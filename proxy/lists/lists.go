@@ -25,6 +25,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -183,6 +184,17 @@ func (l *Lists) Failure(status int, msg string) []byte {
 func (l *Lists) head(title, lang string) page.Head {
 	s := l.o.Site
 	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL, Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}
+}
+
+// translate adds to a head the links to its page in each language, for readers and, at a canonical address, for search
+// engines. Readers get links that name the language, because without it the preference of the browser decides.
+func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) {
+	entries, usual := q.Entries(), params.Query{params.Lang: {l.shared.Language}}
+	for _, lang := range label.Languages() {
+		h.Languages = append(h.Languages, page.Link{Href: address(path, q.With(params.Lang, lang)), Label: texts.In(lang).T("language"), Type: lang})
+		h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang, lang).Beyond(usual)), Type: lang})
+	}
+	h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
 }
 
 // Ignores reports whether trackers add a parameter, and lists do not use it.

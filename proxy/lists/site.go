@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,7 +26,9 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/fold"
+	"vitrine/rules/mark"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // overview plans the index of lists or, at /, the start page.
@@ -49,6 +52,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 		sections, err := l.sections(ctx, base, lang, q)
 		head := l.head("", lang)
 		head.Self, head.AsOf = address(base+path, q), snap.Meta().Published
+		l.translate(&head, base+path, base+path, q)
 		switch {
 		case err != nil:
 			return nil, err
@@ -157,41 +161,43 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 		return response.Plan{}, ErrHost
 	}
 	build := func(ctx context.Context, _ *view.Snapshot) (*response.Body, error) {
-		addresses, err := l.addresses(ctx, r.Base)
-		parts := slices.Collect(slices.Chunk(addresses, mostURLs))
+		all, err := l.places(ctx, r.Base)
+		parts := slices.Collect(slices.Chunk(all, mostURLs))
 		switch {
 		case err != nil:
 			return nil, err
 		case number > len(parts):
 			return nil, notFound("The sitemap has no such part.")
 		case number > 0:
-			addresses = parts[number-1]
+			all = parts[number-1]
 		case len(parts) > 1:
-			addresses = nil
-			for n := range parts {
-				addresses = append(addresses, r.Base+"/sitemap.xml?part="+strconv.Itoa(n+1))
+			all = nil
+			for n, part := range parts {
+				last := slices.MaxFunc(part, func(a, b place) int { return a.changed.Compare(b.changed) })
+				all = append(all, place{r.Base + "/sitemap.xml?part=" + strconv.Itoa(n+1), last.changed})
 			}
-			return sitemapOf("sitemapindex", "sitemap", addresses), nil
+			return sitemapOf("sitemapindex", "sitemap", all), nil
 		}
-		return sitemapOf("urlset", "url", addresses), nil
+		return sitemapOf("urlset", "url", all), nil
 	}
 	return response.Plan{
 		View: views[0], Also: views[1:], Query: "sitemap\x00" + r.Base + "\x00" + strconv.Itoa(number), Build: build, ContentType: "application/xml; charset=utf-8",
 	}, nil
 }
 
-// addresses returns the addresses of all pages.
-func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
+// place is a page in a sitemap. If it is unknown when the page changed, changed is zero.
+type place struct {
+	address string
+	changed time.Time
+}
+
+// places returns all pages. A list of a view, or about a subject, changed when the last of its records did.
+func (l *Lists) places(ctx context.Context, base string) (all []place, err error) {
 	sections, err := l.sections(ctx, base, l.shared.Language, nil)
 	if err != nil {
 		return nil, err
 	}
-	addresses := []string{base + "/", base + "/lists"}
-	for _, s := range sections {
-		for _, e := range s.Lists {
-			addresses = append(addresses, e.Href)
-		}
-	}
+	changed, items := map[[2]string]time.Time{}, []place{} // changed is by the kind of a subject and its id
 	for _, view := range views[:3] {
 		snap, err := l.shared.Views.Snapshot(view)
 		if err != nil {
@@ -201,26 +207,64 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for row, err := range shown.Only("_id").Rows(ctx, 0, 0) {
+		for row, err := range shown.Only("_id", mark.Field, "updated").Rows(ctx, 0, 0) {
 			if err != nil {
 				return nil, err
 			}
+			created, at := times(&item{}, row.Doc(), snap.Meta().Published.UTC())
+			if at.IsZero() && created.Unix() > 0 {
+				at = created
+			}
+			about := [][2]string{{"", base + "/lists/" + view}}
+			for _, s := range subjects {
+				if view != rules.ViewActivities {
+					break // the lists about subjects have activities alone
+				}
+				for one := range mark.Entries(mark.Of(row.Doc()), s.name+"s") {
+					about = append(about, [2]string{s.name, raw.StringField(one, "id")})
+				}
+			}
+			for _, list := range about {
+				if at.After(changed[list]) {
+					changed[list] = at
+				}
+			}
 			if own := (Links{Base: base}).ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
-				addresses = append(addresses, own)
+				items = append(items, place{own, at})
 			}
 		}
 	}
-	return addresses, nil
+	all = []place{{address: base + "/"}, {address: base + "/lists"}}
+	for _, s := range sections {
+		for _, e := range s.Lists {
+			all = append(all, place{e.Href, changed[[2]string{s.Kind, cmp.Or(e.ID, e.Href)}]})
+		}
+	}
+	return append(all, items...), nil
 }
 
 // sitemapOf writes a sitemap, or an index of sitemaps.
-func sitemapOf(outer, inner string, addresses []string) *response.Body {
+func sitemapOf(outer, inner string, places []place) *response.Body {
 	b := bytes.NewBufferString(xml.Header + "<" + outer + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
-	for _, address := range addresses {
-		fmt.Fprintf(b, "<%s><loc>%s</loc></%[1]s>\n", inner, markup.Escape(address))
+	for _, p := range places {
+		fmt.Fprintf(b, "<%s><loc>%s</loc>", inner, markup.Escape(p.address))
+		if !p.changed.IsZero() {
+			fmt.Fprintf(b, "<lastmod>%s</lastmod>", p.changed.Format(time.DateOnly))
+		}
+		fmt.Fprintf(b, "</%s>\n", inner)
 	}
 	fmt.Fprintf(b, "</%s>\n", outer)
 	return response.Bytes(b.Bytes())
+}
+
+// Robots returns robots.txt for a base. It refuses nothing, because search engines load lists and the API for the pages
+// of other sites that show them.
+func Robots(base string) []byte {
+	text := "User-agent: *\nDisallow:\n"
+	if base != "" {
+		text += "\nSitemap: " + base + "/sitemap.xml\n"
+	}
+	return []byte(text)
 }
 
 // ErrFormat is the error for an oEmbed request for another format than JSON.

@@ -64,7 +64,9 @@ func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
 			mux.HandleFunc(root+hashes.ReplaceAllString(f.Path, ".hash."), send(f.Type, string(f.Body)))
 		}
 	}
-	mux.HandleFunc("/favicon.ico", func(http.ResponseWriter, *http.Request) {})
+	for _, path := range []string{"/favicon.ico", "/vitrine/favicon.ico"} {
+		mux.HandleFunc(path, send("image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`))
+	}
 	for path, handler := range more {
 		mux.HandleFunc(path, handler)
 	}

@@ -14,12 +14,15 @@ type Head struct {
 	Self string
 	// Canonical is the URL for search engines. If empty, it is Self.
 	Canonical string
-	Exports   []Link // the content of the page as files and feeds
-	Languages []Link // this page in other languages; Type is the language's code
-	AsOf      time.Time
-	OEmbed    string // the address that says how to embed this page; empty if it is not for that
-	Embed     bool   // the page is made for an iframe: it has no navigation, search and exports
-	Theme     string // light or dark; if empty, that of the reader's system
+	// Description is for search engines and previews of links, plain text. If empty, there is none.
+	Description string
+	Exports     []Link // the content of the page as files and feeds
+	Languages   []Link // this page in each language; Type is the language's code
+	Alternates  []Link // the same for search engines, at canonical addresses
+	AsOf        time.Time
+	OEmbed      string // the address that says how to embed this page; empty if it is not for that
+	Embed       bool   // the page is made for an iframe: it has no navigation, search and exports
+	Theme       string // light or dark; if empty, that of the reader's system
 }
 
 // Site is the institute, as a page names it. Empty fields are left out. Logo and URL are web addresses.

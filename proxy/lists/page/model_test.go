@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +44,10 @@ func plainList() *page.List {
 	return &page.List{
 		Head: page.Head{
 			Title: "Publications of Biology", Lang: "en", Base: base, Self: u + "?type=article&page=2", Canonical: "https://www.institute.example/publications?p=2",
-			Exports: exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}}, AsOf: asOf,
+			Description: "1,234 entries · Growth of Bacillus · Über \"Böden\"", OEmbed: base + "/oembed?url=" + url.QueryEscape(u),
+			Site:       page.Site{Title: "Institute of Soil"},
+			Alternates: []page.Link{{Href: u + "?type=article", Type: "en"}, {Href: u + "?type=article&lang=de", Type: "de"}, {Href: u + "?type=article", Type: "x-default"}},
+			Exports:    exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}}, AsOf: asOf,
 		},
 		Reset: u, Count: 1234, Page: 2, Pages: 412, Limit: 3,
 		Turns: map[string]string{"first": u + "?type=article", "prev": u + "?type=article", "next": u + "?type=article&page=3", "last": u + "?type=article&page=412"},
@@ -92,6 +96,7 @@ func germanList() *page.List {
 func hostileList() *page.List {
 	l := plainList()
 	bad := page.Link{Href: "javascript:alert(1)//" + hostile, Label: hostile, Type: hostile}
+	l.Description, l.OEmbed, l.Site, l.Alternates = hostile+long, bad.Href, page.Site{Title: hostile, URL: bad.Href}, []page.Link{bad}
 	l.Title, l.Q, l.Self, l.Canonical, l.Reset = hostile+long, hostile, base+"/lists/"+hostile+"?"+hostile, base+"/"+hostile, bad.Href
 	l.Turns = map[string]string{"first": "javascript:alert(1)", "prev": "//evil.example", "next": `/\evil.example`, "last": "data:text/html,x"}
 	l.Params = []page.Param{{Name: hostile, Value: hostile}}
@@ -167,7 +172,10 @@ func documents() map[string][]byte {
 		(*g)[0].Continued, (*g)[0].Count = i < 2, 1200
 		*g = append(*g, []page.Group{{By: "type", Value: "a/b", Label: "Article & more", Continued: true}, {By: "type", Label: "Other", Count: 7}}[min(i, 1)])
 	}
+	bare, bareItem := plainList(), plainRecord()
+	bare.Embed, bare.Theme, bareItem.Embed = true, "dark", true
 	return map[string][]byte{
+		"list-embedded": page.Page(bare), "item-embedded": page.Single(bareItem),
 		"fragment": page.Fragment(plainList()), "fragment-nested": page.Fragment(nested), "fragment-empty": page.Fragment(germanList()), "fragment-hostile": page.Fragment(hostileList()),
 		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
 		"list-shown": page.Page(shownList()), "fragment-shown": page.Fragment(shownList()),

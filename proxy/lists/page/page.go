@@ -146,7 +146,7 @@ func Single(r *Record) []byte {
 // head.
 func Index(h Head, words string, sections []Section) []byte {
 	d := newDocument(h)
-	d.Title, d.Q = d.T("lists"), words
+	d.Title, d.Description, d.Q = d.T("lists"), d.T("about"), words
 	d.Overview = template.HTML(d.overview(sections, mostOpen, ""))
 	return d.render("index")
 }
@@ -154,7 +154,7 @@ func Index(h Head, words string, sections []Section) []byte {
 // Start returns the start page: the index and the builder of snippets.
 func Start(h Head, sections []Section) []byte {
 	d := newDocument(h)
-	d.Title, d.Sections = d.T("start"), sections
+	d.Title, d.Description, d.Sections = d.T("start"), d.T("about"), sections
 	d.Overview = template.HTML(d.overview(sections, mostAtStart, d.Root+"/lists?lang="+d.Lang))
 	if len(sections) > 0 && len(sections[0].Lists) > 0 {
 		d.Snippets = snippets(h.Base, sections[0].Lists[0])
