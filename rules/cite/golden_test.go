@@ -109,7 +109,7 @@ func TestLoad(t *testing.T) {
 		{"unknown key", file("{}", strings.Replace(kind, "ris", "isi", 1), rest), "f.yaml:3: kinds.other.isi: unknown key"},
 		{"unknown kind", file("{}", kind, "subtypes: {}\ntypes:\n  a: nothing\nviews: {activities: other}\ndegrees: {}"), `f.yaml:6: types.a: unknown kind "nothing"`},
 		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: unknown view"},
-		{"open access", file("{}", kind, rest+"open_access: {gold: maybe}"), "f.yaml:8: open_access: expected codes and true or false"},
+		{"open access", file("{}", kind, rest+"open_access: {fields: [a.b], codes: {gold: maybe}}"), "f.yaml:8: open_access: expected a list of fields, and codes with true or false\nf.yaml:8: open_access.fields: \"a.b\" is not"},
 		{"badge", file("{}", kind, rest+"badges:\n- {name: {en: A}, field: a}\n- {field: b}\n- {name: {en: A, de: B}, field: a.b}"),
 			"f.yaml:9: badges.1.name: expected a name in each language: en, de\nf.yaml:10: badges.2: needs a name and a field\nf.yaml:11: badges.3.field: \"a.b\" is not"},
 		{"no activities", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {}\ndegrees: []"), "f.yaml:7: degrees: expected codes and names\nf.yaml:6: views.activities: is missing"},
@@ -127,8 +127,9 @@ func TestLoad(t *testing.T) {
 func TestReuse(t *testing.T) {
 	for _, tt := range []struct{ row, oa, licence, pdf, keywords, funder, badges string }{
 		{`{}`, "", "", "", "", "", ""},
-		{`{"open_access": true, "oa_status": "closed"}`, "false", "", "", "", "", ""},
-		{`{"open_access": true, "oa_status": "unknown"}`, "true", "", "", "", "", ""},
+		{`{"open_access": "", "oa_status": "Closed"}`, "false", "", "", "", "", ""},
+		{`{"open_access": "unknown", "oa_status": "gold"}`, "true", "", "", "", "", ""},
+		{`{"open_access": 0, "oa_status": "gold"}`, "false", "", "", "", "", ""},
 		{`{"open_access": "diamond", "licence": "mit"}`, "true", "https://opensource.org/license/mit", "", "", "", ""},
 		{`{"license": "https://licence.example/1", "pdf": "https://a.example/1", "link": "https://a.example/2.pdf"}`, "", "https://licence.example/1", "https://a.example/1", "", "", ""},
 		{`{"license": "with care", "pdf": "file:///etc/passwd"}`, "", "", "", "", "", ""},
@@ -140,6 +141,8 @@ func TestReuse(t *testing.T) {
 		{`{"funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funder": "Night Fund"}`, "", "", "", "", "Night Fund", ""},
 	} {
 		it := read(t, rules.ViewActivities, tt.row)
+		open, known := builtIn(t).OpenAccess(doc(t, tt.row))
+		assert.Equal(t, tt.oa, map[bool]string{true: fmt.Sprint(open)}[known], tt.row)
 		assert.Equal(t, []string{tt.oa, tt.licence, tt.pdf, tt.keywords, tt.funder, tt.badges},
 			[]string{it.OA, it.Licence, it.PDF, strings.Join(it.Keywords, "|"), it.Funder, strings.Join(builtIn(t).Badges(it, "de"), "|")}, tt.row)
 	}

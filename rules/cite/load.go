@@ -45,7 +45,7 @@ type Mapping struct {
 	fallback               *work
 	degrees, funders       map[string]string // names by code
 	licences               map[string]string // addresses by code
-	openAccess             map[string]bool   // by code
+	openAccess             openAccess
 	badges                 []badge
 }
 
@@ -68,7 +68,7 @@ type work struct {
 // counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
-	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, OA, Licence, PDF, Funder,
+	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, Licence, PDF, Funder,
 	Grant []int
 }
 
@@ -139,7 +139,9 @@ func (l *loader) file(n *yaml.Node) {
 	decode("degrees", "codes and names", &l.to.degrees)
 	decode("funders", "codes and names", &l.to.funders)
 	decode("licences", "codes and addresses", &l.to.licences)
-	decode("open_access", "codes and true or false", &l.to.openAccess)
+	if n := top["open_access"]; n != nil {
+		l.openAccess(n)
+	}
 	var badges []yaml.Node
 	decode("badges", "a list of rules", &badges)
 	for i := range badges {

@@ -23,8 +23,8 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 			it.addKeywords(v)
 		}
 	}
-	for _, slot := range f.OA {
-		it.OA = cmp.Or(it.OA, m.open(it.values[slot]))
+	if open, known := m.openAccess.read(func(i int) bson.RawValue { return it.values[m.openAccess.slots[i]] }); known {
+		it.OA = strconv.FormatBool(open)
 	}
 	if it.Rights = it.text(f.Licence); it.Rights != "" {
 		it.Licence = cmp.Or(m.licences[code(it.Rights)], markup.WebURL(it.Rights))
@@ -53,17 +53,46 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 // code returns a text as a code: in small letters, with hyphens for spaces.
 func code(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }
 
-// open returns what a stored value says about open access, for Item.OA.
-func (m *Mapping) open(v bson.RawValue) string {
-	is, known := v.BooleanOK()
-	if !known {
-		is, known = m.openAccess[code(text(v))]
-	}
-	if !known {
-		return ""
-	}
-	return strconv.FormatBool(is)
+// openAccess says which stored fields tell whether a work is open access.
+type openAccess struct {
+	Fields []string
+	Codes  map[string]bool // values other than true and false
+	slots  []int           // of Fields
 }
+
+// openAccess reads the rule.
+func (l *loader) openAccess(n *yaml.Node) {
+	to := &l.to.openAccess
+	l.Mapping(n, "open_access", "fields", "codes")
+	if n.Decode(to) != nil {
+		l.Errorf(n, "open_access", "expected a list of fields, and codes with true or false")
+	}
+	for _, name := range to.Fields {
+		to.slots = append(to.slots, l.slot(n, "open_access.fields", name))
+	}
+}
+
+// read returns what the first field says that says anything. value returns the value of a field by its position.
+func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
+	for i := range o.Fields {
+		v := value(i)
+		if open, known = v.BooleanOK(); !known {
+			open, known = o.Codes[code(text(v))]
+		}
+		if known {
+			return open, true
+		}
+	}
+	return false, false
+}
+
+// OpenAccess returns whether a record is open access, and whether it says so. Items say the same.
+func (m *Mapping) OpenAccess(record bson.Raw) (open, known bool) {
+	return m.openAccess.read(func(i int) bson.RawValue { return raw.Get(record, m.openAccess.Fields[i]) })
+}
+
+// OpenAccessFields returns the fields of records that OpenAccess reads.
+func (m *Mapping) OpenAccessFields() []string { return m.openAccess.Fields }
 
 // funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns
 // other texts unchanged, and "" for another ObjectID.
