@@ -11,6 +11,8 @@
 //	 projects: [{id, title, funder,           public projects, by name; their funders' codes,
 //	             funding_number}],            and the numbers of their grants, separated by ", "
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
+//	 oa: string,                              "1" if the record is open access, "0" if it says that it is not
+//	 doi: string,                             the DOI, bare and in small letters
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by
 //	 entered: int64}                          when the record was entered, in seconds since 1970
 //
@@ -24,6 +26,8 @@
 // Decisions about the content of a mark:
 //
 //   - The year is the stored year, or else the year of start_date or start.
+//   - The field open_access says whether a record is open access. Without it, oa_status does: every value but closed
+//     means open access.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.

@@ -12,6 +12,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/date"
 	"vitrine/rules/display"
+	"vitrine/rules/doi"
 	"vitrine/rules/fold"
 	"vitrine/rules/raw"
 )
@@ -34,6 +35,8 @@ type mark struct {
 	Persons  []entry  `bson:"persons,omitempty"`
 	Projects []entry  `bson:"projects,omitempty"`
 	Topics   []entry  `bson:"topics,omitempty"`
+	OA       string   `bson:"oa,omitempty"`
+	DOI      string   `bson:"doi,omitempty"`
 	ByTitle  string   `bson:"by_title,omitempty"`
 	ByAuthor string   `bson:"by_author,omitempty"`
 	Entered  int64    `bson:"entered,omitempty"`
@@ -63,7 +66,8 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	m := mark{
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
-		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
+		Topics: entriesOf(topicEntry, raw.Field(self, d.topics)),
+		OA:     openAccess(record), DOI: trim(strings.ToLower(doi.Parse(display.Text(field("doi"))))),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entryTime(record),
 	}
 	switch view {
@@ -90,6 +94,18 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 		lists = append(lists, raw.Get(doc, "units"))
 	}
 	return lists
+}
+
+// openAccess returns whether a record is open access, or "" if it does not say.
+func openAccess(record bson.Raw) string {
+	status, silent := textOf(record, "oa_status"), display.Empty(raw.Get(record, "open_access"))
+	switch {
+	case silent && status == "":
+		return ""
+	case flag(record, "open_access"), silent && !strings.EqualFold(status, "closed"):
+		return "1"
+	}
+	return "0"
 }
 
 // titlePath and authorPath are the paths of the texts by which records are sorted.

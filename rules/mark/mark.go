@@ -27,6 +27,8 @@ const (
 	ORCID    = Field + ".persons.orcid" // ORCIDs of those persons, in the bare form
 	Project  = Field + ".projects.id"   // names of public projects
 	Topic    = Field + ".topics.id"     // ids in the scholarly catalogue
+	OA       = Field + ".oa"            // "1" for open access, "0" for others that say so
+	DOI      = Field + ".doi"           // bare and in small letters
 	ByTitle  = Field + ".by_title"      // sort key: the title
 	ByAuthor = Field + ".by_author"     // sort key: the first author
 	Entered  = Field + ".entered"       // when the record was entered

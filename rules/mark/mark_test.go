@@ -93,6 +93,13 @@ func TestMake(t *testing.T) {
 		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
 		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`, `{"by_title":"ape"}`},
 
+		{"open access", rules.ViewActivities, `{"open_access":true,"oa_status":"closed"}`, `{"oa":"1"}`},
+		{"open access by its status", rules.ViewActivities, `{"open_access":null,"oa_status":"Gold"}`, `{"oa":"1"}`},
+		{"closed access", rules.ViewActivities, `{"open_access":"0","oa_status":"gold"}`, `{"oa":"0"}`},
+		{"closed access by its status", rules.ViewActivities, `{"open_access":"","oa_status":"Closed"}`, `{"oa":"0"}`},
+		{"a DOI", rules.ViewActivities, `{"doi":"https://doi.org/10.1000/ABC"}`, `{"doi":"10.1000/abc"}`},
+		{"another identifier", rules.ViewActivities, `{"doi":"978-3"}`, `{}`},
+
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
 		{"in review", rules.ViewActivities, `{"workflow":{"status":"in-review"}}`, ``},
 		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
