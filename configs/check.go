@@ -53,8 +53,8 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		return nil
 	},
 	"page": func(v reflect.Value, _ string) error {
-		if v.Int() > 200 {
-			return fmt.Errorf("may be at most 200, have %v", v)
+		if v.Int() > 500 {
+			return fmt.Errorf("may be at most 500, have %v", v)
 		}
 		return nil
 	},

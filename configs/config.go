@@ -143,6 +143,7 @@ type Lists struct {
 type NamedList struct {
 	Title                            map[string]string // by language
 	View, Filter, Group, Style, Sort string
+	Select                           string
 	PageSize                         int
 	Facets                           []string
 	PageURL                          string

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -51,7 +52,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		return nil, err
 	}
 	set.lists, err = lists.New(o.Lists, lists.Shared{
-		Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Now: s.options.Now,
+		Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels,
+		Now: func() time.Time { return s.options.Now().In(cmp.Or(o.Zone, time.UTC)) },
 	})
 	if err != nil {
 		return nil, err

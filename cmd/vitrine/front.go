@@ -94,7 +94,7 @@ func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
-			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter,
+			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter, Select: l.Select,
 			Group: strings.Split(l.Group, ","), Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}

@@ -111,6 +111,7 @@ type document struct {
 	links      Links
 	facets     []selection.Facet
 	items      []*item
+	missing    []string    // requested ids that the list does not have
 	linkedData bool        // pages contain the block of JSON-LD
 	memberOf   []page.Link // the lists that contain an item
 }
@@ -186,6 +187,9 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	if err == nil && a.query.Flag(params.Chart) {
 		d.Years, err = a.years(ctx)
 	}
+	if a.format.suffix == ".json" && err == nil {
+		d.missing, err = a.rows.Missing(ctx)
+	}
 	return d, err
 }
 
@@ -203,6 +207,14 @@ func (a *answer) facets(ctx context.Context, d *document) (err error) {
 			shown.Values = append(shown.Values, page.FacetValue{Value: v.Value, Label: v.Label, Count: v.Count, Href: href, Active: v.Active})
 		}
 		d.Facets = append(d.Facets, shown)
+	}
+	t := texts.In(a.query.Text(params.Lang))
+	for _, name := range params.Filters() {
+		not := params.Not(name)
+		for _, value := range a.asked[not] {
+			label := t.T(name) + ": " + t.T("without") + " " + a.rows.Label(name, value, nil)
+			d.Excluded = append(d.Excluded, page.Link{Href: a.url("", a.asked.Toggle(not, value)), Label: label})
+		}
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/lists/selection"
 	"vitrine/rules/cite"
 )
 
@@ -33,7 +32,7 @@ var formats = func() []format {
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
-	newest := params.Query{params.Sort: {"-" + selection.Entered}, params.Group: {params.None}, params.Limit: {"50"}}
+	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}}
 	return []format{
 		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme)},
 		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1]},

@@ -34,7 +34,7 @@ func TestListRefusals(t *testing.T) {
 		"/lists/activities.bib?year=20x":        "400 year: want a year",
 		"/lists/activities.json?page=0":         "400 page: want a number from 1",
 		"/lists/activities?theme=blue":          "400 theme: want light, dark",
-		"/lists/activities?limit=201":           "400 limit: want a number from 1 to 200",
+		"/lists/activities?limit=501":           "400 limit: want a number from 1 to 500",
 		"/lists/activities?sort=relevance":      "400 sort: relevance needs q",
 		"/lists/activities?sort=titel":          "400 sort: want",
 		"/lists.json?year=2020":                 "400 the index of lists takes lang, q, limit alone",
@@ -220,7 +220,10 @@ func TestChosenValues(t *testing.T) {
 		"year=1700..1800":              {Value: "1700..1800", Label: "1700–1800", Count: 0},
 		"year=2010..2012,2010..2019":   {Value: "2010..2019", Label: "2010–2019", Count: decade},
 		"type=poster&q=nothing+is+so":  {Value: "poster", Label: "Plakat", Count: 0},
-		"topic=T1..2":                  {Value: "T1..2", Label: "T1..2", Count: 0},
+		"year=last3":                   {Value: "last3", Label: "2022–2024", Count: getList(s, "/lists/activities.json?year=2022..2024").Count},
+		"year=last1":                   {Value: "last1", Label: "2024", Count: getList(s, "/lists/activities.json?year=2024").Count},
+		"oa=1&year=1700":               {Value: "1", Label: "Open Access", Count: 0},
+		`topic=T1%5C.%5C.2`:            {Value: "T1..2", Label: "T1..2", Count: 0},
 		"unit=NIX&deep=1&subtype=none": {Value: "NIX", Label: "NIX", Count: 0},
 	} {
 		name, _, _ := strings.Cut(filter, "=")

@@ -23,6 +23,7 @@ type jsonList struct {
 	Pages      int               `json:"pages"`
 	Limit      int               `json:"limit"`
 	Items      []jsonItem        `json:"items"`
+	Missing    []string          `json:"missing,omitempty"`
 	Facets     jsonFacets        `json:"facets"`
 	Chart      []page.YearCount  `json:"chart,omitempty"`
 	Generation uint64            `json:"generation"`
@@ -74,7 +75,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 // jsonDocument returns a list or an item as JSON.
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
-		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
+		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{}, Missing: d.missing,
 		Facets: d.facets, Chart: d.Years, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href, Links: d.Turns,
 	}
 	for _, it := range d.items {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
@@ -118,7 +119,7 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 }
 
 // filterParams are the parameters that select the rows of a list.
-var filterParams = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
+var filterParams = append(params.Selectors(), params.Words)
 
 // listing applies a request's parameters to the list or item at a path. Absolute URLs begin with base; other URLs are
 // relative, so that an answer is the same for all hosts.
@@ -143,14 +144,22 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
 	usual := f.usual.Over(ls.usual)
+	ls.rows.Year = l.shared.Now().Year()
 	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual)
-	ls.rows.Query, ls.rows.Sorted = ls.asked.Over(usual), len(ls.asked[params.Sort]) > 0
+	ls.rows.Query, ls.rows.Sorted = ls.asked.Over(usual), f.feed || len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0
+	if len(ls.rows.Query[params.IDs]) > 0 && !ls.rows.Sorted {
+		ls.rows.Query = ls.rows.Query.With(params.Group, params.None) // the ids are the order
+	}
 	return &ls, nil
 }
 
 // plan plans a body of the listing. The key distinguishes it from other bodies.
 func (l *listing) plan(write build, key ...string) response.Plan {
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	var caching response.Caching
+	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
+		key, caching = append(key, strconv.Itoa(l.rows.Year)), l.lists.thisYear()
+	}
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		a, err := l.on(ctx, snap)
 		if err != nil {
@@ -158,7 +167,14 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		}
 		return write(ctx, a)
 	}
-	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build}
+	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
+}
+
+// thisYear says that an answer changes with the calendar year.
+func (l *Lists) thisYear() response.Caching {
+	now := l.shared.Now()
+	newYear := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, now.Location()) }
+	return response.Caching{Since: newYear(now.Year()), Until: newYear(now.Year() + 1)}
 }
 
 // url returns the address of the listing in a format.

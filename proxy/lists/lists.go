@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,11 +63,11 @@ type Shared struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
-	Filter   filter.Options // limits of the filters of Named
-	Access   *access.Policy // lists leave out types that callers without a session may not see
-	Language string         // of answers if the request has none; default en
-	Labels   label.Sets     // if nil, codes are shown unchanged
-	Now      func() time.Time
+	Filter   filter.Options   // limits of the filters of Named
+	Access   *access.Policy   // lists leave out types that callers without a session may not see
+	Language string           // of answers if the request has none; default en
+	Labels   label.Sets       // if nil, codes are shown unchanged
+	Now      func() time.Time // in the zone in which years begin
 }
 
 // Definition is a list in the configuration.
@@ -75,6 +76,7 @@ type Definition struct {
 	Title    map[string]string // by language; English replaces a missing language
 	View     string            // activities, projects, persons or events
 	Filter   string            // Extended JSON; if empty, all rows
+	Select   string            // params.Selectors as a query string; if empty, all rows
 	Group    []string          // none, or one or two of params.Groups; default none
 	Style    string            // web or print; default web
 	Sort     string            // year, title, type or author, with - in front for descending order; default -year
@@ -99,7 +101,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 		}
 		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
-			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
+			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic, mark.OA)
 			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
 		d.WordRules = "words/1 " + mapping.Fingerprint
@@ -156,9 +158,34 @@ func New(o Options, shared Shared) (*Lists, error) {
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
 			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
 		}
+		if one.rows.Fixed, err = selectorsOf(d.Select); err != nil {
+			return nil, fmt.Errorf("lists.named.%s.select: %w", d.Slug, err)
+		}
+		one.usual = one.usual.With(params.IDs, one.rows.Fixed[params.IDs]...)
 		l.lists = append(l.lists, one)
 	}
 	return l, nil
+}
+
+// selectorsOf reads Definition.Select.
+func selectorsOf(text string) (params.Query, error) {
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, err
+	}
+	q, err := params.Parse(func(yield func(name, value []byte) bool) {
+		for name, all := range values {
+			for _, value := range all {
+				if !yield([]byte(name), []byte(value)) {
+					return
+				}
+			}
+		}
+	})
+	if others := q.Beyond(q.Only(params.Selectors()...)); err == nil && len(others) > 0 {
+		return nil, fmt.Errorf("takes %s alone, got %s", strings.Join(params.Selectors(), ", "), others)
+	}
+	return q, err
 }
 
 // Enabled reports whether there are lists.

@@ -51,9 +51,10 @@ type listAnswer struct {
 		Key     string            `json:"cite_key"`
 		Authors []struct{ Name, ID, ORCID string }
 	} `json:"items"`
-	Facets map[string][]facetValue `json:"facets"`
-	Self   string                  `json:"self"`
-	Links  map[string]string       `json:"links"`
+	Facets  map[string][]facetValue `json:"facets"`
+	Self    string                  `json:"self"`
+	Missing []string                `json:"missing"`
+	Links   map[string]string       `json:"links"`
 }
 
 // getList reads a list.
@@ -217,6 +218,7 @@ func TestListParametersAreDescribed(t *testing.T) {
 	values := map[string]string{
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
 		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
+		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.oa": "0",
 	}
 	item := getList(s, "/lists/activities.json").Items[0].ID
 	unit := getList(s, "/lists/activities.json?facets=unit").Facets["unit"][0].Value

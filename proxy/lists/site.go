@@ -70,9 +70,13 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 		}
 		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
+	key := []string{"lists", path, f.suffix, lang, q.String()}
+	var caching response.Caching
+	if slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
+		caching, key = l.thisYear(), append(key, strconv.Itoa(l.shared.Now().Year()))
+	}
 	return response.Plan{
-		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
-		Query: strings.Join([]string{"lists", path, f.suffix, lang, q.String()}, "\x00"),
+		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers, Query: strings.Join(key, "\x00"), Caching: caching,
 	}, nil
 }
 
@@ -101,7 +105,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 		if err != nil {
 			return nil, err
 		}
-		one.rows.Query = params.Query{params.Lang: {lang}}.Over(one.usual)
+		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), l.shared.Now().Year()
 		a, err := one.on(ctx, snap)
 		if err != nil {
 			return nil, err

@@ -42,6 +42,7 @@ type List struct {
 	Q, Group, Sort string
 	Params         []Param
 	Facets         []Facet
+	Excluded       []Link // what the list leaves out; a link brings it back
 	Items          []Item
 	Years          []YearCount // the bars of a chart, in order; without any there is no chart
 	JSONLD         []byte      // one JSON value, or nil

@@ -106,9 +106,11 @@ func (p parameter) split(text string) (values []string, err *rules.Error) {
 			}
 			values = append(values, trimmed)
 			value.Reset()
+		case p.many && !p.span && strings.HasPrefix(text[i:], ".."):
+			return nil, rules.Wrongf("", "offset "+strconv.Itoa(i), `values have no order, so there are no ranges; two dots are written \.\.`)
 		case text[i] == '\\':
-			if i++; i == len(text) || text[i] != ',' && text[i] != '\\' {
-				return nil, rules.Wrongf("", "offset "+strconv.Itoa(i-1), `a backslash stands before a comma or another: \, or \\`)
+			if i++; i == len(text) || !strings.ContainsRune(`,\.`, rune(text[i])) {
+				return nil, rules.Wrongf("", "offset "+strconv.Itoa(i-1), `a backslash stands before a comma, a dot or another: \, \. or \\`)
 			}
 			fallthrough
 		default:
@@ -130,8 +132,8 @@ func (q Query) set(p parameter, values []string) {
 	q[p.name] = values
 }
 
-// escape is the inverse of split.
-var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
+// escape is the inverse of split, but for the dots of ranges.
+var escape = strings.NewReplacer(",", `\,`, `\`, `\\`, "..", `\.\.`)
 
 // String returns the query in canonical spelling: names in a fixed order, values escaped.
 func (q Query) String() string {
@@ -147,10 +149,14 @@ var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
 
 // FormValue returns the values of a parameter as a form sends them. It is empty if the parameter is missing.
 func (q Query) FormValue(name string) string {
-	if p, _ := lookup(name); p.whole {
+	p, _ := lookup(name)
+	if p.whole {
 		return q.Text(name)
 	}
 	escaped := slices.Clone(q[name])
+	if p.span {
+		return strings.Join(escaped, ",") // numbers, ranges and words
+	}
 	for i, value := range escaped {
 		escaped[i] = escape.Replace(value)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/proxy/query"
 	"vitrine/rules"
+	"vitrine/rules/doi"
 	"vitrine/rules/label"
 )
 
@@ -24,6 +25,7 @@ const (
 	Person  = "person"
 	Project = "project"
 	Topic   = "topic"
+	OA      = "oa"  // 1 selects open access, 0 records that say they are not
 	IDs     = "ids" // select these records, in this order
 	Exclude = "exclude"
 	Sort    = "sort"
@@ -47,11 +49,23 @@ const (
 const (
 	Missing   = "missing"   // the year of records without a year
 	Relevance = "relevance" // of Sort: the best matches for Words first
+	Added     = "added"     // of Sort: the time when records were entered
 	None      = "none"      // of Group and Facets: no group, no facet; it stands alone in Group
 )
 
 // Filters returns the parameters whose values facets count.
-func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
+func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic, OA} }
+
+// Not returns the parameter that excludes rows with the values of a filter, such as not.type.
+func Not(filter string) string { return "not." + filter }
+
+// Selectors returns the parameters that select rows by their marks and ids.
+func Selectors() (all []string) {
+	for _, name := range Filters() {
+		all = append(all, name, Not(name))
+	}
+	return append(all, Deep, IDs, Exclude)
+}
 
 // Groups returns the parameters by whose values a list is divided.
 func Groups() []string { return []string{Year, Type, Subtype, Unit, Person, Project} }
@@ -62,6 +76,7 @@ const (
 	maxBytes  = 200 // bytes of a value, or of all words of q
 	maxWords  = 12
 	maxGroups = 2
+	maxLimit  = 500
 )
 
 // parameter is a row of the table of parameters.
@@ -75,12 +90,23 @@ type parameter struct {
 	order bool   // the order of values matters
 	whole bool   // a value is a text and may contain commas
 	look  bool   // changes the look of a list, not its entries and their order
+	span  bool   // a value may be a range, such as 2018..2022
 }
 
-// table has the parameters in their canonical order.
-var table = []parameter{
+// table has the parameters in their canonical order: each filter comes before the one that excludes its values.
+var table = func() (all []parameter) {
+	for _, p := range rows {
+		if all = append(all, p); slices.Contains(Filters(), p.name) {
+			p.name = Not(p.name)
+			all = append(all, p)
+		}
+	}
+	return all
+}()
+
+var rows = []parameter{
 	{name: Words, check: words, many: true, order: true, whole: true},
-	{name: Year, check: year, many: true},
+	{name: Year, check: year, many: true, span: true},
 	{name: Type, check: text, many: true},
 	{name: Subtype, check: text, many: true},
 	{name: Unit, check: text, many: true},
@@ -88,13 +114,14 @@ var table = []parameter{
 	{name: Person, check: text, many: true},
 	{name: Project, check: text, many: true},
 	{name: Topic, check: text, many: true},
+	{name: OA, check: oneOf("0", "1"), many: true},
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
-	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance)},
+	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Added, "-"+Added, Relevance)},
 	{name: Group, check: oneOf(append([]string{None}, Groups()...)...), many: true, most: maxGroups, order: true},
 	{name: Counts, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Page, check: number(1, 1_000_000), usual: "1"},
-	{name: Limit, check: number(1, 200)},
+	{name: Limit, check: number(1, maxLimit)},
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: oneOf("web", "print"), look: true},
@@ -137,8 +164,11 @@ func text(value string) (string, *rules.Error) {
 
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// words accepts words separated by any white space.
+// words accepts words separated by any white space, or a DOI in any form.
 func words(value string) (string, *rules.Error) {
+	if name := DOI(value); name != "" {
+		return text(name)
+	}
 	all := strings.Fields(value)
 	if len(all) > maxWords {
 		return "", wrongf("has %d words; %d is the limit", len(all), maxWords)
@@ -173,38 +203,71 @@ func digits(s string) (int, bool) {
 	return int(n), err == nil && len(s) <= 9
 }
 
-// year accepts a year, a range of years and Missing.
+// DOI returns the DOI that a value of Words names, in small letters, or "" for other words.
+func DOI(words string) string { return strings.ToLower(doi.Parse(words)) }
+
+// year accepts a year, a range of years, the last years and Missing.
 func year(value string) (string, *rules.Error) {
 	if value == Missing {
 		return value, nil
 	}
+	if n, rolls := lastYears(value); rolls {
+		return last + strconv.Itoa(n), nil
+	}
 	from, to, ok := Years(value)
-	first, last := strconv.Itoa(from), strconv.Itoa(to)
+	first, end := strconv.Itoa(from), strconv.Itoa(to)
 	switch {
 	case !ok:
-		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got %s", query.Quote(value))
+		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the two before, or missing, got %s", query.Quote(value))
 	case from > to:
 		return "", wrongf("%s ends before it begins", query.Quote(value))
 	case from == to:
 		return first, nil
 	case to == lastYear:
-		last = ""
+		end = ""
 	case from == 0:
 		first = ""
 	}
-	return first + ".." + last, nil
+	return first + ".." + end, nil
+}
+
+// last begins a value of Year that means this calendar year and some before it.
+const last = "last"
+
+// lastYears returns the number of years that a value such as last3 means.
+func lastYears(value string) (n int, ok bool) {
+	text, ok := strings.CutPrefix(value, last)
+	n, isNumber := digits(text)
+	return n, ok && isNumber && 1 <= n && n <= 99
+}
+
+// Rolls reports whether the years that the query selects or excludes change with the calendar.
+func (q Query) Rolls() bool {
+	return slices.ContainsFunc(slices.Concat(q[Year], q[Not(Year)]), func(value string) bool { _, rolls := lastYears(value); return rolls })
 }
 
 // lastYear ends a range without an end; a range without a start begins with the year 0.
 const lastYear = 9999
 
-// Years returns the first and the last year of a value of Year other than Missing.
+// Calendar returns a value of Year in the years of the calendar: last3 is 2024..2026 in the year 2026.
+func Calendar(value string, thisYear int) string {
+	n, rolls := lastYears(value)
+	switch {
+	case !rolls:
+		return value
+	case n == 1:
+		return strconv.Itoa(thisYear)
+	}
+	return strconv.Itoa(thisYear-n+1) + ".." + strconv.Itoa(thisYear)
+}
+
+// Years returns the first and the last year of a value of Year from Calendar, other than Missing.
 func Years(value string) (from, to int, ok bool) {
-	first, last, isRange := strings.Cut(value, "..")
+	first, end, isRange := strings.Cut(value, "..")
 	if !isRange {
-		last = first
+		end = first
 	}
 	from, begins := digits(cmp.Or(first, "0"))
-	to, ends := digits(cmp.Or(last, strconv.Itoa(lastYear)))
-	return from, to, first+last != "" && begins && ends && max(from, to) <= lastYear
+	to, ends := digits(cmp.Or(end, strconv.Itoa(lastYear)))
+	return from, to, first+end != "" && begins && ends && max(from, to) <= lastYear
 }

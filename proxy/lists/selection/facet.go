@@ -69,7 +69,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.facet(ctx, selected, m.pathOf(name))
+	found, err := m.facet(ctx, selected, pathOf(m.Query, name))
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,9 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			continue
 		}
 		one := Choice{Value: value, Label: m.Label(name, value, nil), Active: true}
-		if from, to, _ := params.Years(value); isYear { // Parse has checked the value
-			one.Label = strings.ReplaceAll(value, "..", "–")
+		if years := params.Calendar(value, m.Year); isYear {
+			one.Label = strings.ReplaceAll(years, "..", "–")
+			from, to, _ := params.Years(years) // Parse has checked the value
 			for _, p := range counted {
 				if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
 					one.Count += p.Count
@@ -206,6 +207,8 @@ func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {
+	case params.OA:
+		return texts.In(lang).T("oa-" + value)
 	case params.Type, params.Subtype:
 		set, code := m.code(name, value, row)
 		if text, ok := m.Labels.Lookup(set, code, lang); ok {

@@ -85,9 +85,6 @@ func (l level) repeats() bool {
 	return l.name == params.Unit || l.name == params.Person || l.name == params.Project
 }
 
-// Entered is a value of params.Sort that only feeds use: the time when records were entered.
-const Entered = "entered"
-
 // order returns the field by which the listing is sorted.
 func (m *Matches) order() (field string, down bool) {
 	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
@@ -104,7 +101,7 @@ func (m *Matches) levels() (all []level) {
 			all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 		}
 	}
-	if field == params.Relevance || field == Entered {
+	if field == params.Relevance || field == params.Added {
 		return all
 	}
 	if field != params.Year && !slices.Contains(groups, field) {
@@ -129,7 +126,7 @@ func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit i
 		if v, _ := rules.ViewNamed(m.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
-	case Entered: // records entered at the same time are sorted by their own dates
+	case params.Added: // records entered at the same time are sorted by their own dates
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:

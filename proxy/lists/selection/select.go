@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -24,8 +25,10 @@ type Question struct {
 	View     string
 	Where    *filter.Filter // selects the rows of the list
 	Kind, ID string         // a parameter and its value that all rows have; empty if there is none
+	Fixed    params.Query   // selectors that hold beside those of Query
 	Query    params.Query   // all effective parameters
 	Sorted   bool           // the request specifies an order
+	Year     int            // the calendar year, for values of params.Year such as last3
 }
 
 // Matches are the rows of a snapshot that a Question selects. Only one goroutine may use them.
@@ -42,35 +45,45 @@ type Matches struct {
 func (q Question) On(snap *view.Snapshot) *Matches {
 	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
 	if q.Kind != "" {
-		m.always = filter.And(m.always, m.among(q.Kind, []string{q.ID}))
+		m.always = filter.And(m.always, m.among(q.Query.With(q.Kind, q.ID), q.Kind))
 	}
-	for _, name := range append(params.Filters(), params.IDs, params.Exclude) {
-		if values := q.Query[name]; len(values) > 0 {
-			m.chosen[name] = m.among(name, values)
+	for _, name := range params.Selectors() {
+		m.always = filter.And(m.always, m.among(q.Fixed, name))
+		if chosen := m.among(q.Query, name); chosen != nil {
+			m.chosen[name] = chosen
 		}
+	}
+	if doi := params.DOI(q.Query.Text(params.Words)); doi != "" {
+		m.chosen[params.Words] = filter.OneOf(mark.DOI, doi)
 	}
 	return m
 }
 
-// pathOf returns the path in marks that a filter compares.
-func (m *Matches) pathOf(name string) string {
-	if name == params.Unit && m.Query.Flag(params.Deep) {
+// pathOf returns the path in marks that a filter of a query compares.
+func pathOf(q params.Query, name string) string {
+	if name == params.Unit && q.Flag(params.Deep) {
 		return mark.In
 	}
 	return paths[name]
 }
 
-// among returns a filter for the rows with one of the given values.
-func (m *Matches) among(name string, values []string) *filter.Filter {
-	switch name {
-	case params.Year:
-		return years(values)
-	case params.IDs:
+// among returns a filter for the rows that a selector of a query selects, or nil if the query does not have it.
+func (m *Matches) among(q params.Query, name string) *filter.Filter {
+	values := q[name]
+	not, excludes := strings.CutPrefix(name, params.Not(""))
+	switch {
+	case len(values) == 0 || name == params.Deep:
+		return nil
+	case excludes:
+		return filter.Not(m.among(q.With(not, values...), not))
+	case name == params.Year:
+		return m.years(values)
+	case name == params.IDs:
 		return IDs(values...)
-	case params.Exclude:
+	case name == params.Exclude:
 		return filter.Not(IDs(values...))
 	}
-	one := oneOf(m.pathOf(name), values)
+	one := oneOf(pathOf(q, name), values)
 	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
 		return one
 	}
@@ -87,14 +100,14 @@ func oneOf(path string, texts []string) *filter.Filter {
 }
 
 // years returns a filter for the rows of years and ranges of years.
-func years(values []string) *filter.Filter {
+func (m *Matches) years(values []string) *filter.Filter {
 	var ranges []*filter.Filter
 	for _, value := range values {
 		if value == params.Missing {
 			ranges = append(ranges, without(params.Year))
 			continue
 		}
-		from, to, _ := params.Years(value) // Parse has checked the value
+		from, to, _ := params.Years(params.Calendar(value, m.Year)) // Parse has checked the value
 		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)), filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
 	return filter.Or(ranges...)
@@ -116,13 +129,41 @@ func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, 
 		}
 	}
 	selected, err := m.snap.Select(ctx, filter.And(filters...))
-	if terms := fold.Terms(m.Query.Text(params.Words)); err == nil && len(terms) > 0 {
+	if terms := m.terms(); err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
 	if whole && err == nil {
 		m.whole = selected
 	}
 	return selected, err
+}
+
+// terms returns the terms of the words to search, unless they are a DOI.
+func (m *Matches) terms() []string {
+	if m.chosen[params.Words] != nil {
+		return nil
+	}
+	return fold.Terms(m.Query.Text(params.Words))
+}
+
+// Missing returns the requested ids, in their order, that no public record of the list has. A hidden record and an
+// unknown one are alike.
+func (m *Matches) Missing(ctx context.Context) ([]string, error) {
+	ids := slices.Clone(m.Query[params.IDs])
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	there, err := m.snap.Select(ctx, filter.And(m.always, m.chosen[params.IDs]))
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range there.Only("_id").Rows(ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id == IDText(row.Doc()) })
+	}
+	return ids, nil
 }
 
 // Held estimates how many bytes the rows take while their entries are read: the sets of the selection, and of a part on
@@ -132,7 +173,7 @@ func (m *Matches) Held() int64 {
 	if !resident {
 		return 0
 	}
-	sets := 2 + len(m.levels()) + len(fold.Terms(m.Query.Text(params.Words)))
+	sets := 2 + len(m.levels()) + len(m.terms())
 	return int64(sets*rows.Len()/8) + 4*int64(min(m.whole.Count(), index.SortAlone))
 }
 
@@ -162,5 +203,6 @@ const byTitle, byAuthor = "title", "author"
 var paths = map[string]string{
 	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
 	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,
-	byTitle: mark.ByTitle, byAuthor: mark.ByAuthor,
+	params.OA: mark.OA,
+	byTitle:   mark.ByTitle, byAuthor: mark.ByAuthor,
 }

@@ -4,7 +4,8 @@
 // the page has what visitors change. See docs/embedding.md.
 
 const here = new URL(import.meta.url);
-const filters = ["q", "year", "type", "subtype", "unit", "deep", "person", "project", "topic", "ids", "exclude", "sort"];
+const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "oa"];
+const filters = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "deep", "ids", "exclude", "sort"];
 const looks = ["group", "counts", "page", "limit", "h", "chart"]; // not of an export
 const flags = ["deep", "counts", "chart"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
@@ -16,12 +17,12 @@ const texts = {
   en: {
     search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", copied: "Citation copied.",
     marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
-    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic",
+    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic", oa: "Open access",
   },
   de: {
     search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", copied: "Zitat kopiert.",
     marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
-    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema",
+    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema", oa: "Open Access",
   },
 };
 
@@ -278,7 +279,7 @@ class VitrineList extends HTMLElement {
     for (const [name, values] of Object.entries(facets)) {
       const chosen = this.#chosen(name);
       const chips = values.map(({ value, label, count }) => {
-        const own = String(value ?? "missing").replace(/[\\,]/g, "\\$&"), pressed = chosen.includes(own);
+        const own = String(value ?? "missing").replace(/[\\,]|\.(?=\.)/g, "\\$&"), pressed = chosen.includes(own);
         const others = chosen.filter((other) => other !== own && !other.includes(".."));
         const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
         return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? value, " ", make("span", { class: "vl-n" }, count)));
