@@ -357,6 +357,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	if a.query.Text(params.Style) == "web" {
 		it.html = it.withExtent(it.html)
 	}
+	it.html = a.withNames(it, it.html)
 	return err
 }
 

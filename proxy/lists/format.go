@@ -25,16 +25,19 @@ type format struct {
 // absolute reports whether readers use the URLs in the format outside of their own URL.
 func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
 
+// pageAuthors is the number of persons in view on a page: some records have hundreds.
+const pageAuthors = "20"
+
 // formats are in order of preference, for clients without a preference.
 var formats = func() []format {
 	const utf8 = "; charset=utf-8"
-	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
+	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors, params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
 	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}}
 	return []format{
-		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme)},
+		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme), usual: params.Query{params.Authors: {pageAuthors}}},
 		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1]},
 		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading), usual: params.Query{params.Facets: {params.None}}},
 		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX", reads: append(file, params.LaTeX), usual: all},

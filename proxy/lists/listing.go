@@ -135,7 +135,7 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 	}
 	reads := slices.Concat(filterParams, f.reads)
 	if ls.isItem() {
-		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Show, params.Heading, params.JSONLD, params.LaTeX, params.Embed, params.Theme)); len(others) > 0 {
+		if others := q.Beyond(q.Only(params.Authors, params.Lang, params.Style, params.Show, params.Heading, params.JSONLD, params.LaTeX, params.Embed, params.Theme)); len(others) > 0 {
 			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
 		}
 		reads = f.reads

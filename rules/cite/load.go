@@ -47,6 +47,8 @@ type Mapping struct {
 	licences               map[string]string // addresses by code
 	openAccess             openAccess
 	badges                 []badge
+	// LastAuthor says that lists show the last author of a work, too, where they fold some.
+	LastAuthor bool
 }
 
 // Slots of the fields that are always read, whatever the file says.
@@ -119,7 +121,7 @@ type loader struct {
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	optional := []string{"open_access", "licences", "funders", "badges"}
+	optional := []string{"open_access", "licences", "funders", "badges", "last_author"}
 	top := l.Mapping(n, "", append(sections, optional...)...)
 	for _, key := range sections {
 		if top[key] == nil {
@@ -139,6 +141,7 @@ func (l *loader) file(n *yaml.Node) {
 	decode("degrees", "codes and names", &l.to.degrees)
 	decode("funders", "codes and names", &l.to.funders)
 	decode("licences", "codes and addresses", &l.to.licences)
+	decode("last_author", "true or false", &l.to.LastAuthor)
 	if n := top["open_access"]; n != nil {
 		l.openAccess(n)
 	}

@@ -22,6 +22,9 @@ var asOf = time.Date(2026, time.March, 5, 14, 30, 0, 0, time.UTC)
 // citation is a citation as rules/markup writes it.
 const citation = `<a class="colorless" href="https://doi.org/10.5555/1">Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil</a><br><small class="text-muted d-block">Nowak,&nbsp;A., <b>Małecki,&nbsp;D.</b> (2024) <i>Journal of Soil</i> 12(3):4–9</small>`
 
+// folded is a citation in which persons are marked and folded.
+const folded = `<a href="https://doi.org/10.5555/1">Growth</a><br><small class="text-muted d-block"><span class="vl-names">Nowak, A., <mark class="vl-mark"><a href="https://data.institute.example/vitrine/lists/person/dm"><b>Małecki,&nbsp;D.</b></a></mark><sup>#</sup><span class="vl-others">, Berg, C., Lind, I. and </span><span class="vl-gap"> … </span>Öz, E. <label class="vl-unfold" lang="en"><input type="checkbox" aria-label="and 2 more people"> and 2 more</label></span> (2024)</small>`
+
 const coins = `ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3Ajournal&amp;rft.atitle=Growth`
 
 var exports = []page.Link{
@@ -166,9 +169,13 @@ func indexOf(words string, overview func(lang string) (page.Head, []page.Section
 func documents() map[string][]byte {
 	wide := plainList()
 	wide.Lang = "de"
+	wide.Items[0].HTML = folded
+	many := plainRecord()
+	many.Item.HTML, many.Authors = folded, slices.Repeat(many.Authors, 30)
 	nested := plainList()
 	for i := range nested.Items {
 		g := &nested.Items[i].Groups
+		nested.Items[i].HTML = folded
 		(*g)[0].Continued, (*g)[0].Count = i < 2, 1200
 		*g = append(*g, []page.Group{{By: "type", Value: "a/b", Label: "Article & more", Continued: true}, {By: "type", Label: "Other", Count: 7}}[min(i, 1)])
 	}
@@ -180,7 +187,7 @@ func documents() map[string][]byte {
 		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
 		"list-shown": page.Page(shownList()), "fragment-shown": page.Fragment(shownList()),
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
-		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
+		"item": page.Single(plainRecord()), "item-many": page.Single(many), "item-hostile": page.Single(hostileRecord()),
 		"index": indexOf("", overview), "index-found": indexOf(hostile, overview), "index-hostile": indexOf(hostile, func(string) (page.Head, []page.Section) { return hostileOverview() }), "index-none": indexOf("nix", func(lang string) (h page.Head, none []page.Section) { h, _ = overview(lang); return }), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
 		"start-without-lists": page.Start(page.Head{Lang: "de", Base: base}, nil),
 		"failure":             page.Failure(404, page.Head{Title: "Nicht gefunden", Lang: "de"}, "Die Liste "+hostile+" gibt es nicht."),

@@ -33,7 +33,8 @@ const (
 	Counts  = "counts" // 1 shows the number of records beside headings
 	Page    = "page"   // counts from 1
 	Limit   = "limit"
-	Facets  = "facets" // the facets to count
+	Authors = "authors" // the persons of a citation that stay in view, from the first one on
+	Facets  = "facets"  // the facets to count
 	Lang    = "lang"
 	Style   = "style"
 	Show    = "show" // parts of entries beside the citation
@@ -122,6 +123,7 @@ var rows = []parameter{
 	{name: Counts, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Page, check: number(1, 1_000_000), usual: "1"},
 	{name: Limit, check: number(1, maxLimit)},
+	{name: Authors, check: number(1, 100), look: true},
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: oneOf("web", "print"), look: true},

@@ -44,6 +44,25 @@ func OsirisAuthors(pages map[string]string) Style {
 	return s
 }
 
+// Forms returns the forms of names in citations, our own and those of OSIRIS, the usual ones first. They have neither
+// limits nor links nor bold.
+func Forms() []Style { return forms }
+
+var forms = func() []Style {
+	all := []Style{Plain(), OsirisAuthors(nil)}
+	for _, spec := range []string{"last-f.", "first-last", "f.-last", "last-first", "last,-f", "last-f", "f-last"} {
+		s, _ := Parse(spec)
+		s.bold, s.marks = false, false
+		all = append(all, s)
+	}
+	return all
+}()
+
+// Text returns a person's name as plain text with single spaces.
+func (n *Style) Text(who Person) string {
+	return strings.Join(strings.Fields(markup.Text(string(n.name(nil, &who)))), " ")
+}
+
 // listLimit is how many persons a list shows if a template sets no limit.
 const listLimit = 12
 

@@ -6,7 +6,7 @@
 const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "oa"];
 const filters = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "deep", "ids", "exclude", "sort"];
-const looks = ["group", "counts", "page", "limit", "h", "chart"]; // not of an export
+const looks = ["group", "counts", "authors", "page", "limit", "h", "chart"]; // not of an export
 const flags = ["deep", "counts", "chart"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
 const patience = 15_000; // milliseconds for an answer
@@ -41,7 +41,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
+const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|input|label|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
 
 // parse returns the list of an answer without anything that runs or loads. The server has cleaned
 // it; this is for a server that is not what the page takes it for.
@@ -53,6 +53,7 @@ function parse(html, base) {
     for (const { name, value } of [...element.attributes]) {
       if (/^on|^style$|^background$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
     }
+    if (element.localName === "input") element.type = "checkbox"; // that unfolds names
     const href = element.getAttribute("href");
     if (href === null || href.startsWith("#")) continue;
     const url = URL.canParse(href, base) && new URL(href, base);
@@ -354,8 +355,11 @@ class VitrineList extends HTMLElement {
     const t = this.#texts;
     const form = (type, text) => ({ [type]: new Blob([text], { type }) });
     try {
-      const plain = citation.innerText.replace(/\s+/g, " ").trim();
-      await navigator.clipboard.write([new ClipboardItem({ ...form("text/plain", plain), ...form("text/html", citation.outerHTML) })]);
+      const whole = citation.cloneNode(true);
+      for (const e of whole.querySelectorAll(".vl-gap, .vl-unfold")) e.remove(); // all names
+      for (const e of whole.querySelectorAll("br")) e.after(" ");
+      const plain = whole.textContent.replace(/\s+/g, " ").trim();
+      await navigator.clipboard.write([new ClipboardItem({ ...form("text/plain", plain), ...form("text/html", whole.outerHTML) })]);
       this.#say(t.copied);
     } catch {
       getSelection().selectAllChildren(citation);

@@ -1,0 +1,128 @@
+// Package byline finds the names of persons in the HTML of a citation, marks some of them and folds long lists.
+//
+// Citations are stored as HTML, and often another program has written them. So a list of persons is found by its names:
+// all in one of the forms of package names, one after the other, with nothing but separators between them. Other
+// citations stay as they are.
+//
+// All functions are pure and safe for concurrent use.
+package byline
+
+import (
+	"strings"
+
+	"vitrine/rules/render/names"
+)
+
+// Person is a person of a list: the first and the last name count.
+type Person = names.Person
+
+// Change says what to change in a list of persons.
+type Change struct {
+	Most int                // number of persons, from the first one on, that stay in view; 0 means all
+	Last bool               // the last person stays in view, too
+	Own  func(i int) bool   // reports whether a person is marked and stays in view
+	Fold func(n int) string // returns HTML for the end of a list: it unfolds the n persons that are not in view
+}
+
+// In returns a citation with the list of persons changed, and the offset at which the list ends: 0 if it was not found.
+// The citation must be a result of markup.Clean. In writes out a list that the citation abbreviates if the change folds
+// it.
+func (c Change) In(citation string, persons []Person) (changed string, end int) {
+	l := find(citation, persons)
+	if len(l.found) == 0 {
+		return citation, 0
+	}
+	units, to := l.units(), l.found[len(l.found)-1].end
+	shown := func(int) bool { return true }
+	if c.Most > 0 && l.whole() && l.flat() {
+		inView := func(i int) bool { return i < c.Most || c.Last && i == len(persons)-1 || c.Own(i) }
+		units, to = l.complete(), max(to, l.rest)
+		if hidden(units, inView) > 1 { // to unfold a single one takes as much space
+			shown = inView
+		} else if len(l.found) == len(persons) {
+			units = l.units()
+		}
+	}
+	from := l.found[0].from
+	list := c.write(units, shown)
+	return citation[:from] + list + citation[to:], from + len(list)
+}
+
+// hidden counts the units that are not shown.
+func hidden(units []unit, shown func(i int) bool) (n int) {
+	for _, u := range units {
+		if !shown(u.person) {
+			n++
+		}
+	}
+	return n
+}
+
+// write returns the HTML of a list. Persons that are not shown stand between others in spans, each with the separators
+// around them and followed by a gap.
+func (c Change) write(units []unit, shown func(i int) bool) string {
+	var b strings.Builder
+	for i, u := range units {
+		first, last := i == 0 || shown(units[i-1].person), i == len(units)-1 || shown(units[i+1].person)
+		if !shown(u.person) && first {
+			b.WriteString(`<span class="vl-others">`)
+		}
+		if i > 0 && (!shown(u.person) || first) {
+			b.WriteString(u.before)
+		}
+		if c.Own(u.person) {
+			b.WriteString(`<mark class="vl-mark">` + u.name + `</mark>`)
+		} else {
+			b.WriteString(u.name)
+		}
+		b.WriteString(u.after)
+		if !shown(u.person) && last {
+			if i < len(units)-1 {
+				b.WriteString(units[i+1].before + `</span><span class="vl-gap"> … `)
+			}
+			b.WriteString(`</span>`)
+		}
+	}
+	if n := hidden(units, shown); n > 0 {
+		return `<span class="vl-names">` + b.String() + " " + c.Fold(n) + `</span>`
+	}
+	return b.String()
+}
+
+// unit is a person in a list: the separator before the name, its HTML, and notes that follow it.
+type unit struct {
+	person              int
+	before, name, after string
+}
+
+// units returns the persons that were found.
+func (l *list) units() (all []unit) {
+	for k, p := range l.found {
+		u := unit{person: p.person, name: l.citation[p.from:p.to], after: l.citation[p.to:p.end]}
+		if k > 0 {
+			u.before = l.citation[l.found[k-1].end:p.from]
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// complete returns all persons. It writes the names that were not found in the form of the others.
+func (l *list) complete() []unit {
+	found, comma := l.units(), ", "
+	if len(found) > 1 && found[1].person == 1 && len(l.persons) > 2 {
+		comma = found[1].before
+	}
+	all := make([]unit, len(l.persons))
+	for i, who := range l.persons {
+		if len(found) > 0 && found[0].person == i {
+			all[i], found = found[0], found[1:]
+		} else {
+			all[i] = unit{person: i, name: string(l.form.Append(nil, []Person{who}))}
+		}
+		if all[i].before == "" || i > 0 && i == len(l.persons)-1 && l.skips() {
+			all[i].before = comma
+		}
+	}
+	return all
+}

@@ -1,0 +1,200 @@
+package byline
+
+import (
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vitrine/rules/render/names"
+)
+
+// list is a list of persons in a citation.
+type list struct {
+	citation string
+	persons  []Person
+	form     names.Style // the form of the names
+	found    []place     // ascending
+	rest     int         // the end of "et al."; 0 if the list does not end so
+	cut      bool        // the list ends before the last person and does not say so
+}
+
+// place is where a citation has a person: the name with the tags around it, and the end of the notes behind it.
+type place struct{ person, from, to, end int }
+
+// skips reports whether the list leaves out the persons before the last.
+func (l *list) skips() bool {
+	n := len(l.found)
+	return n > 1 && l.found[n-1].person > l.found[n-2].person+1
+}
+
+// whole reports whether the list stands for all persons.
+func (l *list) whole() bool {
+	return l.rest > 0 || l.cut || l.found[len(l.found)-1].person == len(l.persons)-1
+}
+
+// flat reports whether all names are in one element, so that any of them can be put into another.
+func (l *list) flat() bool {
+	last := l.found[len(l.found)-1].end
+	return !slices.ContainsFunc(l.units(), func(u unit) bool { return strings.Contains(u.before, "<") }) && !strings.Contains(l.citation[last:max(last, l.rest)], "<")
+}
+
+// find returns the longest list of persons that begins with the first of them. The name of one alone may be in a title.
+func find(citation string, persons []Person) (best list) {
+	if len(persons) == 0 {
+		return best
+	}
+	t := textOf(citation)
+	for _, form := range names.Forms() {
+		if len(best.found) == len(persons) {
+			break
+		}
+		first := form.Text(persons[0])
+		for at := 0; first != "" && len(best.found) < len(persons); {
+			next := strings.Index(t.text[at:], first)
+			if next < 0 {
+				break
+			}
+			l := list{citation: citation, persons: persons, form: form}
+			l.read(t, at+next)
+			if alone := len(l.found) == 1 && len(persons) > 1 && l.rest == 0; !alone && len(l.found) > len(best.found) {
+				best = l
+			}
+			at += next + len(first)
+		}
+	}
+	return best
+}
+
+// read reads the list that begins at an offset of a text.
+func (l *list) read(t *text, at int) {
+	for i, last := 0, at; i < len(l.persons); {
+		name := l.form.Text(l.persons[i])
+		end := at + len(name)
+		if name == "" || !t.has(at, name) {
+			l.cut = i > 1 && strings.TrimSpace(t.text[last:at]) == ""
+			return
+		}
+		if strings.Contains(l.citation[t.from[at]:t.to[end-1]], "<") { // the name begins or ends in another element
+			return
+		}
+		l.found = append(l.found, placeOf(l.citation, i, t.from[at], t.to[end-1]))
+		skips := false
+		last = end
+		if at, skips = t.separator(end); at == end && end < len(t.text) {
+			l.cut = i > 0
+			return
+		}
+		if i++; skips {
+			i = len(l.persons) - 1
+		}
+		if strings.HasPrefix(t.text[at:], etAl) {
+			l.rest = t.to[at+len(etAl)-1]
+			return
+		}
+	}
+}
+
+// placeOf returns the place of a name with the tags that enclose nothing else.
+func placeOf(citation string, person, from, to int) place {
+	for from > 0 && citation[from-1] == '>' {
+		open := strings.LastIndexByte(citation[:from], '<')
+		if open < 0 {
+			break
+		}
+		name, _, _ := strings.Cut(citation[open+1:from-1], " ")
+		if !slices.Contains([]string{"a", "b", "em", "i", "span", "strong", "u"}, name) || !strings.HasPrefix(citation[to:], "</"+name+">") {
+			break
+		}
+		from, to = open, to+len("</>")+len(name)
+	}
+	end := to
+	for strings.HasPrefix(citation[end:], "<sup>") {
+		note := strings.Index(citation[end:], "</sup>")
+		if note < 0 {
+			break
+		}
+		end += note + len("</sup>")
+	}
+	return place{person, from, to, end}
+}
+
+// text is the visible text of a citation, with one space for any white space, and the part of the citation from which
+// each byte comes.
+type text struct {
+	text     string
+	from, to []int
+}
+
+// textOf returns the text of a citation.
+func textOf(citation string) *text {
+	t := &text{from: make([]int, 0, len(citation)), to: make([]int, 0, len(citation))}
+	shown := make([]byte, 0, len(citation))
+	for i, end := 0, 0; i < len(citation); i = end {
+		end = i + 1
+		part := citation[i:end]
+		switch c := citation[i]; {
+		case c == '<':
+			for end < len(citation) && citation[end-1] != '>' {
+				end++
+			}
+			continue
+		case c == '&':
+			if size := strings.IndexByte(citation[i:min(i+12, len(citation))], ';'); size > 0 {
+				end += size
+				part = html.UnescapeString(citation[i:end])
+			}
+		case c == noBreakSpace[0] && strings.HasPrefix(citation[i:], noBreakSpace):
+			end, part = end+1, noBreakSpace
+		}
+		if part == noBreakSpace || part == "\n" || part == "\t" {
+			part = " "
+		}
+		if part == " " && len(shown) > 0 && shown[len(shown)-1] == ' ' {
+			continue
+		}
+		shown = append(shown, part...)
+		for range len(part) {
+			t.from, t.to = append(t.from, i), append(t.to, end)
+		}
+	}
+	t.text = string(shown)
+	return t
+}
+
+const noBreakSpace = "\u00a0"
+
+// has reports whether a text has a name at an offset that is not a part of a longer word. A tag ends a word.
+func (t *text) has(at int, name string) bool {
+	rest, found := strings.CutPrefix(t.text[at:], name)
+	if !found {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(t.text[:at])
+	next, _ := utf8.DecodeRuneInString(rest)
+	end := at + len(name)
+	return (at == 0 || !inWord(before) || t.to[at-1] < t.from[at]) && (rest == "" || !inWord(next) || t.to[end-1] < t.from[end])
+}
+
+func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// etAl ends a list that leaves out persons.
+const etAl = "et al."
+
+// separators are what may stand between two names: punctuation, words, and the notes behind a name. An ellipsis stands
+// for all persons but the last.
+var separators = []string{" ", ",", ";", "&", "…", "#", "*", "§", "and ", "und "}
+
+// separator returns the offset behind the separators at another, and whether they leave out persons.
+func (t *text) separator(at int) (end int, skips bool) {
+	for more := true; more; {
+		more = false
+		for _, s := range separators {
+			if strings.HasPrefix(t.text[at:], s) {
+				at, more, skips = at+len(s), true, skips || s == "…"
+			}
+		}
+	}
+	return at, skips
+}
