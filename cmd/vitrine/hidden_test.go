@@ -5,6 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/configs"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/cite"
 )
 
 // TestHiddenFieldsMistakes: a field that cannot be hidden stops the start, and the error says where
@@ -18,6 +25,28 @@ func TestHiddenFieldsMistakes(t *testing.T) {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"config", "--config", path}, &out, &errs); code == 0 || !strings.Contains(errs.String(), path+":2: access.hidden_fields: ") || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: %d %s", field, code, errs.String())
+		}
+	}
+}
+
+// TestHiddenFieldsAreNotMarked: nobody finds a record by a field that is hidden.
+func TestHiddenFieldsAreNotMarked(t *testing.T) {
+	mapping, err := cite.Load(configs.CiteRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hidden, want := range map[string][2]string{"mail": {"1", "10.1000/x"}, "doi": {"1", ""}, "open_access": {"", "10.1000/x"}} {
+		fields, err := access.NewFields([]string{hidden})
+		if err != nil {
+			t.Fatal(err)
+		}
+		oa, doi := (&institute{cite: mapping, hidden: fields}).cited(rules.ViewActivities, record)
+		if got := [2]string{oa, doi}; got != want {
+			t.Errorf("without %s the mark has %v, want %v", hidden, got, want)
 		}
 	}
 }

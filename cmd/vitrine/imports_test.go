@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"rules/fold":       "rules/markup",
 	"rules/label":      "rules/raw rules/yamlfile",
 	"rules/lru":        "",
-	"rules/mark":       "rules/date rules/display rules/doi rules/filter rules/fold rules/raw rules/units",
+	"rules/mark":       "rules/date rules/display rules/filter rules/fold rules/raw rules/units",
 	"rules/markup":     "",
 	"rules/osiris":     "rules/access rules/label rules/raw rules/render",
 	"rules/parallel":   "",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/rules"
@@ -48,6 +50,15 @@ func parseListFilter(text string) (*filter.Filter, error) {
 // marked returns a job whose rows have marks, according to the current lists in each run.
 func (i *institute) marked(job materialize.Job) materialize.Job {
 	return materialize.Marked(job, func() mark.Options {
-		return mark.Options{Public: i.lists.Load().public, Topics: i.config.Catalog.TopicsPath, Now: time.Now().In(i.zone)}
+		return mark.Options{
+			Public: i.lists.Load().public, Topics: i.config.Catalog.TopicsPath, Now: time.Now().In(i.zone),
+			Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
+		}
 	})
+}
+
+// cited returns what citations show of a record, for its mark. It does not read hidden fields, so that callers cannot
+// find records by them.
+func (i *institute) cited(view string, record bson.Raw) (oa, doi string) {
+	return i.cite.View(view).Selected(i.hidden.Strip(record))
 }

@@ -71,7 +71,9 @@ func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := mark.NewDirectory(mark.Options{Public: public, Now: Published}, docs["persons"], docs["groups"], docs["projects"])
+	mapping := CiteRules(t)
+	cited := func(view string, record bson.Raw) (oa, doi string) { return mapping.View(view).Selected(record) }
+	d := mark.NewDirectory(mark.Options{Public: public, Now: Published, Cited: cited}, docs["persons"], docs["groups"], docs["projects"])
 	s := NewStore()
 	for view, name := range collections {
 		s.Publish(view, marked(t, d, view, docs[name])...)

@@ -86,13 +86,11 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	return false, false
 }
 
-// OpenAccess returns whether a record is open access, and whether it says so. Items say the same.
-func (m *Mapping) OpenAccess(record bson.Raw) (open, known bool) {
-	return m.openAccess.read(func(i int) bson.RawValue { return raw.Get(record, m.openAccess.Fields[i]) })
+// Selected returns what marks have of a record: "1" or "0" if the record says whether it is open access, and its DOI.
+func (m *Mapping) Selected(record bson.Raw) (oa, doi string) {
+	m.With(record, func(it *Item) { oa, doi = map[string]string{"true": "1", "false": "0"}[it.OA], it.DOI })
+	return oa, doi
 }
-
-// OpenAccessFields returns the fields of records that OpenAccess reads.
-func (m *Mapping) OpenAccessFields() []string { return m.openAccess.Fields }
 
 // funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns
 // other texts unchanged, and "" for another ObjectID.

@@ -23,6 +23,10 @@ type Options struct {
 	Public *filter.Filter
 	// Topics is the dotted path of the topic assignments. If empty, catalog.topics is used.
 	Topics string
+	// Cited returns "1" or "0" if a record says whether it is open access, and its DOI, or "" for what callers may not
+	// see. If Cited is nil, all records are without. Rules changes with what it returns.
+	Cited func(view string, record bson.Raw) (oa, doi string)
+	Rules string
 	// Now decides which memberships of persons have ended. Its location is the zone in which days and years begin.
 	Now time.Time
 }
@@ -75,7 +79,7 @@ func (d *Directory) Digest() uint64 {
 // Key returns a text that is the same, in one process, for options that make the same marks.
 func (o Options) Key() string {
 	day := o.Now.Format("2006-01-02 -0700 ") + o.Now.Location().String()
-	return fmt.Sprintf("%q %q %q", day, o.Topics, o.Public.Key())
+	return fmt.Sprintf("%q %q %q %q", day, o.Topics, o.Public.Key(), o.Rules)
 }
 
 // add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the

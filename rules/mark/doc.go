@@ -26,8 +26,7 @@
 // Decisions about the content of a mark:
 //
 //   - The year is the stored year, or else the year of start_date or start.
-//   - The field open_access says whether a record is open access. Without it, oa_status does: every value but closed
-//     means open access.
+//   - Open access and the DOI are those that citations show, see Options.Cited.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.

@@ -12,7 +12,6 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/date"
 	"vitrine/rules/display"
-	"vitrine/rules/doi"
 	"vitrine/rules/fold"
 	"vitrine/rules/raw"
 )
@@ -66,9 +65,12 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	m := mark{
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
-		Topics: entriesOf(topicEntry, raw.Field(self, d.topics)),
-		OA:     openAccess(record), DOI: trim(strings.ToLower(doi.Parse(display.Text(field("doi"))))),
+		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entryTime(record),
+	}
+	if d.o.Cited != nil {
+		m.OA, m.DOI = d.o.Cited(view, record)
+		m.DOI = trim(strings.ToLower(m.DOI))
 	}
 	switch view {
 	case rules.ViewActivities:
@@ -94,18 +96,6 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 		lists = append(lists, raw.Get(doc, "units"))
 	}
 	return lists
-}
-
-// openAccess returns whether a record is open access, or "" if it does not say.
-func openAccess(record bson.Raw) string {
-	status, silent := textOf(record, "oa_status"), display.Empty(raw.Get(record, "open_access"))
-	switch {
-	case silent && status == "":
-		return ""
-	case flag(record, "open_access"), silent && !strings.EqualFold(status, "closed"):
-		return "1"
-	}
-	return "0"
 }
 
 // titlePath and authorPath are the paths of the texts by which records are sorted.

@@ -44,7 +44,13 @@ func options(t testing.TB, public string) mark.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mark.Options{Public: f, Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
+	cited := func(view string, record bson.Raw) (oa, doi string) {
+		if doi, _ = record.Lookup("cited").StringValueOK(); doi != "" {
+			oa = view
+		}
+		return oa, doi
+	}
+	return mark.Options{Public: f, Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Cited: cited}
 }
 
 // directory is the directory of a small institute.
@@ -93,12 +99,7 @@ func TestMake(t *testing.T) {
 		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
 		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`, `{"by_title":"ape"}`},
 
-		{"open access", rules.ViewActivities, `{"open_access":true,"oa_status":"closed"}`, `{"oa":"1"}`},
-		{"open access by its status", rules.ViewActivities, `{"open_access":null,"oa_status":"Gold"}`, `{"oa":"1"}`},
-		{"closed access", rules.ViewActivities, `{"open_access":"0","oa_status":"gold"}`, `{"oa":"0"}`},
-		{"closed access by its status", rules.ViewActivities, `{"open_access":"","oa_status":"Closed"}`, `{"oa":"0"}`},
-		{"a DOI", rules.ViewActivities, `{"doi":"https://doi.org/10.1000/ABC"}`, `{"doi":"10.1000/abc"}`},
-		{"another identifier", rules.ViewActivities, `{"doi":"978-3"}`, `{}`},
+		{"what citations show", rules.ViewEvents, `{"cited":"10.1000/ABC"}`, `{"oa":"events","doi":"10.1000/abc"}`},
 
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
 		{"in review", rules.ViewActivities, `{"workflow":{"status":"in-review"}}`, ``},
