@@ -20,6 +20,8 @@ import (
 const fullElement = `<vitrine-list src="DATA/lists/activities" group="year" limit="10" facets="year type" search copy exports chart>
 	<a href="DATA/lists/activities">Publications</a></vitrine-list>`
 
+const personElement = `<vitrine-list src="DATA/lists/person/nkerzenr" type="publication" group="type,year" counts authors="2" limit="10" copy></vitrine-list>`
+
 // website serves a page of another site that shows lists of a server, under the strictest policy
 // with which the element must work, and returns its URL.
 func website(t *testing.T, data, body string) string {
@@ -83,7 +85,7 @@ func TestPageElement(t *testing.T) {
 	t.Parallel()
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
-		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "same": elementsOfOneList, "copies": elementCopies,
 		"themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
@@ -97,6 +99,21 @@ func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
 	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
 	v.want(`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
 	v.want(`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
+	v.wantNoComplaint()
+}
+
+// elementNames: the list of a person marks that person, and the keyboard unfolds and folds the others.
+func elementNames(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, personElement))
+	v.await(listShown)
+	v.want(`String(document.querySelector(".vl-mark").textContent)`, "Kerzenreuter,\u00a0N.")
+	const shown = `String(document.querySelector(".vl-names > .vl-others").checkVisibility()) + document.querySelector(".vl-names > .vl-gap").checkVisibility()`
+	v.want(shown, "falsetrue")
+	for _, want := range []string{"truefalse", "falsetrue"} {
+		v.do(chromedp.SendKeys(chromedp.CSS(".vl-unfold input"), " "))
+		v.await(shown + ` === "` + want + `"`)
+	}
 	v.wantNoComplaint()
 }
 
@@ -496,6 +513,7 @@ func TestFacesElementAccessible(t *testing.T) {
 	data, chrome := listHost(t).base, startBrowser(t)
 	pages := map[string]string{
 		"element":  fullElement,
+		"person":   personElement,
 		"isolated": strings.Replace(fullElement, "search", "isolate search", 1),
 		"german":   `<div lang="de" dir="rtl">` + strings.Replace(fullElement, "search", `type="publication" search`, 1) + `</div>`,
 		"failed":   `<vitrine-list src="http://127.0.0.1:1/lists/x" search exports><p>Our own list</p></vitrine-list>`,
