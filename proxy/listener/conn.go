@@ -260,11 +260,11 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 		*c.begun = append((*c.begun)[:0], p...)
 		return len(p), nil
 	}
-	if !c.reads && len(p) > maxUnsent {
-		if n, err = c.write(p[:maxUnsent]); err != nil {
+	if !c.reads && len(p) > 4*minUnsent {
+		if n, err = c.write(p[:4*minUnsent]); err != nil {
 			return n, err
 		}
-		c.reads, p = true, p[maxUnsent:]
+		c.reads, p = true, p[4*minUnsent:]
 		c.limitUnsent(maxUnsent)
 	}
 	rest, err := c.write(p)
@@ -322,6 +322,8 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 			err = nil
 			c.waiting.Store(last.UnixNano())
 			if counted == 0 {
+				c.reads = false
+				c.limitUnsent(minUnsent)
 				counted = stalledBytes + requestCopies*int64(c.longHead)
 				c.listener.options.InFlight.Acquire(counted)
 			}

@@ -19,9 +19,9 @@ func openFiles() uint64 {
 
 // minUnsent and maxUnsent are how much of a response the system buffers before it sends it. By default it would take
 // megabytes for each client that does not read, memory that the process does not see but its container counts. The
-// system takes up to minUnsent until the client has read some of maxUnsent. From then on it takes more at a time, because
-// each time wakes the goroutine: that is a third of the processor time of sending a long response.
-const minUnsent, maxUnsent = 128 << 10, 512 << 10
+// system takes maxUnsent of a client that has read some of a long response, until it stops, because each time that the
+// system takes more wakes the goroutine: with minUnsent that is a third of the processor time of the response.
+const minUnsent, maxUnsent = 128 << 10, 2 << 20
 
 // openSocket looks up the socket and bounds the unsent data that the system buffers for it. The amount of data in
 // transit, and so the speed of a distant reader, does not change.

@@ -10,8 +10,8 @@ func openFiles() uint64 { return 0 }
 // openSocket does nothing on this system: the Conn has no socket.
 func (c *Conn) openSocket() {}
 
-// maxUnsent is used only on Linux, but to send a long response in two parts.
-const maxUnsent = 512 << 10
+// minUnsent and maxUnsent are not used on this system, but to send a long response in two parts.
+const minUnsent, maxUnsent = 128 << 10, 0
 
 // limitUnsent does nothing on this system.
 func (c *Conn) limitUnsent(int) {}
