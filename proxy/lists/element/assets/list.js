@@ -281,7 +281,7 @@ class VitrineList extends HTMLElement {
       const chosen = this.#chosen(name);
       const chips = values.map(({ value, label, count }) => {
         const own = String(value ?? "missing").replace(/[\\,]|\.(?=\.)/g, "\\$&"), pressed = chosen.includes(own);
-        const others = chosen.filter((other) => other !== own && !other.includes(".."));
+        const others = chosen.filter((other) => other !== own && !(name === "year" && /\.\.|^last/.test(other))); // a year replaces ranges
         const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
         return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? value, " ", make("span", { class: "vl-n" }, count)));
       });
