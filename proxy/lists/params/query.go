@@ -75,7 +75,7 @@ func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 		all = []string{strings.Join(all, " ")}
 	}
 	for i, value := range all {
-		if value, err = p.check(value); err != nil {
+		if value, err = p.spell(value); err != nil {
 			if len(all) > 1 {
 				err.Where = "value " + strconv.Itoa(i+1)
 			}

@@ -83,8 +83,8 @@ const (
 // parameter is a row of the table of parameters.
 type parameter struct {
 	name string
-	// check returns the canonical spelling of a value, or an error.
-	check func(value string) (string, *rules.Error)
+	// check is a choice, a span, or a function that returns the canonical spelling of a value, or an error.
+	check any
 	usual string // the default value
 	many  bool   // accepts several values
 	most  int    // limit on the values if it is not maxValues; then None stands alone
@@ -178,25 +178,54 @@ func words(value string) (string, *rules.Error) {
 	return text(strings.Join(all, " "))
 }
 
-// oneOf returns a check that accepts only the given words.
-func oneOf(words ...string) func(string) (string, *rules.Error) {
-	return func(value string) (string, *rules.Error) {
-		if !slices.Contains(words, value) {
-			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quote(value), DidYouMean(value, words))
+// choice is a check that accepts only its words.
+type choice []string
+
+// span is a check that accepts the integers of a range, without sign and leading zeros.
+type span struct{ from, to int }
+
+func oneOf(words ...string) choice { return words }
+func number(from, to int) span     { return span{from, to} }
+
+// spell returns the canonical spelling of a value, or an error.
+func (p parameter) spell(value string) (string, *rules.Error) {
+	switch c := p.check.(type) {
+	case choice:
+		if !slices.Contains(c, value) {
+			return "", wrongf("want %s, got %s%s", strings.Join(c, ", "), query.Quote(value), DidYouMean(value, c))
 		}
 		return value, nil
-	}
-}
-
-// number returns a check that accepts the integers of a range, without sign and leading zeros.
-func number(from, to int) func(string) (string, *rules.Error) {
-	return func(value string) (string, *rules.Error) {
+	case span:
 		n, ok := digits(value)
-		if !ok || n < from || n > to {
-			return "", wrongf("want a number from %d to %d, got %s", from, to, query.Quote(value))
+		if !ok || n < c.from || n > c.to {
+			return "", wrongf("want a number from %d to %d, got %s", c.from, c.to, query.Quote(value))
 		}
 		return strconv.Itoa(n), nil
 	}
+	return p.check.(func(string) (string, *rules.Error))(value)
+}
+
+// Field describes a parameter for a form: it accepts one of some Words, a number of a range, or any text.
+type Field struct {
+	Name     string
+	Words    []string
+	From, To int
+	Many     bool // accepts several values
+}
+
+// Fields returns the fields of a form for all parameters, in their canonical order.
+func Fields() (all []Field) {
+	for _, p := range table {
+		f := Field{Name: p.name, Many: p.many && p.most != 1}
+		switch c := p.check.(type) {
+		case choice:
+			f.Words = c
+		case span:
+			f.From, f.To = c.from, c.to
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // digits reads a number of up to nine digits.
