@@ -66,7 +66,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
 			})
 		case path == "/":
-			return response.Bytes(page.Start(head, sections)), nil
+			return response.Bytes(page.Start(head, sections, fields())), nil
 		}
 		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
@@ -78,6 +78,14 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers, Query: strings.Join(key, "\x00"), Caching: caching,
 	}, nil
+}
+
+// fields are the parameters of lists for the form of the builder.
+func fields() (all []page.Field) {
+	for _, f := range params.Fields() {
+		all = append(all, page.Field(f))
+	}
+	return all
 }
 
 // sections returns the lists by name: the configured lists, those of whole views, and those about the subjects of

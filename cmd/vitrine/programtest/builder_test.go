@@ -2,6 +2,8 @@ package programtest
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"text/template"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -120,8 +123,54 @@ var builderIncludes = map[string]struct {
 		apache(t, dir, address, conf, "alias", "include", "headers", "proxy", "proxy_http", "socache_shmcb", "ssl")
 		return address
 	}},
+	"esi": {"varnishd", func(t *testing.T, snippet, gone string) string {
+		conf, directive := snippetParts(snippet)
+		_, missing := snippetParts(gone)
+		pages := map[string]string{"/": "here", "/page": site(directive), "/gone": site(missing)}
+		origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte(pages[r.URL.Path]))
+		}))
+		t.Cleanup(origin.Close)
+		host, port, _ := strings.Cut(strings.TrimPrefix(origin.URL, "http://"), ":")
+		address := freeAddress(t)
+		dir := folder(t, map[string]string{"front.vcl": "vcl 4.1;\nbackend site { .host = \"" + host + "\"; .port = \"" + port + "\"; }\n" + conf})
+		daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
+		return address
+	}},
 	"php": {"php", func(t *testing.T, snippet, gone string) string {
-		return phpServer(t, map[string]string{"page/index.php": site(snippet + "\n"), "gone/index.php": site(gone + "\n")})
+		return phpPages(t, snippet, gone, nil, func(_, directive string) string { return "<?php require '../list.php'; ?>" + site(directive+"\n") })
+	}},
+	"twig": {"php", func(t *testing.T, snippet, gone string) string {
+		if _, err := os.Stat("/usr/share/php/Twig/autoload.php"); err != nil {
+			t.Skip("Twig is not installed")
+		}
+		return phpPages(t, snippet, gone, nil, func(conf, template string) string {
+			return "<?php require '/usr/share/php/Twig/autoload.php'; require '../list.php';\n" +
+				"$twig = new \\Twig\\Environment(new \\Twig\\Loader\\ArrayLoader(['page' => <<<'TWIG'\n" + site(template+"\n") + "TWIG]));\n" + conf + "echo $twig->render('page');"
+		})
+	}},
+	"drupal": {"php", func(t *testing.T, snippet, gone string) string {
+		return phpPages(t, snippet, gone, map[string]string{"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { return $html; } }`},
+			func(conf, template string) string {
+				if template != "{{ publications }}" {
+					t.Errorf("template %q", template)
+				}
+				return "<?php require '../drupal.php'; require '../list.php';\n" + conf + "$variables = []; THEME_preprocess_page($variables); ?>" + site("<?= $variables['publications']['#markup'] ?>\n")
+			})
+	}},
+	"typo3": {"php", func(t *testing.T, snippet, gone string) string {
+		parts := func(snippet string) string {
+			code, script, _ := strings.Cut(snippet, "\n# TypoScript")
+			called := regexp.MustCompile(`userFunc = (\S+)->(\w+)`).FindStringSubmatch(script)
+			if called == nil {
+				t.Fatalf("no function in %s", script)
+			}
+			return code + "\n<!-- In the page -->\n<?= (new \\" + called[1] + ")->" + called[2] + "('', []) ?>"
+		}
+		return phpPages(t, parts(snippet), parts(gone), nil, func(code, call string) string {
+			return "<?php\n" + code + "require '../list.php'; ?>" + site(call+"\n")
+		})
 	}},
 	"wordpress": {"php", func(t *testing.T, snippet, gone string) string {
 		page := func(snippet string) string {
@@ -129,6 +178,21 @@ var builderIncludes = map[string]struct {
 		}
 		return phpServer(t, map[string]string{"wordpress.php": wordPress, "page/index.php": page(snippet), "gone/index.php": page(strings.ReplaceAll(gone, "vitrine_copy", "another"))})
 	}},
+}
+
+// phpPages serves pages in PHP with a snippet: page has its two parts, and may require list.php, which has the function
+// of the snippet for PHP.
+func phpPages(t *testing.T, snippet, gone string, more map[string]string, page func(conf, directive string) string) string {
+	text, err := os.ReadFile("../../../proxy/lists/page/snippets.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, function, _ := strings.Cut(string(text), "=== php PHP\n")
+	function, _ = snippetParts(function)
+	files := map[string]string{"page/index.php": page(snippetParts(snippet)), "gone/index.php": page(snippetParts(gone))}
+	maps.Copy(files, more)
+	files["list.php"] = strings.TrimSpace(function)
+	return phpServer(t, files)
 }
 
 // phpServer serves a folder of PHP until the test ends, and then deletes the cached files.
@@ -248,7 +312,15 @@ func runSnippets(t *testing.T, chrome context.Context, data *road, all map[strin
 				includeSnippet(t, data, id, snippet)
 			case id == "curl":
 				downloadSnippet(t, snippet)
-			case id == "html" || id == "typo3" || id == "iframe":
+			case id == "hugo":
+				hugoSnippet(t, data, snippet)
+			case id == "csp":
+				for _, source := range []string{"script-src ", "style-src ", "connect-src ", "frame-src "} {
+					if !strings.Contains(snippet, source+data.URL+"/") {
+						t.Errorf("no %s in %s", source, snippet)
+					}
+				}
+			case id == "html" || id == "iframe":
 				if chrome != nil {
 					showSnippet(t, chrome, data.URL, id, snippet)
 				}
@@ -256,6 +328,42 @@ func runSnippets(t *testing.T, chrome context.Context, data *road, all map[strin
 				t.Error("no test runs this snippet")
 			}
 		})
+	}
+}
+
+// remote is what Hugo's try returns, and resources its functions of that name.
+type remote struct {
+	Value *struct{ Content string }
+	Err   error
+}
+type resources struct{ t *testing.T }
+
+// GetRemote returns the body at an address, or an error.
+func (r resources) GetRemote(address string) remote {
+	status, text := fetch(r.t, http.MethodGet, address)
+	if status != http.StatusOK {
+		return remote{Err: fmt.Errorf("status %d", status)}
+	}
+	return remote{Value: &struct{ Content string }{text}}
+}
+
+// hugoSnippet executes a template of Hugo with functions like those of Hugo.
+func hugoSnippet(t *testing.T, data *road, snippet string) {
+	address := regexp.MustCompile(`GetRemote "([^"]*)"`).FindStringSubmatch(snippet)
+	if address == nil {
+		t.Fatalf("no address in %s", snippet)
+	}
+	for target, want := range map[string]string{address[1]: textOf(t, address[1]), data.URL + "/lists/unit/NIX.html": ""} {
+		var warned, out strings.Builder
+		err := template.Must(template.New("").Funcs(template.FuncMap{
+			"try":       func(r remote) remote { return r },
+			"resources": func() resources { return resources{t} },
+			"safeHTML":  func(s string) string { return s },
+			"warnf":     func(format string, args ...any) string { fmt.Fprintf(&warned, format, args...); return "" },
+		}).Parse(strings.ReplaceAll(snippet, address[1], target))).Execute(&out, nil)
+		if got := strings.TrimSpace(out.String()); err != nil || got != strings.TrimSpace(want) || (warned.Len() > 0) != (want == "") {
+			t.Errorf("%s: %v, warned %q, %.300q", target, err, warned.String(), got)
+		}
 	}
 }
 

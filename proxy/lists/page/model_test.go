@@ -165,6 +165,15 @@ func indexOf(words string, overview func(lang string) (page.Head, []page.Section
 	return page.Index(h, words, sections)
 }
 
+// start returns a start page with a field of each kind.
+func start(h page.Head, sections []page.Section) []byte {
+	return page.Start(h, sections, []page.Field{
+		{Name: "q"}, {Name: "year", Many: true}, {Name: "type", Many: true}, {Name: "not.type", Many: true}, {Name: "unit", Many: true}, {Name: "person", Many: true},
+		{Name: "deep", Words: []string{"0", "1"}}, {Name: "ids", Many: true}, {Name: "group", Words: []string{"none", "year", "type"}, Many: true},
+		{Name: "limit", From: 1, To: 200}, {Name: "facets", Words: []string{"year", "none"}, Many: true}, {Name: "lang", Words: []string{"en", "de"}}, {Name: "jsonld", Words: []string{"0", "1"}},
+	})
+}
+
 // documents are pages and fragments of all kinds, by the names of their golden files.
 func documents() map[string][]byte {
 	wide := plainList()
@@ -188,8 +197,8 @@ func documents() map[string][]byte {
 		"list-shown": page.Page(shownList()), "fragment-shown": page.Fragment(shownList()),
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-many": page.Single(many), "item-hostile": page.Single(hostileRecord()),
-		"index": indexOf("", overview), "index-found": indexOf(hostile, overview), "index-hostile": indexOf(hostile, func(string) (page.Head, []page.Section) { return hostileOverview() }), "index-none": indexOf("nix", func(lang string) (h page.Head, none []page.Section) { h, _ = overview(lang); return }), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
-		"start-without-lists": page.Start(page.Head{Lang: "de", Base: base}, nil),
+		"index": indexOf("", overview), "index-found": indexOf(hostile, overview), "index-hostile": indexOf(hostile, func(string) (page.Head, []page.Section) { return hostileOverview() }), "index-none": indexOf("nix", func(lang string) (h page.Head, none []page.Section) { h, _ = overview(lang); return }), "start": start(overview("en")), "start-hostile": start(hostileOverview()),
+		"start-without-lists": start(page.Head{Lang: "de", Base: base}, nil),
 		"failure":             page.Failure(404, page.Head{Title: "Nicht gefunden", Lang: "de"}, "Die Liste "+hostile+" gibt es nicht."),
 	}
 }

@@ -58,6 +58,8 @@ type pageData struct {
 	Sections   []Section
 	Q          string
 	Snippets   []snippet
+	Fields     []formField
+	More       []formField
 	Text       string
 	Status     int
 }
@@ -152,13 +154,14 @@ func Index(h Head, words string, sections []Section) []byte {
 	return d.render("index")
 }
 
-// Start returns the start page: the index and the builder of snippets.
-func Start(h Head, sections []Section) []byte {
+// Start returns the start page: the builder of snippets, with fields for the parameters of lists, and the index.
+func Start(h Head, sections []Section, fields []Field) []byte {
 	d := newDocument(h)
 	d.Title, d.Description, d.Sections = d.T("start"), d.T("about"), sections
 	d.Overview = template.HTML(d.overview(sections, mostAtStart, d.Root+"/lists?lang="+d.Lang))
 	if len(sections) > 0 && len(sections[0].Lists) > 0 {
 		d.Snippets = snippets(h.Base, sections[0].Lists[0])
+		d.fields(fields)
 	}
 	return d.render("start")
 }
@@ -197,7 +200,9 @@ func snippets(base string, list ListEntry) (all []snippet) {
 		head, form, _ := strings.Cut(part, "\n")
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
-		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base}
+		u, _ := url.Parse(base) // of the configuration, which package configs checks
+		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base,
+			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}", u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}

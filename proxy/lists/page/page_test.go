@@ -225,7 +225,7 @@ func TestTexts(t *testing.T) {
 
 // TestIncludeQuotes: an include reads no part of a list's address as a variable.
 func TestIncludeQuotes(t *testing.T) {
-	doc := page.Start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
+	doc := start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
 	if n := bytes.Count(doc, []byte(`include virtual=&#34;/vitrine/lists/unit/A%24B.html&#34;`)); n != 2 {
 		t.Errorf("%d includes, want 2", n)
 	}
@@ -278,7 +278,7 @@ func BenchmarkPage(b *testing.B) {
 // include contains no variable.
 func TestSnippets(t *testing.T) {
 	start := func(base string) string {
-		doc := page.Start(page.Head{Base: base}, []page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
+		doc := start(page.Head{Base: base}, []page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
 		return html.UnescapeString(html.UnescapeString(string(doc)))
 	}
 	for base, own := range map[string]string{base: base, "": "https://ADDRESS-OF-THIS-SERVER"} {

@@ -7,9 +7,10 @@ const status = document.getElementById("vl_status");
 const years = document.getElementById("vl_years");
 const preview = document.getElementById("vl_preview");
 const facets = [...form.querySelectorAll("[data-facet]")];
-const typed = facets.filter((field) => field.list); // of what has a name: the server finds it
+// Fields of what has a name: the server finds it. The list is that of the first one that is filled in.
+const typed = ["person", "unit", "project", "topic"].map((name) => form.elements[name]).filter(Boolean);
 const names = new Map(typed.map((field) => [field, new Map()])); // what is known by a text of the field
-const counted = facets.map((field) => field.name).join();
+const counted = [...new Set(facets.map((field) => field.dataset.facet))].join();
 const base = builder.dataset.base || location.origin;
 const shownYears = 40; // of the chart
 const pause = 250; // between the last key and the request
@@ -51,9 +52,12 @@ function query(more = {}) {
   const all = new URLSearchParams();
   const { field: chosen } = place();
   for (const field of form.elements) {
+    if (!field.name || field === chosen || (field.type === "checkbox" && !field.checked)) continue;
     const value = (names.has(field) ? named(field)?.id : field.value)?.trim();
+    if (!value) continue;
     // A value has no commas of its own, since they separate values.
-    if (field.name && field !== chosen && value) all.set(field.name, "facet" in field.dataset ? value.replace(/[\\,]/g, "\\$&") : value);
+    const plain = "facet" in field.dataset ? value.replace(/[\\,]/g, "\\$&") : value;
+    all.set(field.name, all.has(field.name) ? `${all.get(field.name)},${plain}` : plain);
   }
   for (const [name, value] of Object.entries(more)) all.set(name, value);
   return all;
@@ -76,8 +80,8 @@ function make(tag, className, ...children) {
 // choices offers what the list has under the other filters.
 function choices(found) {
   for (const field of facets) {
-    const { name, value } = field;
-    const values = found[name] ?? [];
+    const { value } = field;
+    const values = found[field.dataset.facet] ?? [];
     if (names.has(field)) {
       // Of everything the server knows the lists; of other lists it names only the most frequent.
       if (!list.value.endsWith("/lists/activities")) learn(field, values.map(({ value: id, label: title }) => ({ id, title })));
@@ -116,12 +120,16 @@ function show(html) {
 // snippets writes the chosen list into the snippets.
 function snippets() {
   const chosen = String(query());
-  const { href, title } = place();
+  const { href, title: own } = place();
+  const title = document.getElementById("vl_title").value.trim() || own;
+  const { hostname: host, host: authority, port, pathname } = new URL(base);
+  const options = [...form.querySelectorAll("[data-option]:checked")].map((box) => ` ${box.dataset.option}`).join("");
+  const shown = query().get("facets")?.replaceAll(",", " ") ?? "year type";
   const path = (suffix) => href.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
-  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title, base };
+  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title, base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""), facets: shown, options };
   const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
   for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
-    firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
+    firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base|host|authority|port|root|facets|options)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
   }
 }
 

@@ -1,0 +1,82 @@
+package page
+
+import (
+	"slices"
+	"strings"
+)
+
+// Field describes a parameter of lists for the form of the builder: it accepts some Words, a number of a range or, with
+// neither, any text.
+type Field struct {
+	Name     string
+	Words    []string
+	From, To int
+	Many     bool // accepts several values
+}
+
+// formField is a field of the form. Kind is named (typed, with suggestions), facet (the values that a list has), flag,
+// words (a menu), several (boxes), number or text.
+type formField struct {
+	Name, ID, Label, Kind, Facet string
+	Options                      []Param // words and their labels
+	From, To                     int
+	Any                          string
+}
+
+var (
+	namedFields = []string{"unit", "person", "project", "topic"}
+	facetFields = []string{"year", "type", "subtype"}
+	mainFields  = slices.Concat([]string{"q"}, facetFields, namedFields, []string{"sort", "group", "limit"})
+	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
+	notBuilt = []string{"page", "jsonld", "latex", "embed"}
+)
+
+// fields adds the fields of the builder: the main ones, and more.
+func (d *pageData) fields(all []Field) {
+	for _, f := range all {
+		one := formField{Name: f.Name, ID: idOf(f.Name), Label: d.wordLabel("field", f.Name), From: f.From, To: f.To, Any: d.T("any")}
+		base, excluded := strings.CutPrefix(f.Name, "not.")
+		if excluded {
+			one.Label = d.T("not") + d.T(base)
+		}
+		switch {
+		case slices.Contains(notBuilt, f.Name):
+			continue
+		case slices.Contains(facetFields, base):
+			one.Kind, one.Facet = "facet", base
+		case slices.Contains(namedFields, f.Name):
+			one.Kind = "named"
+		case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:
+			one.Kind = "flag"
+		case f.Words != nil:
+			one.Kind, one.Any = "words", d.T("group-")
+			if f.Many && f.Name != "group" {
+				one.Kind = "several"
+			}
+			for _, word := range f.Words {
+				one.Options = append(one.Options, Param{word, d.wordLabel(f.Name, word)})
+			}
+		case f.To > 0:
+			one.Kind = "number"
+		default:
+			one.Kind = "text"
+		}
+		if slices.Contains(mainFields, f.Name) {
+			d.Fields = append(d.Fields, one)
+		} else {
+			d.More = append(d.More, one)
+		}
+		if f.Name == "group" && f.Many { // the heading below it
+			one.ID, one.Label = "group-2", d.T("group-2")
+			d.Fields = append(d.Fields, one)
+		}
+	}
+}
+
+// wordLabel returns the label of a word that a parameter accepts, or else the word.
+func (d *pageData) wordLabel(field, word string) string {
+	if label := d.T(field + "-" + word); label != field+"-"+word {
+		return label
+	}
+	return d.T(word)
+}
