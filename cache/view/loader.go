@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// loader collects all rows of a view. While it does, a goroutine strips them and moves them into mapped files, so that
-// few of them are in memory at once. The owner of a loader calls wait in the end.
+// loader collects the rows of a view, or changes of them. While it does, a goroutine strips them and moves them into
+// mapped files, so that few of them are in memory at once. The owner of a loader calls wait in the end.
 type loader struct {
 	view     *view
 	asIs     bool             // the rows are stripped already
@@ -24,7 +24,7 @@ type loader struct {
 	stripped bool             // a row has lost fields; valid after wait
 }
 
-// put sets the i-th row, which may be the next one. A nil row is left out.
+// put sets the i-th row, which may be the next one. A nil row is a deleted one.
 func (l *loader) put(i int, doc bson.Raw) {
 	l.total += int64(len(doc))
 	if i < l.n {
@@ -62,6 +62,11 @@ func (l *loader) strip(docs []bson.Raw) {
 
 // rows returns the rows when all are put.
 func (l *loader) rows() []bson.Raw {
+	return slices.DeleteFunc(l.versions(), func(doc bson.Raw) bool { return doc == nil })
+}
+
+// versions is rows with the nil ones.
+func (l *loader) versions() []bson.Raw {
 	l.settle()
 	l.wait()
 	docs := slices.Concat(l.batches...)
@@ -69,5 +74,5 @@ func (l *loader) rows() []bson.Raw {
 		docs[i] = doc
 		l.strip(docs[i : i+1])
 	}
-	return slices.DeleteFunc(docs, func(doc bson.Raw) bool { return doc == nil })
+	return docs
 }

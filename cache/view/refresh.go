@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/rules"
@@ -150,12 +148,14 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 
 // delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all changes.
 func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
+	l := &loader{view: v}
+	defer l.wait()
 	var changes []index.Change
 	meta, err := v.read(ctx, shown.meta.Generation, func(i int, row origin.Row) error {
 		if i == len(changes) {
-			changes = append(changes, index.Change{})
+			changes = append(changes, index.Change{ID: raw.Clone(row.ID)}) // a copy, which does not keep the row in memory
 		}
-		changes[i] = index.Change{ID: row.ID, Doc: row.Doc}
+		l.put(i, row.Doc)
 		return nil
 	})
 	follows, _ := meta.Follows(shown.meta)
@@ -165,7 +165,10 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	case err != nil:
 		return nil, err
 	}
-	v.stripped = v.strip(len(changes), func(i int) *bson.Raw { return &changes[i].Doc }) || v.stripped
+	for i, doc := range l.versions() {
+		changes[i].Doc = doc
+	}
+	v.stripped = l.stripped || v.stripped
 	next := v.builder.Apply(changes)
 	if next.Len() < meta.Rows {
 		return v.load(ctx, shown, shown.meta)
