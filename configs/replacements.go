@@ -5,7 +5,7 @@ const removal = "this setting was removed: "
 
 // replacements says what replaces each removed setting of earlier versions.
 var replacements = map[string]string{
-	"views.index_budget":        "indexes may take 256 MiB",
+	"views.index_budget":        "indexes may take a quarter of the rows' bytes",
 	"views.snapshot_every":      "a view's snapshot file is written once a minute at most",
 	"materialize.watch":         "changes are watched where the store announces them",
 	"materialize.workers":       "as many records are rendered at once as there are processors, or as GOMAXPROCS says",

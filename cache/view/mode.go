@@ -68,6 +68,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 		return nil, err
 	}
 	v.builder.Drop()
+	v.rowBytes.Store(0)
 	next := &Snapshot{meta: meta, rows: v.stored(meta, false)}
 	if v.set.o.Strip != nil {
 		next.whole = v.stored(meta, true)

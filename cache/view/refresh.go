@@ -22,7 +22,8 @@ type view struct {
 	builder *index.Builder // used by the refreshing goroutine only, except Row
 	signal  chan struct{}  // of capacity one: signals are coalesced
 
-	current atomic.Pointer[Snapshot]
+	current  atomic.Pointer[Snapshot]
+	rowBytes atomic.Int64 // bytes of the rows that are, or are about to be, in memory
 	// Only the refreshing goroutine uses these:
 	fromFile *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
 	tried    bool       // the view was refreshed at least once
@@ -210,6 +211,8 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	before := v.table()
 	table, resident := next.Resident()
 	if resident {
+		v.rowBytes.Store(table.RowBytes())
+		v.set.fitIndexes()
 		v.builder.Warm(ctx, before, table)
 	}
 	var shown func()
@@ -224,6 +227,15 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 		before.ReplacedBy(table)
 	}
 	return next
+}
+
+// fitIndexes gives the indexes as much room as the rows of all views permit.
+func (s *Set) fitIndexes() {
+	rows := int64(0)
+	for _, v := range s.views {
+		rows += v.rowBytes.Load()
+	}
+	s.budget.Resize(max(s.o.IndexBudget, min(rows/4, s.o.MostIndexes)))
 }
 
 // warmWords builds the words of the first snapshot, which is shown without them. It returns false if there is no

@@ -38,8 +38,9 @@ type Options struct {
 	MaxShrink float64
 	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
-	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB.
-	IndexBudget int64
+	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB. If a quarter of the rows' bytes is more,
+	// that bounds them, but at most MostIndexes.
+	IndexBudget, MostIndexes int64
 	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, and a
 	// negative value means none.
 	BulkBudget int64

@@ -20,6 +20,11 @@ func limitMemory() {
 // inFlight returns how many bytes answers may take while they are made or sent: 128 MiB, but at most an eighth of the
 // memory.
 func inFlight() int64 {
+	return min(128<<20, memoryShare())
+}
+
+// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown, 128 MiB.
+func memoryShare() int64 {
 	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
 	if limit == math.MaxInt64 {
 		limit, _ = memlimit.FromSystem()
@@ -27,5 +32,5 @@ func inFlight() int64 {
 	if limit == 0 { // unknown on this system
 		return 128 << 20
 	}
-	return int64(min(128<<20, limit/8))
+	return int64(limit / 8)
 }

@@ -167,7 +167,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
 		Views: p.institute.allViews(), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
-		Foreign: readThrough(cfg, store), Logger: log,
+		Foreign: readThrough(cfg, store), Logger: log, MostIndexes: memoryShare(),
 		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
 		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
 		OnSwap:   func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // otherwise the collector would keep the memory used for loading for a long time

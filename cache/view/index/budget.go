@@ -46,11 +46,10 @@ type derivedOf struct {
 // Budget keeps the values derived from the segments of all views, and bounds their memory: above the limit it drops the
 // least recently used, which are built again on their next use. A running request keeps the values that it uses.
 type Budget struct {
-	limit int64
-
 	bulkLimit int64 // limit of bulky fragments, which are never dropped to make room for others
 
-	mu      sync.Mutex                   // guards the rest
+	mu      sync.Mutex // guards the rest
+	limit   int64
 	bulk    int64                        // bytes of bulky fragments kept
 	sorting map[derivedKey]chan struct{} // orders that are being built; each channel is closed when its order is built
 	used    int64
@@ -60,6 +59,13 @@ type Budget struct {
 // NewBudget returns a budget with a limit in bytes, and another limit for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
+}
+
+// Resize changes the limit in bytes. If it is less than before, values are dropped as others are added.
+func (b *Budget) Resize(limit int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limit = limit
 }
 
 // heldLocked returns the values derived from a segment, which may be among those of others.
