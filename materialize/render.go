@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
@@ -15,10 +16,15 @@ import (
 // render fills in row or err of every change of a batch, on a goroutine for each processor, and
 // waits for them. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
+	rest := func() {}
+	if !b.first { // requests are answered meanwhile
+		rest = fair.Rest()
+	}
 	parallel.Split(len(batch), min(runtime.GOMAXPROCS(0), len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, row) })
+			rest()
 		}
 	})
 }

@@ -6,13 +6,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
 	"strconv"
-	"time"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
 )
@@ -82,12 +81,12 @@ type source struct{ file *storeFile }
 
 // Scan implements origin.Source. Documents come in the order of their _id.
 func (s source) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil, nil, rest())
+	return s.scan(ctx, collection, nil, nil, fair.Rest())
 }
 
 // Sift implements origin.Source.
 func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
+	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, fair.Rest())
 }
 
 // record is a document, or the error that replaces it.
@@ -145,26 +144,6 @@ func (s source) entries(collection string, only []byte) entriesFunc {
 			}
 		}
 		return nil
-	}
-}
-
-// A scan of a whole collection must not delay requests. runtime.Gosched is not enough when all processors are in use,
-// because the system lets a thread that never sleeps finish its time slice. So a scan sleeps after every stretch.
-const (
-	stretch = 2 * time.Millisecond
-	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
-)
-
-// rest returns the function that a scan calls after each batch to let other goroutines run.
-func rest() func() {
-	last := time.Now() // when the scan last slept
-	return func() {
-		if time.Since(last) < stretch {
-			runtime.Gosched()
-			return
-		}
-		time.Sleep(nap)
-		last = time.Now()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view/mapped"
 	"vitrine/rules/raw"
 )
@@ -113,7 +114,11 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 
 // newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments))}
+	s := &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), rest: func() {}}
+	if b.last != nil {
+		s.rest = fair.Rest()
+	}
+	return s
 }
 
 // compact makes a table with one segment from rows in any order.

@@ -35,12 +35,12 @@ func (s *segment) column(field, unwind string) *column {
 		field = s.existing(path, true).String()
 	}
 	return derive(s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
-		return buildColumn(s.rows, field, unwind)
+		return s.buildColumn(field, unwind)
 	})
 }
 
-func buildColumn(rows []bson.Raw, field, unwind string) *column {
-	c := &column{starts: make([]uint32, 1, len(rows)+1)}
+func (s *segment) buildColumn(field, unwind string) *column {
+	c := &column{starts: make([]uint32, 1, len(s.rows)+1)}
 	known := newNumbering()
 	note := func(v bson.RawValue) {
 		v = raw.OrNull(v)
@@ -51,9 +51,10 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 		c.cells = append(c.cells, n)
 	}
 	parts := strings.Split(field, ".")
-	for _, row := range rows {
+	for _, row := range s.rows {
 		unwound(row, parts, unwind, note)
 		c.starts = append(c.starts, uint32(len(c.cells)))
+		s.rest()
 	}
 	return c
 }

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
@@ -45,14 +44,14 @@ func (x *pathIndex) Memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path. Up to workers goroutines build it.
 func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
-	return derive(s, indexKey(path), func() *pathIndex { return buildIndexes(s.rows, []raw.Path{path}, workers)[0] })
+	return derive(s, indexKey(path), func() *pathIndex { return s.buildIndexes([]raw.Path{path}, workers)[0] })
 }
 
 // pathIndexes is pathIndex for several paths. It builds the missing indexes in one pass over the rows.
 func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
 	if len(missing) > 0 {
-		for i, x := range buildIndexes(s.rows, missing, workers) {
+		for i, x := range s.buildIndexes(missing, workers) {
 			derive(s, indexKey(missing[i]), func() *pathIndex { return x })
 		}
 	}
@@ -67,13 +66,14 @@ func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, pat
 // indexPart is the fewest rows for which a goroutine is worthwhile.
 const indexPart = 4096
 
-// buildIndexes indexes rows by the values that Walk yields at each path. Each of at most workers goroutines indexes a
+// buildIndexes indexes the rows by the values that Walk yields at each path. Each of at most workers goroutines indexes a
 // part of the rows; then it merges the parts.
-func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
+func (s *segment) buildIndexes(paths []raw.Path, workers int) []*pathIndex {
+	rows := s.rows
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([][]*pathIndex, workers)
 	parallel.Split(len(rows), workers, func(w, from, to int) {
-		parts[w] = indexStretch(rows, paths, from, to)
+		parts[w] = s.indexStretch(paths, from, to)
 	})
 	all := parts[0]
 	parallel.Split(len(paths), min(workers, len(paths)), func(_, from, to int) {
@@ -126,19 +126,20 @@ func (p *postings) add(v raw.Value, row uint32) {
 	}
 }
 
-// indexStretch indexes rows[from:to] by paths on one goroutine.
-func indexStretch(rows []bson.Raw, paths []raw.Path, from, to int) []*pathIndex {
+// indexStretch indexes the rows [from, to) by paths on one goroutine.
+func (s *segment) indexStretch(paths []raw.Path, from, to int) []*pathIndex {
 	found := make([]postings, len(paths))
 	for i := range found {
 		found[i] = postings{known: newNumbering(), all: make([]posting, 0, to-from)}
 	}
 	for row := from; row < to; row++ {
 		for i, path := range paths {
-			raw.Walk(rows[row], path, func(v raw.Value) bool {
+			raw.Walk(s.rows[row], path, func(v raw.Value) bool {
 				found[i].add(v, uint32(row))
 				return true
 			})
 		}
+		s.rest()
 	}
 	indexes := make([]*pathIndex, len(paths))
 	for i := range found {

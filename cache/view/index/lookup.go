@@ -159,6 +159,7 @@ func (s *segment) names(path raw.Path) *names {
 		array := func(elements int, nested bool) { n.longest, n.nested = max(n.longest, elements), n.nested || nested }
 		for _, row := range s.rows {
 			raw.Below(row, path, field, array)
+			s.rest()
 		}
 		return n
 	})

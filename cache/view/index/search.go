@@ -20,7 +20,10 @@ var wordsKey = derivedKey{kind: kindWords}
 // words returns the index of the segment's words.
 func (s *segment) words(workers int) *words.Index {
 	return derive(s, wordsKey, func() *words.Index {
-		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { s.def.Words(s.rows[row], add) })
+		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) {
+			s.def.Words(s.rows[row], add)
+			s.rest()
+		})
 	})
 }
 

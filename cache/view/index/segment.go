@@ -19,6 +19,7 @@ type segment struct {
 	def    *Definition
 	files  *mapped.Files
 	rows   []bson.Raw
+	rest   func()      // called while values are derived from all rows; rests unless the rows are the first of their view
 	frags  []fragments // one for each of Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept; guarded by the budget
 	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
@@ -39,6 +40,7 @@ func (s *segment) prepared(number int) *fragments {
 					end := min(from+fileBlocks, to)
 					for b := from; b < end; b++ {
 						scratch = f.encode(b, s.rows, parts, scratch)
+						s.rest()
 					}
 					mapped.Move(s.files, f.blocks[from:end])
 				}

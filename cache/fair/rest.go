@@ -1,0 +1,28 @@
+package fair
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Work beside requests must not delay them. runtime.Gosched is not enough when all processors are in use, because the
+// system lets a thread that never sleeps finish its time slice, and Go looks for new requests when a processor has nothing
+// to run, and otherwise only every ten milliseconds. So such work sleeps after every stretch.
+const (
+	stretch = 2 * time.Millisecond
+	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
+)
+
+// Rest returns a function that work without a turn calls at least every millisecond. It makes one of the goroutines that
+// call it sleep when none of them has slept for a while.
+func Rest() func() {
+	began := time.Now()
+	var last atomic.Int64 // when a goroutine last slept, after began
+	return func() {
+		now, before := int64(time.Since(began)), last.Load()
+		if now-before >= int64(stretch) && last.CompareAndSwap(before, now) {
+			time.Sleep(nap)
+			last.Store(int64(time.Since(began)))
+		}
+	}
+}
