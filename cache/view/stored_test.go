@@ -356,11 +356,11 @@ func TestAuto(t *testing.T) {
 	if n := len(rowsOf(t, before)); n != 20 {
 		t.Errorf("the previous snapshot has %d rows, want 20", n)
 	}
-	p.publish("growing", 400, numberedDocs(t, 1, 3)...)
 	after, err := s.Snapshot("growing")
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.publish("growing", 400, numberedDocs(t, 1, 3)...)
 	if err := s.Newer(t.Context(), &view.MovedError{View: "growing", From: after.Meta()}); err != nil {
 		t.Fatal(err)
 	}
