@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules/access"
+	"vitrine/rules/similar"
 )
 
 //go:embed help.yaml
@@ -32,6 +34,20 @@ var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, 
 func newCommand(name string) *cobra.Command {
 	h := helpTexts()[name]
 	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
+}
+
+// suggestFlag adds the nearest flag of a command to the error for an unknown one.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := similar.Nearest(unknown.GetSpecifiedName(), names, 4); near != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, near)
+	}
+	return err
 }
 
 //go:embed output.tmpl

@@ -54,6 +54,9 @@ func rootCommand() *cobra.Command {
 	root := newCommand("vitrine")
 	root.Args = nil                                    // names of unknown commands
 	root.SilenceErrors, root.SilenceUsage = true, true // run prints errors itself, once
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(suggestFlag) // subcommands inherit it
 	root.AddCommand(
 		serveCommand(),
 		importCommand(),

@@ -18,15 +18,19 @@ var version, commit string
 func versionCommand() *cobra.Command {
 	cmd := newCommand("version")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		info, ok := debug.ReadBuildInfo()
-		if !ok {
-			info = &debug.BuildInfo{}
-		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "vitrine %s %s %s %s/%s\n",
-			buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
 		return err
 	}
 	return cmd
+}
+
+// versionLine returns the version of the program and of what built it.
+func versionLine() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return fmt.Sprintf("vitrine %s %s %s %s/%s", buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // buildVersion returns the release's version, or else that of the main module.

@@ -43,6 +43,7 @@ func TestListRefusals(t *testing.T) {
 		"/items/nix.bib":                        "404 ",
 		"/lists/nix":                            "404 ",
 		"/lists/unit/NIX.csv":                   "404 ",
+		"/lists/untis/MOTH":                     "404 There is no such list. /lists has all, did you mean unit?",
 		"/lists/persons":                        "404 ",
 		"/lists/unit/%ff":                       "404 ",
 		"/oembed?url=https://elsewhere.example": "404 ",

@@ -95,7 +95,11 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 			return about, nil
 		}
 	}
-	return listing{}, notFound("There is no such list. /lists has all.")
+	var kinds []string
+	for _, s := range subjects {
+		kinds = append(kinds, s.name)
+	}
+	return listing{}, notFound("There is no such list. /lists has all" + cmp.Or(params.DidYouMean(parts[1], kinds), "."))
 }
 
 // errNoItem is the error for an id that no public record has.
