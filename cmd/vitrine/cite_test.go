@@ -19,8 +19,8 @@ func TestCiteFileMistakes(t *testing.T) {
 		{"missing.yaml", "", "rules.cite_file: open "},
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
 		{"binary.yaml", "\x00\xff", "binary.yaml: "},
-		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:6: fields.<script>: unknown variable"},
-		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1), `type.yaml:36: kinds.article.bibtex: "a{b" does not match`},
+		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:7: fields.<script>: unknown variable"},
+		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1), `type.yaml:42: kinds.article.bibtex: "a{b" does not match`},
 	} {
 		name := filepath.Join(dir, tt.name)
 		if tt.content != "" {

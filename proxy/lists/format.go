@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/rules/cite"
 )
 
 // format is a format of answers for lists and items.
@@ -50,33 +48,6 @@ var formats = func() []format {
 		{suffix: ".feed.json", media: "application/feed+json", reads: feed, usual: newest, feed: true},
 	}
 }()
-
-// build returns the function that makes the body of a format.
-func (f format) build() build {
-	switch f.suffix {
-	case ".json":
-		return buildPage(jsonDocument)
-	case ".html":
-		return buildPage(html(page.Fragment, page.SingleFragment))
-	case ".bib":
-		return bibTeX
-	case ".ris":
-		return citations("", "\r\n", "", cite.AppendRIS)
-	case ".csl.json":
-		return citations("[", ",\n", "]\n", cite.AppendCSL)
-	case ".csv":
-		return csvTable
-	case ".jsonld":
-		return jsonLD
-	case ".atom":
-		return buildPage(newest("atom"))
-	case ".rss":
-		return buildPage(newest("rss"))
-	case ".feed.json":
-		return buildPage(newest("json"))
-	}
-	return buildPage(html(page.Page, page.Single))
-}
 
 // MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the preferred one first.
 func MediaTypes() (all []string) {

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/cite"
 )
 
 // Request is a request, copied out of the server's buffers.
@@ -85,6 +87,33 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f format,
 	p := ls.plan(f.build(), "list", f.suffix)
 	p.ContentType, p.Headers = f.media+f.coding, ls.headers()
 	return p, nil
+}
+
+// build returns the function that makes the body of a format.
+func (f format) build() build {
+	switch f.suffix {
+	case ".json":
+		return buildPage(jsonDocument)
+	case ".html":
+		return buildPage(html(page.Fragment, page.SingleFragment))
+	case ".bib":
+		return bibTeX
+	case ".ris":
+		return citations("", "\r\n", "", cite.AppendRIS)
+	case ".csl.json":
+		return citations("[", ",\n", "]\n", cite.AppendCSL)
+	case ".csv":
+		return csvTable
+	case ".jsonld":
+		return jsonLD
+	case ".atom":
+		return buildPage(newest("atom"))
+	case ".rss":
+		return buildPage(newest("rss"))
+	case ".feed.json":
+		return buildPage(newest("json"))
+	}
+	return buildPage(html(page.Page, page.Single))
 }
 
 // pageHeaders are the headers of pages.

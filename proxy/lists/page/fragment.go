@@ -25,13 +25,13 @@ func SingleFragment(r *Record) []byte {
 	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}}
 	f.item(&r.Item, r.Lang)
 	f.data(r.JSONLD)
-	return f.Bytes()
+	return f.html.Bytes()
 }
 
 // fragment writes HTML without templates, because a list has hundreds of values and links, and templates would take
 // longer than all other work.
 type fragment struct {
-	bytes.Buffer
+	html bytes.Buffer
 	t    texts.Language
 	id   string         // the prefix of its ids
 	seen map[string]int // number of times an id was written; a record is in several groups if persons are groups
@@ -73,13 +73,13 @@ func section(l *List, level int, titled bool) []byte {
 	}
 	f.data(l.JSONLD)
 	f.write("</section>\n")
-	return f.Bytes()
+	return f.html.Bytes()
 }
 
 // write writes HTML.
 func (f *fragment) write(html ...string) {
 	for _, part := range html {
-		f.WriteString(part)
+		f.html.WriteString(part)
 	}
 }
 
@@ -238,7 +238,7 @@ func (d *pageData) overview(sections []Section, most int, index string) []byte {
 		}
 		f.write("</section>\n")
 	}
-	return f.Bytes()
+	return f.html.Bytes()
 }
 
 // anchor returns the id of a section that has a kind.
@@ -288,5 +288,5 @@ func menus(l *List) []byte {
 		}
 		f.write("</ul></details>\n")
 	}
-	return f.Bytes()
+	return f.html.Bytes()
 }
