@@ -130,14 +130,14 @@ func buildPage(write func(*document) (*response.Body, error)) build {
 // document reads the entries of a page and, for formats with facets, the facets.
 func (a *answer) document(ctx context.Context) (d *document, err error) {
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
-	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.Heading).With(params.JSONLD))
+	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.Heading).With(params.JSONLD).With(params.Title))
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
 	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(head.Self)
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
 	d = &document{
 		List: page.List{
 			Head:    head,
-			Heading: a.query.Number(params.Heading),
+			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
 			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.Words), Group: a.query.FormValue(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
 		},

@@ -44,6 +44,28 @@ func TestEmbeddedPage(t *testing.T) {
 	}
 }
 
+// TestUntitled: title=0 leaves out the heading and nothing else, ids and links included.
+func TestUntitled(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	list := "/lists/activities.html?h=6&group=year,type&title="
+	titled, bare := string(s.Get(list+"1").Body), string(s.Get(list+"0").Body)
+	want := regexp.MustCompile(`<h6 class="vl-title".*\n`).ReplaceAllString(titled, "")
+	want = regexp.MustCompile(`aria-labelledby="[^"]*"`).ReplaceAllString(want, `aria-label="Activities"`)
+	if want = strings.ReplaceAll(want, "&amp;h=6", "&amp;h=6&amp;title=0"); bare != want {
+		t.Errorf("%.700s\nwant %.700s", bare, want)
+	}
+	for _, level := range []string{`<h6 aria-level="7" class="vl-group"`, `<h6 aria-level="8" class="vl-group vl-inner"`} {
+		if !strings.Contains(bare, level) {
+			t.Errorf("no %s", level)
+		}
+	}
+	for path, status := range map[string]int{"/lists/activities.html?title=no": 400, "/lists/activities?title=0": 200, "/lists/activities.bib?title=0": 200} {
+		if got := s.Get(path).StatusCode; got != status {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+}
+
 // TestOEmbedDiscovery: pages link to how they are embedded: a frame with the bare page, in the colours of the page.
 func TestOEmbedDiscovery(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)

@@ -35,9 +35,9 @@ var formats = func() []format {
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
 	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}}
 	return []format{
-		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme), usual: params.Query{params.Authors: {pageAuthors}}},
+		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title), usual: params.Query{params.Authors: {pageAuthors}}},
 		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1]},
-		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading), usual: params.Query{params.Facets: {params.None}}},
+		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading, params.Title), usual: params.Query{params.Facets: {params.None}}},
 		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX", reads: append(file, params.LaTeX), usual: all},
 		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file, usual: all},
 		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file, usual: all},

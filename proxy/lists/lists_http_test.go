@@ -217,7 +217,7 @@ func TestListParametersAreDescribed(t *testing.T) {
 	}
 	values := map[string]string{
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
-		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
+		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
 		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.oa": "0",
 	}
 	item := getList(s, "/lists/activities.json").Items[0].ID

@@ -28,7 +28,7 @@ var (
 	facetFields = []string{"year", "type", "subtype"}
 	mainFields  = slices.Concat([]string{"q"}, facetFields, namedFields, []string{"sort", "group", "limit"})
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
-	notBuilt = []string{"page", "jsonld", "latex", "embed", "not.oa"}
+	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
 
 // fields adds the fields of the builder: the main ones, and more.

@@ -17,7 +17,7 @@ func Fragment(l *List) []byte {
 	if level < 1 || level > 6 {
 		level = 2
 	}
-	return section(l, level, true)
+	return section(l, level, false)
 }
 
 // SingleFragment returns an item as an article to include in other pages.
@@ -40,13 +40,17 @@ type fragment struct {
 // titleID is the end of the id of a list's title.
 const titleID = "_title"
 
-// section returns the section of a list. It is labelled by the title of the list, which is a heading in it or, if
-// titled is false, on the page around it.
-func section(l *List, level int, titled bool) []byte {
+// section returns the section of a list. It is labelled by the title of the list, which is a heading in it or on our
+// page around it.
+func section(l *List, level int, onPage bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}}, max(l.Page-1, 0)*l.Limit+1
-	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
+	label := attribute("aria-labelledby", f.id+titleID)
+	if l.Untitled && !onPage {
+		label = attribute("aria-label", l.Title)
+	}
+	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), label,
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
-	if titled {
+	if !onPage && !l.Untitled {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
 	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
@@ -91,10 +95,13 @@ func attribute(name, value string) string {
 	return " " + name + `="` + text(value) + `"`
 }
 
-// heading writes a heading.
+// heading writes a heading. HTML has six levels; others are for screen readers alone.
 func (f *fragment) heading(level int, class, id, title string) {
-	tag := "h" + strconv.Itoa(level)
-	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
+	tag, beyond := "h"+strconv.Itoa(min(level, 6)), ""
+	if level > 6 {
+		beyond = strconv.Itoa(level)
+	}
+	f.write("<", tag, attribute("aria-level", beyond), attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
 // groups writes the headings of groups that the items before are not in, below a heading of a level.
@@ -112,7 +119,7 @@ func (f *fragment) groups(level int, before, groups []Group) {
 		if g.Count > 0 {
 			title += " (" + f.t.Number(g.Count) + ")"
 		}
-		f.heading(min(level+1+i, 6), []string{"vl-group", "vl-group vl-inner"}[min(i, 1)], f.unique(id), title)
+		f.heading(level+1+i, []string{"vl-group", "vl-group vl-inner"}[min(i, 1)], f.unique(id), title)
 	}
 }
 

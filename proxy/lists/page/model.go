@@ -33,6 +33,8 @@ type Site struct{ Title, Logo, URL string }
 type List struct {
 	Head
 	Heading int // level of the title in a fragment, 1 to 6; 0 means 2
+	// Untitled leaves the title out of a fragment, and out of sight in a page for an iframe: the page around has one.
+	Untitled bool
 	// Reset is the address of the list without search and filters. It is empty if there is nothing to reset.
 	Reset string
 

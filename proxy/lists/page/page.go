@@ -126,7 +126,7 @@ func Page(l *List) []byte {
 		}
 	}
 	d.Filters = append(d.Filters, l.Excluded...)
-	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, false))
+	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, true))
 	return d.render("list")
 }
 

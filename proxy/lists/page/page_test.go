@@ -167,16 +167,35 @@ func TestRepeatedRecord(t *testing.T) {
 }
 
 func TestHeadings(t *testing.T) {
-	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6", 6: "h6 h6 h6", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
+	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6", 6: "h6 h6+7 h6+7", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
 		l := plainList()
 		l.Heading = heading
 		var got []string
-		for _, m := range regexp.MustCompile(`<(h\d)`).FindAllSubmatch(page.Fragment(l), -1) {
-			got = append(got, string(m[1]))
+		for _, m := range regexp.MustCompile(`<(h\d)(?: aria-level="(\d)")?`).FindAllSubmatch(page.Fragment(l), -1) {
+			got = append(got, strings.TrimSuffix(string(m[1])+"+"+string(m[2]), "+"))
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("h=%d: %v, want %s", heading, got, want)
 		}
+	}
+}
+
+// TestUntitled: without its heading a list is labelled still. Groups stay below the level of the heading.
+func TestUntitled(t *testing.T) {
+	l := plainList()
+	l.Heading, l.Untitled = 3, true
+	l.Items[0].Groups = append(l.Items[0].Groups, page.Group{By: "type", Value: "article", Label: "Articles"})
+	got := string(page.Fragment(l))
+	if strings.Contains(got, "vl-title") || strings.Contains(got, "aria-labelledby") || !strings.Contains(got, ` aria-label="`+html.EscapeString(l.Title)+`"`) || !strings.Contains(got, "<h4 ") || !strings.Contains(got, "<h5 ") {
+		t.Error(got)
+	}
+	const unseen = ` class="vl-unseen" dir="auto">`
+	if got := string(page.Page(l)); strings.Contains(got, unseen) || strings.Contains(got, "aria-label=\""+html.EscapeString(l.Title)) {
+		t.Error("our page hides its title")
+	}
+	l.Embed = true
+	if got := string(page.Page(l)); !strings.Contains(got, unseen) {
+		t.Error("a page for an iframe shows its title")
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 	Style   = "style"
 	Show    = "show" // parts of entries beside the citation
 	Heading = "h"
+	Title   = "title"  // 0 leaves the heading of the list out of HTML for other pages
 	JSONLD  = "jsonld" // 0 leaves the data block out of HTML
 	LaTeX   = "latex"
 	Embed   = "embed" // 1 leaves out of a page what is around its list
@@ -129,6 +130,7 @@ var rows = []parameter{
 	{name: Style, check: oneOf("web", "print"), look: true},
 	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"), many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
+	{name: Title, check: oneOf("0", "1"), usual: "1", look: true},
 	{name: JSONLD, check: oneOf("0", "1"), usual: "1", look: true},
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Embed, check: oneOf("0", "1"), usual: "0", look: true},
