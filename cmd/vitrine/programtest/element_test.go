@@ -85,7 +85,7 @@ func TestPageElement(t *testing.T) {
 	t.Parallel()
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
-		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "same": elementsOfOneList, "copies": elementCopies,
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "language": elementLanguage, "same": elementsOfOneList, "copies": elementCopies,
 		"themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
@@ -114,6 +114,19 @@ func elementNames(t *testing.T, chrome context.Context, data string) {
 		v.do(chromedp.SendKeys(chromedp.CSS(".vl-unfold input"), " "))
 		v.await(shown + ` === "` + want + `"`)
 	}
+	v.wantNoComplaint()
+}
+
+// elementLanguage: what src and the element say of the language counts before what the page says. Without its heading
+// the list has a name still.
+func elementLanguage(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	const list = `<vitrine-list limit="1" search facets="type" src="DATA/lists/activities`
+	v.open(website(t, data, list+`?lang=de" untitled></vitrine-list>`+list+`?lang=de" lang="en"></vitrine-list>`+list+`"></vitrine-list>`))
+	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
+	v.want(`Array.from(document.querySelectorAll(".vl-list, .vl-tools, .vl-facets"), (e) => e.lang).join()`, "de,de,de,en,en,en,en,en,en")
+	v.want(`Array.from(document.querySelectorAll(".vl-search span"), (e) => e.textContent).join()`, "Liste durchsuchen,Search the list,Search the list")
+	v.want(`document.querySelector(".vl-list").ariaLabel + document.querySelectorAll(".vl-title").length`, "Aktivitäten2")
 	v.wantNoComplaint()
 }
 

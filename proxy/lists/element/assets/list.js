@@ -73,7 +73,7 @@ async function load(url, signal, cache) {
 let typing; // the element whose search is the last entry of the history: its next search replaces it
 
 class VitrineList extends HTMLElement {
-  static observedAttributes = ["src", "facets", "lang", "citation-style", "show", "search", "copy", "exports", ...filters, ...looks];
+  static observedAttributes = ["src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "exports", ...filters, ...looks];
 
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
   #connection; // AbortController of what ends when the element leaves the page
@@ -114,7 +114,11 @@ class VitrineList extends HTMLElement {
     this.#plan();
   }
 
-  get #lang() { return /^de\b/i.test(this.closest("[lang]")?.lang || navigator.language) ? "de" : "en"; }
+  get #lang() {
+    const asked = this.lang || /[?&]lang=(\w+)/.exec(this.getAttribute("src"))?.[1];
+    return /^de\b/i.test(asked || this.closest("[lang]")?.lang || navigator.language) ? "de" : "en";
+  }
+
   get #texts() { return texts[this.#lang]; }
 
   // #build puts the parts around what is there. A copy of an element has them already.
@@ -197,7 +201,7 @@ class VitrineList extends HTMLElement {
     this.#main.setAttribute("aria-busy", "true");
     try {
       this.#dress();
-      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), show: this.getAttribute("show")?.match(/[^\s,]+/g)?.join(), jsonld: "0" });
+      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), title: this.hasAttribute("untitled") && "0", show: this.getAttribute("show")?.match(/[^\s,]+/g)?.join(), jsonld: "0" });
       const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
       const known = !counted || counted === this.#counts.url && cache !== "no-cache";
       const counts = known ? this.#counts
@@ -224,6 +228,7 @@ class VitrineList extends HTMLElement {
   // #dress makes the search box and the exports, anew only where they differ: one may be in use.
   #dress() {
     const t = this.#texts;
+    for (const part of [this.#tools, this.#chips, this.#status]) part.lang = this.#lang;
     const wanted = [t.search, this.hasAttribute("search"), this.hasAttribute("exports")];
     if (this.#tools.dataset.has !== String(wanted)) {
       const links = Object.keys(formats).map((name) => make("li", {}, make("a", { href: "" }, name)));
