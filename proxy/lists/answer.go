@@ -138,7 +138,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		List: page.List{
 			Head:    head,
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
-			Count:   a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
+			Count: a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.Words), Group: a.query.FormValue(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
 		},
 		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
