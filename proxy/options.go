@@ -92,7 +92,7 @@ type AdminOptions struct {
 // ListsChange is a change of the lists to compare. Empty fields change nothing.
 type ListsChange struct {
 	Public       string // lists.public
-	List, Filter string // the filter of a named list, which may be new
+	List, Filter string // the filter of a named list
 	File         []byte // content of a configuration file, whose lists count
 	FileName     string // its name in mistakes
 }

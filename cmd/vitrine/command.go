@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"vitrine/proxy/lists/params"
 	"vitrine/rules/access"
 	"vitrine/rules/similar"
 )
@@ -34,6 +35,23 @@ var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, 
 func newCommand(name string) *cobra.Command {
 	h := helpTexts()[name]
 	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
+}
+
+// groupCommand returns the command with a name whose work the given commands do.
+func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
+	group := newCommand(name)
+	group.AddCommand(commands...)
+	group.Args, group.RunE = cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range commands {
+			names = append(names, c.Name())
+		}
+		return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), params.DidYouMean(args[0], names))
+	}
+	return group
 }
 
 // suggestFlag adds the nearest flag of a command to the error for an unknown one.

@@ -76,7 +76,8 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 type settings struct {
 	configs.Config
 	labels label.Sets
-	member []string // the roles of every user with a session
+	member []string       // the roles of every user with a session
+	stored configs.Stored // what Config has from the database
 }
 
 // settings returns the current settings. It fails if the database cannot be read, because the configuration alone could
@@ -89,7 +90,8 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 			return settings{}, err
 		}
 		rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
-		s = settings{Config: i.with(stored), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}}
+		own := i.storedOf(stored)
+		s = settings{Config: i.config.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
 	}
 	l := i.lists.Load()
 	s.Lists, s.Site, s.labels = l.Lists, l.site, s.labels.With(i.ownNames)
@@ -109,7 +111,7 @@ func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	r := &osirisdb.Rendering{Rules: i.rules, Hidden: i.hidden}
 	cfg := i.config
 	if i.database != nil {
-		cfg = i.with(stored)
+		cfg = i.config.With(i.storedOf(stored))
 		r.Rules, r.Faults = i.rulesOf(stored)
 	}
 	r.Options = render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}
@@ -135,17 +137,17 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
 }
 
-// with returns the configuration with the settings in the database, where it says nothing itself.
-func (i *institute) with(stored osiris.Settings) configs.Config {
+// storedOf returns the settings in the database that count where the configuration says nothing.
+func (i *institute) storedOf(stored osiris.Settings) configs.Stored {
 	roles := make(map[string][]string, len(stored.Roles))
 	for role, rights := range stored.Roles {
 		roles[role] = named[string](rights)
 	}
-	return i.config.With(configs.Stored{
+	return configs.Stored{
 		StartYear: stored.StartYear, Language: stored.Language, Portfolio: stored.Portfolio,
 		APIKey: secretOf(stored.APIKey, i.sealed), PortfolioKey: secretOf(stored.PortfolioKey, i.sealed),
 		Roles: roles, Types: stored.Visible,
-	})
+	}
 }
 
 // secretOf returns a stored key. If it is unreadable, it returns sealed, which no caller can guess.

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/proxy"
 	"vitrine/rules/ejson"
 	"vitrine/rules/mark"
 )
@@ -80,6 +84,59 @@ func TestTitles(t *testing.T) {
 		l := listOptions(configs.Config{Lists: configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: map[string]string{"en": given[0], "de": given[1]}}}}}, nil).Named[0]
 		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
 			t.Errorf("%v: got %q, want %q", given, got, want)
+		}
+	}
+}
+
+// TestListsDiff: a configuration file is compared with all that decides what lists show, and what the rows cannot decide
+// is named.
+func TestListsDiff(t *testing.T) {
+	t.Parallel()
+	cfg := configs.Default()
+	cfg.Lists.Named = map[string]*configs.NamedList{"papers": {View: "activities", Select: "type=publication"}}
+	r := runConfigured(t, cfg, func(r *running) {
+		poster := append(activity("a2", "Second"), bson.E{Key: "quality", Value: "low"})
+		poster[1].Value = "poster"
+		hidden := append(activity("a3", "Third"), bson.E{Key: "hide", Value: true})
+		r.put("activities", activity("a1", "First"), poster, hidden)
+	})
+	if public := r.public(); public != "a1 a2" {
+		t.Fatalf("public: %s", public)
+	}
+	const keep = "lists: {named: {papers: {select: 'type=publication'}}}\n"
+	for _, tt := range []struct {
+		name   string
+		change proxy.ListsChange
+		want   string
+	}{
+		{"nothing", proxy.ListsChange{File: []byte(keep)}, "activities 2 2, papers 1 1"},
+		{"types of activities", proxy.ListsChange{File: []byte(keep + "access: {types: {poster: [admin]}}")}, "activities 2 1 hidden by type: 1, papers 1 1"},
+		{"a selection", proxy.ListsChange{File: []byte("lists: {named: {papers: {select: 'type=poster'}}}")}, "activities 2 2, papers 1 1 hidden by type: 1 shown by type: 1"},
+		{"no lists", proxy.ListsChange{File: []byte("lists: {enabled: false}")}, "activities 2 0 hidden by lists.enabled: lists are disabled: 2, papers 1 0 hidden by lists.enabled: lists are disabled: 1"},
+		{"hidden fields", proxy.ListsChange{File: []byte(keep + "access: {hidden_fields: [doi]}")}, "activities 2 2 not judged: access.hidden_fields, papers 1 1 not judged: access.hidden_fields"},
+		{"more records", proxy.ListsChange{Public: "{}", File: []byte(keep)}, "activities 2 3 shown by hide: 1, papers 1 1 not judged: select, on records that are not public yet"},
+		{"a misspelt list", proxy.ListsChange{List: "paper"}, "lists.named has no list \"paper\", did you mean papers?"},
+	} {
+		all, err := r.program.listsDiff(t.Context(), tt.change)
+		var got []string
+		for _, d := range all {
+			if d.List != "activities" && d.List != "papers" {
+				continue
+			}
+			line := fmt.Sprint(d.List, " ", d.Before, " ", d.After)
+			for field, n := range d.Hidden.Fields {
+				line += fmt.Sprint(" hidden by ", field, ": ", n)
+			}
+			for field, n := range d.Shown.Fields {
+				line += fmt.Sprint(" shown by ", field, ": ", n)
+			}
+			if len(d.NotJudged) > 0 {
+				line += " not judged: " + strings.Join(d.NotJudged, ", ")
+			}
+			got = append(got, line)
+		}
+		if text := strings.Join(got, ", "); text != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v\n got %s\nwant %s", tt.name, err, text, tt.want)
 		}
 	}
 }

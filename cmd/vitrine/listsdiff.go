@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,15 +19,9 @@ import (
 	"vitrine/configs"
 	"vitrine/proxy"
 	proxylists "vitrine/proxy/lists"
+	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 )
-
-// listsCommand has the commands about public lists.
-func listsCommand() *cobra.Command {
-	cmd := newCommand("lists")
-	cmd.AddCommand(listsDiffCommand())
-	return cmd
-}
 
 // listsDiffCommand compares the lists with those after a change.
 func listsDiffCommand() *cobra.Command {
@@ -93,6 +88,11 @@ func servedListsDiff(ctx context.Context, cfg configs.Config, c proxy.ListsChang
 	return answer.Data, nil
 }
 
+// snapshots has the snapshots of views by name.
+type snapshots interface {
+	Snapshot(name string) (*view.Snapshot, error)
+}
+
 // viewLoader loads snapshots of views by name.
 type viewLoader func(name string) (*view.Snapshot, error)
 
@@ -108,58 +108,58 @@ func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxyli
 }
 
 // listsDiff compares the lists of settings, on some views, with those after a change. Sources are those of the settings.
-func (i *institute) listsDiff(ctx context.Context, s settings, views interface {
-	Snapshot(name string) (*view.Snapshot, error)
-}, sources configs.Sources, c proxy.ListsChange) ([]proxylists.Difference, error) {
+func (i *institute) listsDiff(ctx context.Context, s settings, views snapshots, sources configs.Sources, c proxy.ListsChange) ([]proxylists.Difference, error) {
 	if !s.Lists.Enabled {
-		return nil, rules.Wrongf("", "", "lists.enabled is false: there are no lists to compare")
+		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
 	}
-	next, err := changed(s.Config, sources, c)
-	shared := proxylists.Shared{Views: views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: time.Now}
-	was, lists, failed := compiled(s.Config, i, shared)
+	next, unjudged, err := s.changed(sources, c)
+	was, lists, failed := s.compiled(i, views)
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
-	will, after, err := compiled(next, i, shared)
+	will, after, err := next.compiled(i, views)
 	if err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
-	return lists.Diff(ctx, after, was.public, will.public)
+	return lists.Diff(ctx, after, was.public, will.public, unjudged)
 }
 
-// compiled returns the lists of a configuration and the rule by which their records are public.
-func compiled(cfg configs.Config, i *institute, shared proxylists.Shared) (*lists, *proxylists.Lists, error) {
-	rule, err := newLists(cfg)
+// compiled returns the lists of settings and the rule by which their records are public.
+func (s settings) compiled(i *institute, views snapshots) (*lists, *proxylists.Lists, error) {
+	rule, err := newLists(s.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := proxylists.New(listOptions(cfg, i.cite), shared)
+	now := func() time.Time { return time.Now().In(i.zone) }
+	all, err := proxylists.New(listOptions(s.Config, i.cite), proxylists.Shared{Views: views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
 	return rule, all, err
 }
 
-// changed returns a configuration with changed lists.
-func changed(cfg configs.Config, sources configs.Sources, c proxy.ListsChange) (configs.Config, error) {
+// changed returns changed settings, and the names of changed settings that count only once views are built by them.
+func (s settings) changed(sources configs.Sources, c proxy.ListsChange) (_ settings, unjudged []string, err error) {
 	if c.File != nil {
 		sources.Text, sources.TextName = c.File, c.FileName
 		next, err := configs.Load(sources)
 		if err != nil {
-			return cfg, err
+			return s, nil, err
 		}
-		cfg.Lists = next.Lists
+		next = next.With(s.stored)
+		unjudged = slices.DeleteFunc(s.Changed(next), func(path string) bool {
+			return !slices.Contains([]string{"preset", "timezone", "access.anonymous", "access.hidden_fields", "catalog.topics_path", "rules.file", "rules.cite_file"}, path)
+		})
+		s.Lists, s.Access.Types = next.Lists, next.Access.Types
 	}
-	cfg.Lists.Public = cmp.Or(c.Public, cfg.Lists.Public)
+	s.Lists.Public = cmp.Or(c.Public, s.Lists.Public)
 	if c.List == "" {
-		return cfg, nil
+		return s, unjudged, nil
 	}
-	one := configs.NamedList{View: rules.ViewActivities}
-	if before := cfg.Lists.Named[c.List]; before != nil {
-		one = *before
+	before := s.Lists.Named[c.List]
+	if before == nil {
+		near := params.DidYouMean(c.List, slices.Sorted(maps.Keys(s.Lists.Named)))
+		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List, cmp.Or(near, "; a configuration file may add one"))
 	}
-	one.Filter = c.Filter
-	cfg.Lists.Named = maps.Clone(cfg.Lists.Named)
-	if cfg.Lists.Named == nil {
-		cfg.Lists.Named = map[string]*configs.NamedList{}
-	}
-	cfg.Lists.Named[c.List] = &one
-	return cfg, nil
+	one := *before
+	one.Filter, s.Lists.Named = c.Filter, maps.Clone(s.Lists.Named)
+	s.Lists.Named[c.List] = &one
+	return s, unjudged, nil
 }

@@ -64,7 +64,7 @@ func rootCommand() *cobra.Command {
 		statusCommand(),
 		checkCommand(),
 		queryCommand(),
-		listsCommand(),
+		groupCommand("lists", listsDiffCommand()),
 		tokenCommand(),
 		configCommand(),
 		benchCommand(),

@@ -12,6 +12,8 @@ func TestSuggestions(t *testing.T) {
 		"serv":                     "serve",
 		"serve --stroe x":          "unknown flag: --stroe, did you mean --store?",
 		"lists diff --publik {}":   "did you mean --public?",
+		"lists dif {}":             "did you mean diff?",
+		"lists quitedifferently":   "unknown command \"quitedifferently\" for \"vitrine lists\"\n",
 		"serve --quitedifferently": "unknown flag: --quitedifferently\n",
 	} {
 		var out, errs bytes.Buffer

@@ -23,8 +23,11 @@ type Difference struct {
 	After  int     `json:"after"`
 	Hidden Changes `json:"hidden"`
 	Shown  Changes `json:"shown"`
+	// NotJudged names what the change may change beyond this, which only the views show that are built by it.
+	NotJudged []string `json:"not_judged,omitempty"`
 
 	was, will *filter.Filter // the list's own conditions; nil if there is no such list
+	selects   bool           // will compares marks, which records that are not public do not have
 }
 
 // Changes are the records that a change hides or shows.
@@ -44,16 +47,15 @@ type Example struct {
 const mostExamples = 5
 
 // Diff compares the lists with others, next, and reads the rows of all views for it. was and will are the rules by
-// which records are public before and after the change.
-func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter) (all []Difference, err error) {
-	visible := filter.All()
-	if l.shared.Access != nil {
-		if visible, err = (query.Reader{Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), ""); err != nil {
-			return nil, err
-		}
+// which records are public before and after the change. unjudged is for NotJudged.
+func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter, unjudged []string) (all []Difference, err error) {
+	was, err = l.seen(was)
+	will, failed := next.seen(will)
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
 	}
 	for _, view := range views {
-		lists := []Difference{{List: view, was: filter.All(), will: filter.All()}}
+		lists := []Difference{{List: view, was: filter.All(), will: filter.All(), NotJudged: unjudged}}
 		for i, side := range []*Lists{l, next} {
 			for _, one := range side.lists[:len(side.o.Named)] {
 				if one.def.View != view {
@@ -61,12 +63,14 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter)
 				}
 				at := slices.IndexFunc(lists, func(d Difference) bool { return d.List == one.def.Slug })
 				if at < 0 {
-					at, lists = len(lists), append(lists, Difference{List: one.def.Slug})
+					at, lists = len(lists), append(lists, Difference{List: one.def.Slug, NotJudged: unjudged})
 				}
-				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = one.rows.Where
+				one.rows.Year = l.shared.Now().Year()
+				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = one.rows.Own()
+				lists[at].selects = i == 1 && len(one.rows.Fixed) > 0
 			}
 		}
-		if err := l.compare(ctx, view, lists, was, will, visible); err != nil {
+		if err := l.compare(ctx, view, lists, was, will, next.o.Enabled); err != nil {
 			return nil, err
 		}
 		all = append(all, lists...)
@@ -74,8 +78,17 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter)
 	return all, nil
 }
 
+// seen returns a rule joined with the condition on what callers without a session may see.
+func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
+	if l.shared.Access == nil {
+		return rule, nil
+	}
+	visible, err := (query.Reader{Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), "")
+	return filter.And(rule, visible), err
+}
+
 // compare counts the rows of a view in its lists before and after the change.
-func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will, visible *filter.Filter) error {
+func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will *filter.Filter, enabled bool) error {
 	snap, err := l.shared.Views.Snapshot(view)
 	if err != nil {
 		return err
@@ -89,19 +102,19 @@ func (l *Lists) compare(ctx context.Context, view string, lists []Difference, wa
 			return err
 		}
 		row := e.Doc()
-		before, after := holds(l.public, row), holds(visible, row)
-		if public, err := mark.IsPublic(view, row, will); err != nil || !public {
-			after = false
-		}
+		before := holds(l.public, row)
+		after, _ := mark.IsPublic(view, row, will) // false if the rule cannot decide
 		for i := range lists {
 			lists[i].count(before, after, row, func(shown bool) Example {
 				it := &item{}
 				l.o.Cite.View(view).Read(row, &it.Item)
-				rule, own := will, lists[i].will
+				field := "lists.enabled: lists are disabled"
 				if shown {
-					rule, own = was, lists[i].was
+					field = deciding(view, row, was, lists[i].was)
+				} else if enabled {
+					field = deciding(view, row, will, lists[i].will)
 				}
-				return Example{ID: it.ID, Title: it.title(), Field: deciding(view, row, rule, own)}
+				return Example{ID: it.ID, Title: it.title(), Field: field}
 			})
 		}
 	}
@@ -119,6 +132,9 @@ func holds(f *filter.Filter, row bson.Raw) bool {
 
 // count counts a row that is public before and after the change, or not.
 func (d *Difference) count(before, after bool, row bson.Raw, example func(shown bool) Example) {
+	if d.selects && after && mark.Of(row) == nil {
+		d.selects, d.NotJudged = false, append(slices.Clip(d.NotJudged), "select, on records that are not public yet")
+	}
 	before, after = before && holds(d.was, row), after && holds(d.will, row)
 	if before {
 		d.Before++
@@ -153,8 +169,11 @@ func deciding(view string, row bson.Raw, rule, own *filter.Filter) string {
 	if public, _ := mark.IsPublic(view, row, filter.All()); !public { // by what holds whatever the rule is
 		fields = append(fields, map[string]string{rules.ViewProjects: "public", rules.ViewPersons: "hide"}[view])
 	}
+	for i, field := range fields {
+		fields[i] = strings.TrimPrefix(field, mark.Field+".")
+	}
 	slices.Sort(fields)
-	return cmp.Or(strings.Join(slices.Compact(fields), ", "), "type, or not built yet")
+	return cmp.Or(strings.Join(slices.Compact(fields), ", "), "not built yet")
 }
 
 // refusing returns the paths of the conditions that a row does not satisfy.

@@ -43,12 +43,8 @@ type Matches struct {
 
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
-	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
-	if q.Kind != "" {
-		m.always = filter.And(m.always, m.among(q.Query.With(q.Kind, q.ID), q.Kind))
-	}
+	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Own()), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
 	for _, name := range params.Selectors() {
-		m.always = filter.And(m.always, m.among(q.Fixed, name))
 		if chosen := m.among(q.Query, name); chosen != nil {
 			m.chosen[name] = chosen
 		}
@@ -57,6 +53,18 @@ func (q Question) On(snap *view.Snapshot) *Matches {
 		m.chosen[params.Words] = filter.OneOf(mark.DOI, doi)
 	}
 	return m
+}
+
+// Own returns the filter for the rows of the list, whether or not lists show them.
+func (q Question) Own() *filter.Filter {
+	own := q.Where
+	if q.Kind != "" {
+		own = filter.And(own, q.among(q.Query.With(q.Kind, q.ID), q.Kind))
+	}
+	for _, name := range params.Selectors() {
+		own = filter.And(own, q.among(q.Fixed, name))
+	}
+	return own
 }
 
 // pathOf returns the path in marks that a filter of a query compares.
@@ -68,22 +76,22 @@ func pathOf(q params.Query, name string) string {
 }
 
 // among returns a filter for the rows that a selector of a query selects, or nil if the query does not have it.
-func (m *Matches) among(q params.Query, name string) *filter.Filter {
-	values := q[name]
+func (q Question) among(given params.Query, name string) *filter.Filter {
+	values := given[name]
 	not, excludes := strings.CutPrefix(name, params.Not(""))
 	switch {
 	case len(values) == 0 || name == params.Deep:
 		return nil
 	case excludes:
-		return filter.Not(m.among(q.With(not, values...), not))
+		return filter.Not(q.among(given.With(not, values...), not))
 	case name == params.Year:
-		return m.years(values)
+		return q.years(values)
 	case name == params.IDs:
 		return IDs(values...)
 	case name == params.Exclude:
 		return filter.Not(IDs(values...))
 	}
-	one := oneOf(pathOf(q, name), values)
+	one := oneOf(pathOf(given, name), values)
 	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
 		return one
 	}
@@ -100,14 +108,14 @@ func oneOf(path string, texts []string) *filter.Filter {
 }
 
 // years returns a filter for the rows of years and ranges of years.
-func (m *Matches) years(values []string) *filter.Filter {
+func (q Question) years(values []string) *filter.Filter {
 	var ranges []*filter.Filter
 	for _, value := range values {
 		if value == params.Missing {
 			ranges = append(ranges, without(params.Year))
 			continue
 		}
-		from, to, _ := params.Years(params.Calendar(value, m.Year)) // Parse has checked the value
+		from, to, _ := params.Years(params.Calendar(value, q.Year)) // Parse has checked the value
 		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)), filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
 	return filter.Or(ranges...)
