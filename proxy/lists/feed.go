@@ -67,16 +67,16 @@ func newest(template string) func(*document) (*response.Body, error) {
 }
 
 // times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
-// publication of the view are ignored.
+// publication of the view are ignored. Its zone is the one in which days begin.
 func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
 	if at := mark.EnteredOf(row); at != 0 {
 		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
-	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC); it.Date.Year < 1000 || created.After(published) {
+	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, published.Location()).UTC(); it.Date.Year < 1000 || created.After(published) {
 		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
 	}
 	text := display.Text(row.Lookup("updated"))
-	updated, _ = time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
-	if updated.After(published) || updated.Before(created) {
+	updated, _ = time.ParseInLocation(time.DateOnly, text[:min(len(text), len(time.DateOnly))], published.Location())
+	if updated = updated.UTC(); updated.After(published) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -88,7 +89,8 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// TestSitemapDays: the sitemap has the day of the last change of each item, and for a list the last one of its items.
+// TestSitemapDays: the sitemap has the day of the last change of each item in the zone of the site, and for a list, and the
+// pages about all lists, the last one of their items.
 func TestSitemapDays(t *testing.T) {
 	days := func(doc bson.Raw, updated string) bson.Raw {
 		for name, value := range map[string]string{"updated": updated, "created": "2020-01-02"} {
@@ -99,18 +101,24 @@ func TestSitemapDays(t *testing.T) {
 		}
 		return doc
 	}
-	newest := append(article("newest", "Xyzzy"), bson.E{Key: "units", Value: bson.A{"MOTH"}})
-	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.Date(2024, 5, 5, 23, 30, 0, 0, time.UTC) // the next day in Berlin
+	newest := append(article("newest", "Xyzzy"), bson.E{Key: "units", Value: bson.A{"MOTH"}}, bson.E{Key: "created", Value: late})
+	o := proxytest.ListOptions(t)
+	o.Zone = berlin
+	o.Lists.Named = []lists.Definition{{Slug: "moths", View: rules.ViewActivities, Filter: `{"units": "MOTH"}`}, {Slug: "old", View: rules.ViewActivities, Filter: `{"title": {"$ne": "Xyzzy"}}`}}
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != rules.ViewActivities {
 			return docs
 		}
 		for i := range docs {
 			docs[i] = days(docs[i], "2021-03-04")
 		}
-		all := withActivities(t, newest)(collection, docs)
-		all[len(docs)] = days(all[len(docs)], "2024-05-06 07:00:00")
-		return all
-	})
+		return withActivities(t, newest)(collection, docs)
+	}), o, proxytest.ListViews(t), 0)
 	var sitemap struct {
 		URLs []struct {
 			Loc     string `xml:"loc"`
@@ -124,17 +132,15 @@ func TestSitemapDays(t *testing.T) {
 	for _, u := range sitemap.URLs {
 		path, want := strings.TrimPrefix(u.Loc, "https://data.example"), "2021-03-04"
 		switch path {
-		case "/items/newest", "/lists/unit/MOTH", "/lists/activities":
+		case "/items/newest", "/lists/unit/MOTH", "/lists/activities", "/lists/moths", "/", "/lists":
 			want = "2024-05-06"
-		case "/", "/lists":
-			want = ""
 		}
 		if (strings.HasPrefix(path, "/lists/") || want != "2021-03-04") && u.Lastmod != want && path != "/lists/projects" && path != "/lists/events" {
 			t.Errorf("%s changed on %q, want %q", path, u.Lastmod, want)
 		}
 		counts[u.Lastmod]++
 	}
-	if counts["2024-05-06"] != 3 || counts["2021-03-04"] < 500 {
+	if counts["2024-05-06"] != 6 || counts["2021-03-04"] < 500 {
 		t.Errorf("days %v", counts)
 	}
 }

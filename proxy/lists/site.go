@@ -25,6 +25,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/filter"
 	"vitrine/rules/fold"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
@@ -203,19 +204,22 @@ type place struct {
 	changed time.Time
 }
 
-// places returns all pages. A list of a view, or about a subject, changed when the last of its records did.
+// places returns all pages. A list changed when the last of its records did, and the pages about all lists when the last
+// of all did.
 func (l *Lists) places(ctx context.Context, base string) (all []place, err error) {
 	sections, err := l.sections(ctx, base, l.shared.Language, nil)
 	if err != nil {
 		return nil, err
 	}
 	changed, items := map[[2]string]time.Time{}, []place{} // changed is by the kind of a subject and its id
-	for _, view := range views[:3] {
-		snap, err := l.shared.Views.Snapshot(view)
+	zone := l.shared.Now().Location()
+	for i, one := range l.lists {
+		snap, err := l.shared.Views.Snapshot(one.def.View)
 		if err != nil {
 			return nil, err
 		}
-		shown, err := snap.Select(ctx, l.public)
+		one.rows.Year = l.shared.Now().Year()
+		shown, err := snap.Select(ctx, filter.And(l.public, one.rows.Own()))
 		if err != nil {
 			return nil, err
 		}
@@ -223,13 +227,13 @@ func (l *Lists) places(ctx context.Context, base string) (all []place, err error
 			if err != nil {
 				return nil, err
 			}
-			created, at := times(&item{}, row.Doc(), snap.Meta().Published.UTC())
+			created, at := times(&item{}, row.Doc(), snap.Meta().Published.In(zone))
 			if at.IsZero() && created.Unix() > 0 {
 				at = created
 			}
-			about := [][2]string{{"", base + "/lists/" + view}}
+			about, whole := [][2]string{{}, {"", base + one.path}}, i >= len(l.o.Named)
 			for _, s := range subjects {
-				if view != rules.ViewActivities {
+				if !whole || one.def.View != rules.ViewActivities {
 					break // the lists about subjects have activities alone
 				}
 				for one := range mark.Entries(mark.Of(row.Doc()), s.name+"s") {
@@ -241,15 +245,15 @@ func (l *Lists) places(ctx context.Context, base string) (all []place, err error
 					changed[list] = at
 				}
 			}
-			if own := (Links{Base: base}).ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
-				items = append(items, place{own, at})
+			if own := (Links{Base: base}).ItemPage(selection.IDText(row.Doc())); whole && !strings.HasSuffix(own, "/") {
+				items = append(items, place{own, at.In(zone)})
 			}
 		}
 	}
-	all = []place{{address: base + "/"}, {address: base + "/lists"}}
+	all = []place{{base + "/", changed[[2]string{}].In(zone)}, {base + "/lists", changed[[2]string{}].In(zone)}}
 	for _, s := range sections {
 		for _, e := range s.Lists {
-			all = append(all, place{e.Href, changed[[2]string{s.Kind, cmp.Or(e.ID, e.Href)}]})
+			all = append(all, place{e.Href, changed[[2]string{s.Kind, cmp.Or(e.ID, e.Href)}].In(zone)})
 		}
 	}
 	return append(all, items...), nil
