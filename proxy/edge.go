@@ -19,10 +19,10 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/proxy/listener"
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/similar"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -103,10 +103,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return nil
 	}
-	p := classify(err)
+	p, path := classify(err), c.Path()
 	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
-		if near := similar.Nearest(c.Path(), s.paths, 4); near != "" {
+		if near := s.nearest(path); near != "" {
 			p.msg += " Did you mean " + near + "?"
+			path = near
 		}
 	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
@@ -131,12 +132,18 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil || !readsPage(c) {
+	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil || !readsPage(c, path) {
 		return err
 	}
+	l := s.settingsOf(c).lists
+	lang := c.Query(params.Lang)
+	if !slices.Contains(l.Languages(), lang) {
+		lang = c.AcceptsLanguages(l.Languages()...)
+	}
+	c.Append(fiber.HeaderVary, fiber.HeaderAccept, fiber.HeaderAcceptLanguage)
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
-	c.Set(fiber.HeaderContentSecurityPolicy, s.settingsOf(c).lists.Policy())
-	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
+	c.Set(fiber.HeaderContentSecurityPolicy, l.Policy())
+	return c.Send(l.Failure(lang, p.status, p.msg))
 }
 
 // setHeaders sets the headers of every response, including errors: nosniff and the request id. It uses the client's id

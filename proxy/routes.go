@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/openapi"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
+	"vitrine/rules/similar"
 )
 
 // routes installs the routes of the public listener. Fiber adds HEAD to every GET, 404 for other paths and 405 with
@@ -41,11 +42,29 @@ func (s *Server) routes(first *settings) {
 		s.app.Get(path, s.answer(path))
 	}
 	for _, r := range s.app.GetRoutes(true) {
-		if r.Method == fiber.MethodGet && len(r.Params) == 0 {
-			s.paths = append(s.paths, r.Path)
+		if path, _, _ := strings.Cut(r.Path, ":"); r.Method == fiber.MethodGet && !slices.Contains(s.paths, path) {
+			s.paths = append(s.paths, path)
 		}
 	}
 }
+
+// nearest returns the known path that is nearest to an unknown one, or "". The rest of the path counts as the parameters
+// of a path that has some.
+func (s *Server) nearest(path string) string {
+	var known []string
+	for _, p := range s.paths {
+		if parts := strings.SplitAfterN(path, "/", strings.Count(p, "/")+1); strings.HasSuffix(p, "/") && len(parts) > strings.Count(p, "/") {
+			p += parts[len(parts)-1]
+		}
+		if p != path && len(path) < mostNear {
+			known = append(known, p)
+		}
+	}
+	return strings.Clone(similar.Nearest(path, known, 4))
+}
+
+// mostNear bounds the paths for which Server.nearest looks, because that takes the square of their length.
+const mostNear = 500
 
 // plainPath decodes characters in a path that need no escape: the path stays the same (RFC 3986: 6.2.2.2).
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {

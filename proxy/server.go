@@ -41,7 +41,7 @@ type Server struct {
 	draining atomic.Bool
 	close    sync.Once
 	app      *fiber.App
-	paths    []string // the paths of app, without those that have parameters
+	paths    []string // the paths of app; of those that have parameters, what is before the first
 	admin    *fiber.App
 }
 

@@ -87,7 +87,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 		}
 	}
 	if row == nil {
-		return cmp.Or(err, notFound("No public record knows "+markup.PathSegment(a.rows.ID)+"."))
+		return cmp.Or(err, notFound("No public record knows "+markup.PathSegment(a.rows.ID)+cmp.Or(a.near(ctx), ".")))
 	}
 	one := selection.Known(mark.Of(row), a.about.name, a.rows.ID)
 	if id := raw.StringField(one, "id"); id != "" {
@@ -95,6 +95,23 @@ func (a *answer) name(ctx context.Context) (err error) {
 	}
 	a.title = cmp.Or(selection.NameOf(one, lang), a.rows.ID)
 	return nil
+}
+
+// near suggests the subject whose id is nearest to an unknown one, if the rows are in memory.
+func (a *answer) near(ctx context.Context) string {
+	if _, resident := a.snap.Resident(); !resident {
+		return ""
+	}
+	all := a.lists.newListing(a.def)
+	known, err := all.rows.On(a.snap).Names(ctx, a.about.name)
+	var ids []string
+	for _, one := range known {
+		ids = append(ids, one.Value)
+	}
+	if err != nil {
+		return "" // a suggestion is not worth another error
+	}
+	return params.DidYouMean(a.rows.ID, ids)
 }
 
 // document is the model for the formats of pages: a list, or an item as a list of one. The parts that only HTML has are

@@ -13,24 +13,46 @@ import (
 func TestNearestPath(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for target, want := range map[string]string{
-		"/api/activites":                "There is nothing at this path. Did you mean /api/activities?",
-		"/api/activity?limit=1":         "There is nothing at this path. Did you mean /api/activities?",
-		"/API/Persons":                  "There is nothing at this path.",
-		"/api/HTML":                     "There is nothing at this path. Did you mean /api/html?",
-		"/api/search/person":            "There is nothing at this path. Did you mean /api/search/persons?",
-		"/portfolio/spectra":            "There is nothing at this path. Did you mean /portfolio/spectrum?",
-		"/openapi.yaml":                 "There is nothing at this path.",
-		"/wp-login.php":                 "There is nothing at this path.",
-		"/" + strings.Repeat("a", 9000): "There is nothing at this path.",
-		"/lists/activites":              "There is no list of this name. /lists has all, did you mean activities?",
-		"/lists/activites.json":         "There is no list of this name. /lists has all, did you mean activities?",
-		"/lists/nothing-like-it":        "There is no list of this name. /lists has all.",
-		"/api/users/none":               "User not found",
+		"/api/activites":                       "There is nothing at this path. Did you mean /api/activities?",
+		"/api/activity?limit=1":                "There is nothing at this path. Did you mean /api/activities?",
+		"/API/Persons":                         "There is nothing at this path.",
+		"/api/HTML":                            "There is nothing at this path. Did you mean /api/html?",
+		"/api/search/person":                   "There is nothing at this path. Did you mean /api/search/persons?",
+		"/portfolio/spectra":                   "There is nothing at this path. Did you mean /portfolio/spectrum?",
+		"/openapi.yaml":                        "There is nothing at this path.",
+		"/wp-login.php":                        "There is nothing at this path.",
+		"/" + strings.Repeat("a", 9000):        "There is nothing at this path.",
+		"/lists/activites":                     "There is no list of this name. /lists has all, did you mean activities?",
+		"/lists/activites.json":                "There is no list of this name. /lists has all, did you mean activities?",
+		"/lists/nothing-like-it":               "There is no list of this name. /lists has all.",
+		"/listss/activities":                   "There is nothing at this path. Did you mean /lists/activities?",
+		"/item/x":                              "There is nothing at this path. Did you mean /items/x?",
+		"/lists/unit/x/y":                      "There is nothing at this path.",
+		"/lists/activities.bibtex":             "There is no list of this name. /lists has all, did you mean activities.bib?",
+		"/lists/unit/MTOH":                     "No public record knows MTOH, did you mean MOTH?",
+		"/lists/person/nothing-like-it":        "No public record knows nothing-like-it.",
+		"/listss/" + strings.Repeat("a", 9000): "There is nothing at this path.",
+		"/api/users/none":                      "User not found",
 	} {
 		res := s.Get(target)
 		var failure struct{ Msg string }
 		if err := json.Unmarshal(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound || failure.Msg != want {
 			t.Errorf("%.60s: %d %q (%v), want %q", target, res.StatusCode, failure.Msg, err, want)
+		}
+	}
+}
+
+// TestErrorsForBrowsers: a browser gets an error at the path of a page, or near one, as a page in its language.
+func TestErrorsForBrowsers(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	for target, want := range map[string]string{
+		"/lists/nolist": "de", "/lists/activities?yaer=2": "de", "/listss": "de", "/listss/activities": "de", "/?yaer=1": "de", "/lists/nolist?lang=en": "en",
+		"/lists/nolist.json": "", "/api/nothing": "", "/wp-login.php": "",
+	} {
+		res := s.Get(target, "Accept", "text/html", "Accept-Language", "de-AT,de;q=0.9,en;q=0.5")
+		isPage := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+		if isPage != (want != "") || isPage && (!strings.Contains(string(res.Body), `<html lang="`+want+`"`) || !strings.Contains(res.Header.Get("Vary"), "Accept, Accept-Language")) {
+			t.Errorf("%s: %s, Vary %q, want %q: %s", target, res.Status, res.Header.Get("Vary"), want, res.Body)
 		}
 	}
 }

@@ -84,7 +84,9 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 			if one.def.Slug == parts[1] {
 				return one, nil
 			}
-			names = append(names, one.def.Slug)
+			for _, f := range formats {
+				names = append(names, one.def.Slug+f.suffix)
+			}
 		}
 		return listing{}, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
 	}

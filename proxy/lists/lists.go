@@ -202,9 +202,9 @@ func (l *Lists) Guide() []byte { return l.guide() }
 // Policy returns the Content-Security-Policy of pages.
 func (l *Lists) Policy() string { return l.policy }
 
-// Failure returns the page for an error, in the language of answers.
-func (l *Lists) Failure(status int, msg string) []byte {
-	return page.Failure(status, l.head(http.StatusText(status), l.shared.Language), msg)
+// Failure returns the page for an error in a language, or else in that of answers.
+func (l *Lists) Failure(lang string, status int, msg string) []byte {
+	return page.Failure(status, l.head(http.StatusText(status), cmp.Or(lang, l.shared.Language)), msg)
 }
 
 // head returns what the heads of all pages have in common.
