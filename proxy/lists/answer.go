@@ -374,16 +374,16 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	if a.query.Text(params.Style) == "web" {
 		it.html = it.withExtent(it.html)
 	}
-	if slices.Contains(a.format.reads, params.Authors) {
-		it.html = a.bylines().in(it.html, &it.Item)
-	}
+	it.html = a.bylines().in(it.html, &it.Item)
 	return err
 }
 
 // bylines says how the citations of the answer show persons.
 func (a *answer) bylines() bylines {
-	b := bylines{texts.In(a.query.Text(params.Lang)), a.query[params.Person], a.query.Number(params.Authors), a.mapping.LastAuthor}
-	if a.about.name == params.Person {
+	b := bylines{texts.In(a.query.Text(params.Lang)), a.query[params.Person], a.query.Number(params.Authors), a.mapping.LastAuthor, a.format.feed}
+	if b.cut { // feed readers have neither the style that folds persons nor the one that marks them
+		b.own = nil
+	} else if a.about.name == params.Person {
 		b.own = append([]string{a.rows.ID}, b.own...)
 	}
 	return b

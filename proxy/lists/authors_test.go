@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -73,8 +74,8 @@ func TestOwnName(t *testing.T) {
 }
 
 // TestAuthors: authors=3 leaves the first three persons of a citation in view and those of the list, and folds the
-// others behind a text that counts them, in the language of the list. Without it a page folds records with more than
-// 20, and other forms have all.
+// others behind a text that counts them, in the language of the list. Without it 20 are in view. Feeds leave out the
+// others.
 func TestAuthors(t *testing.T) {
 	var team []names.Person
 	var stored bson.A
@@ -105,8 +106,8 @@ func TestAuthors(t *testing.T) {
 		{"/lists/activities.json?ids=many&authors=3", 3, "and 247 more"},
 		{"/lists/activities.json?ids=many&authors=3&lang=de&style=print", 3, "und 247 weitere"},
 		{"/lists/activities.html?ids=many&authors=100", 100, "and 150 more"},
-		{"/lists/activities.html?ids=many", 250, ""},
-		{"/lists/activities.json?ids=many", 250, ""},
+		{"/lists/activities.html?ids=many", 20, "and 230 more"},
+		{"/lists/activities.json?ids=many", 20, "and 230 more"},
 		{"/lists/activities?ids=many", 20, "and 230 more"},
 		{"/items/many", 20, "and 230 more"},
 		{"/items/many.html?authors=1", 1, "and 249 more"},
@@ -125,6 +126,16 @@ func TestAuthors(t *testing.T) {
 	}
 	if page := string(s.Get("/items/many", "Accept", "text/html").Body); strings.Count(page, "<li><bdi>") != 250 || !strings.Contains(page, "<details><summary>and 230 more people</summary>") {
 		t.Error("the page of an item does not fold its people")
+	}
+	if items := getList(s, "/lists/activities.json?ids=many").Items; len(items[0].Authors) != 250 {
+		t.Errorf("the item has %d authors", len(items[0].Authors))
+	}
+	for _, target := range []string{".atom?ids=many", ".rss?ids=many", ".feed.json?ids=many", ".feed.json?ids=many&style=print"} {
+		feed := strings.ReplaceAll(string(s.Get("/lists/activities"+target).Body), "&nbsp;", " ")
+		feed = strings.ReplaceAll(html.UnescapeString(feed), "&nbsp;", " ")
+		if citation := regexp.MustCompile(`Person0, A\. B\..*?\(2026\)`).FindString(feed); !strings.Contains(citation, "Person19, A. B. and 230 more") || strings.Contains(citation, "Person20") {
+			t.Errorf("%s: %s", target, citation)
+		}
 	}
 	for _, bad := range []string{"0", "101", "all", "1,2", "-1", "03x"} {
 		if res := s.Get("/lists/activities?authors=" + bad); res.StatusCode != http.StatusBadRequest || !strings.HasPrefix(res.Envelope(t).Msg, "authors: ") {

@@ -23,8 +23,8 @@ type format struct {
 // absolute reports whether readers use the URLs in the format outside of their own URL.
 func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
 
-// pageAuthors is the number of persons in view on a page: some records have hundreds.
-const pageAuthors = "20"
+// mostAuthors is the number of persons in view in a citation: some records have hundreds.
+const mostAuthors = "20"
 
 // formats are in order of preference, for clients without a preference.
 var formats = func() []format {
@@ -33,11 +33,11 @@ var formats = func() []format {
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
-	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}}
+	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}, params.Authors: {mostAuthors}}
 	return []format{
-		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title), usual: params.Query{params.Authors: {pageAuthors}}},
-		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1]},
-		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading, params.Title), usual: params.Query{params.Facets: {params.None}}},
+		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title), usual: params.Query{params.Authors: {mostAuthors}}},
+		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1], usual: params.Query{params.Authors: {mostAuthors}}},
+		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading, params.Title), usual: params.Query{params.Authors: {mostAuthors}, params.Facets: {params.None}}},
 		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX", reads: append(file, params.LaTeX), usual: all},
 		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file, usual: all},
 		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file, usual: all},

@@ -17,6 +17,7 @@ type bylines struct {
 	own  []string // usernames and ORCIDs of the persons to mark
 	most int      // number of persons in view beside these; 0 means all
 	last bool     // the last person stays in view, too
+	cut  bool     // the others are left out instead of folded
 }
 
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.
@@ -31,7 +32,7 @@ func (b bylines) in(citation string, it *cite.Item) string {
 			persons[i], anyOwn = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal)}, anyOwn || isOwn(i)
 		}
 		if anyOwn || b.most > 0 && len(all) > b.most {
-			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold}
+			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold, Cut: b.cut}
 			changed, size := c.In(citation[end:], persons)
 			citation, end = citation[:end]+changed, end+size
 		}
@@ -39,8 +40,12 @@ func (b bylines) in(citation string, it *cite.Item) string {
 	return citation
 }
 
-// unfold returns a checkbox that brings n persons into view. Unlike details it may stand in a paragraph.
+// unfold returns a checkbox that brings n persons into view, or only their number if they are left out. Unlike details
+// it may stand in a paragraph.
 func (b bylines) unfold(n int) string {
 	label := func(name string) string { return markup.Escape(fmt.Sprintf(b.T(name), b.Number(n))) }
+	if b.cut {
+		return label("more")
+	}
 	return `<label class="vl-unfold" lang="` + b.Code() + `"><input type="checkbox" aria-label="` + label("more-people") + `"> ` + label("more") + `</label>`
 }

@@ -22,6 +22,7 @@ type Change struct {
 	Last bool               // the last person stays in view, too
 	Own  func(i int) bool   // reports whether a person is marked and stays in view
 	Fold func(n int) string // returns HTML for the end of a list: it unfolds the n persons that are not in view
+	Cut  bool               // leave out the persons that are not in view
 }
 
 // In returns a citation with the list of persons changed, and the offset at which the list ends: 0 if it was not found.
@@ -64,6 +65,12 @@ func (c Change) write(units []unit, shown func(i int) bool) string {
 	var b strings.Builder
 	for i, u := range units {
 		first, last := i == 0 || shown(units[i-1].person), i == len(units)-1 || shown(units[i+1].person)
+		if c.Cut && !shown(u.person) {
+			if last && i < len(units)-1 {
+				b.WriteString(" … ")
+			}
+			continue
+		}
 		if !shown(u.person) && first {
 			b.WriteString(`<span class="vl-others">`)
 		}
@@ -83,7 +90,9 @@ func (c Change) write(units []unit, shown func(i int) bool) string {
 			b.WriteString(`</span>`)
 		}
 	}
-	if n := hidden(units, shown); n > 0 {
+	if n := hidden(units, shown); n > 0 && c.Cut {
+		return b.String() + " " + c.Fold(n)
+	} else if n > 0 {
 		return `<span class="vl-names">` + b.String() + " " + c.Fold(n) + `</span>`
 	}
 	return b.String()
