@@ -150,11 +150,15 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
 	usual := f.usual.Over(ls.usual)
+	sort := usual[params.Sort]
+	if !f.feed && len(q.Only(reads...).Over(usual)[params.IDs]) > 0 { // the ids are the order, unless the request has another
+		usual = usual.With(params.Sort).With(params.Group, params.None)
+	}
 	ls.rows.Year = l.shared.Now().Year()
 	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual)
-	ls.rows.Query, ls.rows.Sorted = ls.asked.Over(usual), f.feed || len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0
-	if len(ls.rows.Query[params.IDs]) > 0 && !ls.rows.Sorted {
-		ls.rows.Query = ls.rows.Query.With(params.Group, params.None) // the ids are the order
+	ls.rows.Query = ls.asked.Over(usual)
+	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
+		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
 	}
 	return &ls, nil
 }

@@ -98,6 +98,17 @@ func listsOfPages(t *testing.T) {
 		t.Errorf("closed access: %v", got.Items)
 	}
 
+	for query, want := range map[string]string{
+		"": "thesis-2 thesis-1 review-1", "&sort=year": "thesis-1 review-1 thesis-2", "&sort=-year": "review-1 thesis-2 thesis-1",
+	} {
+		got := getList(s, "/lists/activities.json?ids=thesis-2,thesis-1,review-1"+query)
+		if ids := strings.Join(idsOf(got), " "); ids != want || !strings.HasSuffix(got.Self, query) {
+			t.Errorf("ids with %q: %s at %s, want %s", query, ids, got.Self, want)
+		}
+		if page := string(s.Get("/lists/activities?ids=thesis-2,thesis-1"+query, "Accept", "text/html").Body); strings.Contains(page, `<option value="" selected>`) != (query == "") {
+			t.Errorf("the form of ids with %q", query)
+		}
+	}
 	chosen := getList(s, "/lists/activities.json?ids=thesis-2,hide-1,nix,thesis-1,hide-4&limit=1")
 	if !slices.Equal(chosen.Missing, []string{"hide-1", "nix", "hide-4"}) || chosen.Count != 2 || chosen.Items[0].ID != "thesis-2" {
 		t.Errorf("selected publications: %v without %v", chosen.Items, chosen.Missing)
