@@ -36,13 +36,26 @@ type Body struct {
 // errNoTurn reports a programming mistake.
 var errNoTurn = errors.New("response: a body is read without a turn")
 
-// Pieces makes the bytes of the body in the context's turn, which the caller pauses while a client reads. Without a
-// turn it yields an error, because the work would not share the processors fairly, nor end when the client leaves.
+// Pieces makes the bytes of the body in the context's turn, which the caller may pause while a client reads, until it
+// asks for the next piece. Without the turn it yields an error, because the work would not share the processors fairly,
+// nor end when the client leaves.
 func (b *Body) Pieces(ctx context.Context) Pieces {
-	if !fair.TurnOf(ctx).Held() {
-		return func(yield func([]byte, error) bool) { yield(nil, errNoTurn) }
+	return func(yield func([]byte, error) bool) {
+		turn := fair.TurnOf(ctx)
+		if !turn.Held() {
+			yield(nil, errNoTurn)
+			return
+		}
+		for piece, err := range b.pieces(ctx) {
+			if !yield(piece, err) || err != nil {
+				return
+			}
+			if !turn.Held() {
+				yield(nil, errNoTurn)
+				return
+			}
+		}
 	}
-	return b.pieces(ctx)
 }
 
 // chunk is about how many bytes of a body are joined at a time.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,17 +37,32 @@ func pieces(t *testing.T, b *response.Body) response.Pieces {
 	return b.Pieces(ctx)
 }
 
-// TestNoTurn: only the holder of a turn can make the pieces of a body.
+// TestNoTurn: only the holder of a turn can make the pieces of a body: not without a turn, nor while
+// or after it is paused, even if the turn was held when Pieces was called.
 func TestNoTurn(t *testing.T) {
-	b := response.Bytes([]byte("text"))
-	ended, turn, err := fair.New(1, 1).Begin(t.Context())
+	text := response.Bytes([]byte("text"))
+	b := text.Then(text)
+	ctx, turn, err := fair.New(1, 1).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn.Pause()
-	for name, ctx := range map[string]context.Context{"without a turn": t.Context(), "while it is paused": ended} {
+	held := b.Pieces(ctx)
+	for _, err := range held {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for piece, err := range held {
+		turn.Pause()
+		got = append(got, fmt.Sprint(string(piece), " ", err != nil))
+	}
+	if want := []string{"text false", " true"}; !slices.Equal(got, want) {
+		t.Errorf("paused after the first piece: %q, want %q", got, want)
+	}
+	for name, pieces := range map[string]response.Pieces{"without a turn": b.Pieces(t.Context()), "while it is paused": b.Pieces(ctx), "paused after Pieces": held} {
 		var failed error
-		for piece, err := range b.Pieces(ctx) {
+		for piece, err := range pieces {
 			if failed = err; err == nil {
 				t.Errorf("%s: %q", name, piece)
 			}
