@@ -11,10 +11,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// SortAlone is the most selected rows that are sorted for one request only: that takes a few milliseconds and little
-// memory. For more, all rows of a segment are sorted once, and every request reads that order, however long its client
-// takes.
-const SortAlone = 4096
+// SortAlone is the most selected rows that are sorted for one request only: that takes about a millisecond, and SortBytes
+// of memory for each row. For more, all rows of a segment are sorted once, and every request reads that order, however
+// long its client takes.
+const SortAlone, SortBytes = 1024, 256
 
 // permutation has the rows of a segment in an order.
 type permutation []uint32
@@ -33,12 +33,16 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 		slots, docs = append(slots, slot), append(docs, s.table.Doc(slot))
 		return true
 	})
-	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+	turn := fair.TurnOf(ctx)
+	if err := turn.Check(ctx); err != nil {
 		return err
 	}
 	sorted := rank(s.order, docs).sorted(from, to)
 	for i, at := range sorted {
 		sorted[i] = int32(slots[at]) // the keys are not needed any more
+	}
+	if err := turn.Check(ctx); err != nil {
+		return err
 	}
 	for _, slot := range sorted {
 		if !yield(Slot(slot)) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,51 @@ func TestOrdersOfSegments(t *testing.T) {
 				if !slices.EqualFunc(got, expected, func(a, b bson.Raw) bool { return string(a) == string(b) }) {
 					t.Errorf("%s by %v, page %v: %d rows, want %d", text, order, page, len(got), len(expected))
 				}
+			}
+		}
+	}
+}
+
+// looks is a context that counts how often work looks at it.
+type looks struct {
+	context.Context
+	n *int
+}
+
+// Err implements context.Context.
+func (l looks) Err() error { *l.n++; return l.Context.Err() }
+
+// TestSortLooks: sorting looks at its context before and after about each millisecond, that is each
+// thousand rows, and takes no more memory than SortBytes for each row.
+func TestSortLooks(t *testing.T) {
+	const thousand = 1024
+	for _, n := range []int{10, thousand, 4 * thousand} {
+		docs := make([]bson.D, n)
+		for i, k := range rand.Perm(n) {
+			docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", k)}, {Key: "n", Value: int32(k % 7)}, {Key: "m", Value: int32(k % 3)}}
+		}
+		selected, err := load(t, docs, nil).Select(t.Context(), filter.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, order := range []raw.Sort{
+			append(orderOf(t, "title", false), orderOf(t, "n", true)...), append(append(orderOf(t, "n", true), orderOf(t, "m", true)...), orderOf(t, "title", false)...),
+		} {
+			ctx, count := looks{t.Context(), new(int)}, 0
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range selected.By(order).Rows(ctx, 0, 0) {
+				count = *ctx.n
+				break
+			}
+			runtime.ReadMemStats(&after)
+			if want := max(2, n/thousand); count < want {
+				t.Errorf("%d rows by %v: %d looks before the first row, want %d", n, order, count, want)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; n <= index.SortAlone && took > uint64(n*index.SortBytes+16<<10) {
+				t.Errorf("%d rows by %v: %d bytes", n, order, took)
+			} else {
+				t.Logf("%d rows: %d looks, %d bytes, %d each", n, count, took, int(took)/n)
 			}
 		}
 	}

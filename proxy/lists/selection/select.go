@@ -175,14 +175,14 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 }
 
 // Held estimates how many bytes the rows take while their entries are read: the sets of the selection, and of a part on
-// each level. It returns 0 for views in the store.
+// each level, and what sorting a part takes. It returns 0 for views in the store.
 func (m *Matches) Held() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
 		return 0
 	}
 	sets := 2 + len(m.levels()) + len(m.terms())
-	return int64(sets*rows.Len()/8) + 4*int64(min(m.whole.Count(), index.SortAlone))
+	return int64(sets*rows.Len()/8) + index.SortBytes*int64(min(m.whole.Count(), index.SortAlone))
 }
 
 // IDText returns the _id of a row in the form that URLs have.
