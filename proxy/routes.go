@@ -16,6 +16,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/api"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/openapi"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -112,11 +113,15 @@ func (s *Server) answer(path string) fiber.Handler {
 		if err != nil {
 			return err
 		}
+		ignored := set.auth.IgnoredKeys(c, caller)
+		if err := response.ReportIgnored(c, ignored); err != nil {
+			return err
+		}
 		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
-			if key.Set() || !caller.Anonymous() {
-				_ = r.Params.Has(query.KeyParam) // marks it as read, because a session's visibility depends on it, too
+			if key.Set() || !caller.Anonymous() || ignored != "" {
+				_ = r.Params.Has(query.KeyParam) // marks it as read: it has an effect, or is reported already
 			}
 			return set.routes[path](c.UserContext(), r)
 		})
@@ -126,7 +131,10 @@ func (s *Server) answer(path string) fiber.Handler {
 // citationIndex answers GET /api/citation-index.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
-	_ = p.Has(query.KeyParam) // marks it as read: clients that need the key elsewhere may send it here, too
+	_ = p.Has(query.KeyParam) // marks it as read: it is ignored only where no key is set
+	if err := response.ReportIgnored(c, set.auth.IgnoredKeys(c, auth.Caller{})); err != nil {
+		return err
+	}
 	client := set.auth.Client(c)
 	answer, err := set.env.CitationIndex(p, client)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/auth"
 	"vitrine/proxy/proxytest"
 
 	"vitrine/cache/view"
@@ -21,7 +22,7 @@ func TestIgnoredIsTold(t *testing.T) {
 	for target, want := range map[string]string{
 		"/api/activities?limit=1&json={\"type\":\"publication\"}": "",
 		"/api/activities?apikey=none":                             "apikey",
-		"/api/citation-index?apikey=none":                         "",
+		"/api/citation-index?apikey=none":                         "apikey",
 		"/api/activities?limit=-5&offset=-2":                      "limit=-5 (is negative), offset=-2 (is negative)",
 		"/api/html?limit=-5":                                      "limit=-5 (is negative)",
 		"/api/activities?filter[year][gte]=2020":                  "gte (did you mean $gte?)",
@@ -61,6 +62,45 @@ func TestIgnoredIsTold(t *testing.T) {
 			if varies := strings.Contains(res.Header.Get("Vary"), "Prefer"); varies != (want != "") {
 				t.Errorf("%s: Vary %q", target, res.Header.Get("Vary"))
 			}
+		}
+	}
+}
+
+// TestIgnoredKeysAreTold: where no key is set, the answer reports the one that the client sent, as
+// parameter or header, and an error does, too.
+func TestIgnoredKeysAreTold(t *testing.T) {
+	secret := []byte("session secret")
+	o := proxytest.Options(t)
+	o.Auth.PortfolioKey = "Right"
+	o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session"}
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	session := []string{"X-API-Key", "wrong", "Authorization", "Bearer " + proxytest.Token(t, "ada", secret)}
+	for _, tt := range []struct {
+		target  string
+		headers []string
+		status  int
+		want    string
+	}{
+		{"/api/users/xyz?apikey=wrong", nil, 404, "apikey"},
+		{"/api/activities?json={", session[:2], 400, "X-API-Key"},
+		{"/api/activities?apikey=wrong&limit=x", session[:2], 400, "apikey, X-API-Key"},
+		{"/api/activities?y=1&apikey=wrong&X-API-Key=", session[:2], 200, "apikey, X-API-Key, y, X-API-Key (did you mean apikey?)"},
+		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"},
+		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"}, // kept
+		{"/api/activities?Key=1", nil, 200, "Key"},
+		{"/api/activities?%61pikey=wrong", nil, 200, "apikey"},
+		{"/api/activities?apikey=wrong&myapikey=wrong", session, 200, "X-API-Key, myapikey (did you mean apikey?)"},
+		{"/api/citation-index?apikey=wrong", session[:2], 200, "apikey, X-API-Key"},
+		{"/portfolio/spectrum?apikey=Right", nil, 200, ""},
+		{"/portfolio/spectrum", []string{"X-API-Key", "Right"}, 200, ""},
+		{"/portfolio/spectrum", session[:2], 403, ""},
+	} {
+		if res := s.Get(tt.target, tt.headers...); res.StatusCode != tt.status || res.Header.Get("Vitrine-Ignored") != tt.want {
+			t.Errorf("%s, %q: %d, ignored %q, want %d, %q", tt.target, tt.headers, res.StatusCode, res.Header.Get("Vitrine-Ignored"), tt.status, tt.want)
+		}
+		strict := s.Get(tt.target, append([]string{"Prefer", "handling=strict"}, tt.headers...)...)
+		if tt.want != "" && (strict.StatusCode != 400 || strict.Header.Get("Preference-Applied") != "handling=strict") {
+			t.Errorf("%s, %q: strict: %d", tt.target, tt.headers, strict.StatusCode)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/netip"
@@ -138,6 +139,23 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 		}
 	}
 	return Caller{}, rules.ErrPermission
+}
+
+// IgnoredKeys lists the keys in a request that have no effect, because none is set for its path. A session's visibility
+// depends on the parameter all the same.
+func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
+	if a.KeyOf(c.Path()).Set() {
+		return ""
+	}
+	var all []string
+	// Most URLs need not be parsed, because their answer is kept.
+	if caller.Anonymous() && bytes.Contains(c.Request().RequestURI(), []byte(query.KeyParam)) && c.Context().QueryArgs().Has(query.KeyParam) {
+		all = append(all, query.KeyParam)
+	}
+	if c.Get(headerKey) != "" {
+		all = append(all, headerKey)
+	}
+	return strings.Join(all, ", ")
 }
 
 // recognise returns the caller of the session in a request. Users without a record in persons, such as former staff,

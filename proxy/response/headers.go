@@ -173,21 +173,22 @@ const (
 	handlingStrict   = "handling=strict"
 )
 
-// reportIgnored sets Vitrine-Ignored to the parts of the request that the answer does not depend on. Callers that
+// ReportIgnored sets Vitrine-Ignored to the parts of the request that the answer does not depend on. Callers that
 // prefer strict handling get an error instead; a cache must not give them the response to others.
-func reportIgnored(c *fiber.Ctx, ignored string) error {
+func ReportIgnored(c *fiber.Ctx, ignored string) error {
 	if ignored == "" {
 		return nil
 	}
 	if before := c.GetRespHeader(HeaderIgnored); before == "" {
 		SetHeader(c, HeaderIgnored, ignored)
-	} else if !strings.HasSuffix(before, ignored) { // the header may be set twice, see Serve
+	} else if before != ignored && !strings.HasSuffix(before, ", "+ignored) { // the header may be set twice, see Serve
 		SetHeader(c, HeaderIgnored, before+", "+ignored)
 	}
 	c.Append(fiber.HeaderVary, headerPrefer)
 	if !strict(c) {
 		return nil
 	}
+	SetHeader(c, headerApplied, handlingStrict)
 	return &rules.Error{Kind: rules.ErrWrongCall, Reason: "Strict handling was asked for, and these are ignored: " + ignored}
 }
 
@@ -213,7 +214,7 @@ func reportHandling(c *fiber.Ctx, p *servedPlan, hasPrefer bool) error {
 	if hasPrefer && strict(c) {
 		SetHeader(c, headerApplied, handlingStrict)
 	}
-	return reportIgnored(c, p.Ignored)
+	return ReportIgnored(c, p.Ignored)
 }
 
 // age is how old the data of a view is.

@@ -232,7 +232,7 @@ type ExternalAnswer struct {
 // parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (ExternalAnswer, error)) error {
 	r.setCaching(c, r.Now(), false, false, time.Time{})
-	if err := reportIgnored(c, ignored); err != nil {
+	if err := ReportIgnored(c, ignored); err != nil {
 		return err
 	}
 	c.Response().Header.SetContentType(ContentType)
@@ -276,7 +276,7 @@ func connOf(c *fiber.Ctx) *listener.Conn {
 // send sends an answer or 304. The body is shared, but Fiber only reads it. The error is result.ErrInFlight if too many
 // bytes wait to be sent.
 func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
-	if err := reportIgnored(c, a.Ignored); err != nil {
+	if err := ReportIgnored(c, a.Ignored); err != nil {
 		return err
 	}
 	setLinks(c, a.Links)
