@@ -137,8 +137,8 @@ func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
 	atRest(l)
 }
 
-// TestLeavingExports: work for clients that leave at once ends, also before the first byte: for any
-// number of clients it takes less processor time than three exports read to their ends.
+// TestLeavingExports: work for clients that leave at once ends, also before the first byte: 150
+// clients together take less processor time than three exports read to their ends.
 func TestLeavingExports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processor time says little while other tests run")
@@ -161,8 +161,8 @@ func TestLeavingExports(t *testing.T) {
 	atRest(l)
 	left := processorTime() - began
 	t.Logf("%v of processor time for %d clients who leave, %v for three who read", left, clients, whole)
-	if each := left / clients; each > whole/6 {
-		t.Errorf("%v for each client who leaves, where an export takes %v", each, whole/3)
+	if left >= whole {
+		t.Errorf("%v for %d clients who leave, where three exports take %v", left, clients, whole)
 	}
 }
 
