@@ -36,6 +36,8 @@ type feedEntry struct {
 	ID, Link, Title, HTML string
 	Created, Updated      time.Time
 	Authors               []cite.Person
+	Keywords              []string
+	Licence               string // its address
 }
 
 // urn returns an identifier that does not depend on the server's address.
@@ -54,6 +56,7 @@ func newest(template string) func(*document) (*response.Body, error) {
 			f.Entries = append(f.Entries, feedEntry{
 				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.title(), Created: it.created, Updated: it.updated,
 				HTML: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(it.title())), Authors: it.Authors,
+				Keywords: it.Keywords, Licence: it.Licence,
 			})
 			f.Updated = slices.MaxFunc([]time.Time{f.Updated, it.created, it.updated}, time.Time.Compare)
 		}

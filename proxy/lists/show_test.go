@@ -126,7 +126,7 @@ func TestShowInJSON(t *testing.T) {
 	it := items("/lists/activities.json?ids=whole")
 	for name, want := range map[string]any{
 		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh", "abstract": "abstract of Plugh", "oa": true,
-		"keywords": nil, "badges": nil, "units": nil, "bibtex": nil, "ris": nil,
+		"funder": "funder of Plugh", "grant": "grant-1", "badges": nil, "units": nil, "bibtex": nil, "ris": nil,
 		"html": "<a href='https://doi.org/10.5555/plugh'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> 1719(4), 45–67 (2021)</small>",
 	} {
 		if it[name] != want {
@@ -136,6 +136,22 @@ func TestShowInJSON(t *testing.T) {
 	links, _ := json.Marshal(it["links"])
 	if want := `{"doi":"https://doi.org/10.5555/plugh","license":"https://creativecommons.org/licenses/by/4.0/","page":"https://data.example/items/whole","pdf":"https://example.org/pdf","url":"https://example.org/link"}`; string(links) != want {
 		t.Errorf("links are %s", links)
+	}
+	known, _ := json.Marshal([]any{it["keywords"], it["projects"]})
+	if want := `[["keywords one","keywords two","best-paper"],[{"funder":"Deutsche Forschungsgemeinschaft","grant":"grant-2, grant-3","id":"FUNDED","title":"Lamps"}]]`; string(known) != want {
+		t.Errorf("keywords and projects are %s", known)
+	}
+	for name, texts := range map[string][]string{
+		".atom":      {`<category term="keywords one"></category>`, `<category term="best-paper"></category>`, `<link href="https://creativecommons.org/licenses/by/4.0/" rel="license"></link>`},
+		".rss":       {`<category>keywords one</category>`, `<category>best-paper</category>`},
+		".feed.json": {`"tags":["keywords one","keywords two","best-paper"]`},
+	} {
+		feed := string(s.Get("/lists/activities" + name + "?ids=whole").Body)
+		for _, want := range texts {
+			if !strings.Contains(feed, want) {
+				t.Errorf("%s\nlacks %s", feed, want)
+			}
+		}
 	}
 	more, _ := json.Marshal(items("/items/whole.json?show=" + all))
 	for _, want := range []string{
