@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"vitrine/proxy/openapi"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
+	"vitrine/rules/markup"
 	"vitrine/rules/similar"
 )
 
@@ -170,7 +172,11 @@ func (s *Server) describe() {
 		// script by their hashes.
 		c.Set(fiber.HeaderContentSecurityPolicy, load().Page.Policy)
 		c.Set(fiber.HeaderReferrerPolicy, "same-origin")
-		return send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, load().Page.HTML)
+		set, content := s.settingsOf(c), load().Page.HTML
+		if name := set.lists.Institute(); name != "" {
+			content = bytes.Replace(content, []byte("</title>"), []byte(markup.Escape(" · "+name)+"</title>"), 1)
+		}
+		return send(c, "docs "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, content)
 	})
 	s.app.Get("/", func(c *fiber.Ctx) error { // links to the other pages, as a page for a browser
 		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {

@@ -55,7 +55,8 @@ func TestPagesAreFound(t *testing.T) {
 			}
 			continue
 		}
-		if page["x-default"] != page["en"] || page["en"] != page["canonical"] || page["de"] == page["en"] {
+		separator := map[bool]string{true: "&", false: "?"}[strings.Contains(page["canonical"], "?")]
+		if page["x-default"] != page["canonical"] || page["en"] == page["canonical"] || len(page["en"]) != len(page["canonical"]+separator+"lang=en") || page["de"] != strings.Replace(page["en"], "lang=en", "lang=de", 1) {
 			t.Errorf("%s has the alternates %v", path, page)
 		}
 		german := string(s.Get(strings.TrimPrefix(page["de"], "https://data.example"), "Accept", "text/html").Body)
@@ -64,6 +65,19 @@ func TestPagesAreFound(t *testing.T) {
 		}
 		if !strings.Contains(german, `lang=en" lang="en" hreflang="en">English</a>`) || strings.Contains(german, `hreflang="de">Deutsch</a>`) {
 			t.Errorf("%s in German does not lead to English", path)
+		}
+	}
+	for path, want := range map[string]string{"/docs": "Vitrine API · Institute of Nights", "/docs/embedding": "Institute of Nights"} {
+		if page := headOf(string(s.Get(path).Body)); !strings.HasSuffix(page["title"], want) || path != "/docs" && page["description"] == "" {
+			t.Errorf("%s: %v", path, page)
+		}
+	}
+	if icon := regexp.MustCompile(`rel="icon" href="(.*?)"`).FindSubmatch(s.Get("/docs").Body); icon == nil || s.Get("/"+string(icon[1])).StatusCode != http.StatusOK {
+		t.Errorf("/docs has the icon %s", icon)
+	}
+	for lang, want := range map[string]string{"": "Institute of Nights", "?lang=de": "Nachtinstitut"} {
+		if body := string(s.Get("/oembed?url=https://data.example/lists/activities" + lang).Body); !strings.Contains(body, `"provider_name":"`+want+`"`) {
+			t.Errorf("oEmbed: %s", body)
 		}
 	}
 	failure := string(s.Get("/lists/nix", "Accept", "text/html").Body)

@@ -134,13 +134,14 @@ type Lists struct {
 // New returns Lists. Errors name the invalid option.
 func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
-		return &Lists{}, nil
+		return &Lists{o: Options{Site: o.Site}}, nil
 	}
 	shared.Language, shared.Filter.Foreign = cmp.Or(shared.Language, "en"), false
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo)}
 	l.guide = sync.OnceValue(func() []byte {
 		head := l.head("", "en")
 		head.Self = o.BaseURL + "/docs/embedding"
+		head.Description = "How lists of publications, projects and events come onto the pages of a site: as an element, by an include, in an iframe."
 		return page.Guide(head)
 	})
 	shown := bson.D{{Key: mark.Public, Value: true}}
@@ -196,6 +197,9 @@ func (l *Lists) Languages() []string {
 	return append([]string{l.shared.Language}, label.Languages()...)
 }
 
+// Institute returns the name of the institute in English, or else "".
+func (l *Lists) Institute() string { return l.o.Site.Title["en"] }
+
 // Guide returns the page that explains how lists come onto the pages of other sites.
 func (l *Lists) Guide() []byte { return l.guide() }
 
@@ -214,12 +218,12 @@ func (l *Lists) head(title, lang string) page.Head {
 }
 
 // translate adds to a head the links to its page in each language, for readers and, at a canonical address, for search
-// engines. Readers get links that name the language, because without it the preference of the browser decides.
+// engines. They name the language, because without it the preference of the browser decides.
 func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) {
-	entries, usual := q.Entries(), params.Query{params.Lang: {l.shared.Language}}
+	entries := q.Entries()
 	for _, lang := range label.Languages() {
 		h.Languages = append(h.Languages, page.Link{Href: address(path, q.With(params.Lang, lang)), Label: texts.In(lang).T("language"), Type: lang})
-		h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang, lang).Beyond(usual)), Type: lang})
+		h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang, lang)), Type: lang})
 	}
 	h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
 }

@@ -77,7 +77,7 @@ func pageFile(t *testing.T, name string) []byte {
 
 // policy returns the Content-Security-Policy of a page with that style and script.
 func policy(style, script []byte) []byte {
-	return []byte("default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
+	return []byte("default-src 'none'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
 		"; style-src " + hash(style) + "; script-src " + hash(script))
 }
 
