@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ func benchCommand() *cobra.Command {
 	flags.BoolVar(&demo, "demo", false, "measure with the demo institute")
 	flags.IntSliceVar(&o.Sizes, "size", []int{0}, "`NUMBERS` of activities to measure with, each in turn; 0: the institute's own")
 	flags.StringVar(&o.Dir, "dir", "", "keep the stores that are filled in `FOLDER`, and use those that are there")
-	flags.TextVar(o.Cases, "cases", o.Cases, "only the cases that the `EXPRESSION` matches: "+fmt.Sprint(bench.Steps()))
+	flags.TextVar(o.Cases, "cases", o.Cases, "only what the `EXPRESSION` matches (beside: of the costly cases that it matches): "+strings.Join(bench.Steps(), ", "))
 	flags.IntVar(&o.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&o.Duration, "duration", time.Second, "how long each side is driven per round")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
@@ -70,9 +72,7 @@ func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool)
 		return c
 	}
 	measured, err := bench.Run(cmd.Context(), o)
-	if info, ok := debug.ReadBuildInfo(); ok {
-		measured.Commit = buildCommit(info)
-	}
+	measured.Commit = measuredCommit()
 	table, failed := measured.Table()
 	if asJSON { // print the report even if a case has failed
 		failed = errors.Join(failed, printJSON(cmd.OutOrStdout(), measured))
@@ -83,4 +83,21 @@ func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool)
 		failed = bench.Write(document, table)
 	}
 	return errors.Join(err, failed)
+}
+
+// measuredCommit returns the commit that the go command recorded, or else that of the source's working tree, if the
+// program still runs on the machine that built it.
+func measuredCommit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	found := buildCommit(info)
+	if _, source, _, ok := runtime.Caller(0); ok && found == "unknown" {
+		described, err := exec.Command("git", "-C", filepath.Dir(source), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+changes").Output()
+		if err == nil {
+			return strings.TrimSpace(string(described))
+		}
+	}
+	return found
 }
