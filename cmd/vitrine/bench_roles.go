@@ -33,7 +33,9 @@ func benchServeCommand() *cobra.Command {
 					_, err := p.store.Upsert(ctx, collection, records)
 					return err
 				},
-				Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
+				Trigger: func(view string, full bool) error {
+					return p.runner.Trigger(materialize.Request{Views: []string{view}, Full: full})
+				},
 			}
 			go func() { // reading cannot be interrupted: after a signal it ends with the process
 				defer stop()

@@ -1,15 +1,14 @@
 package bench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 )
 
 // maxCopy is the length of the longest answer that a bare server holds, in bytes.
@@ -17,9 +16,7 @@ const maxCopy = 512 << 20
 
 // bare is the yardstick: a Fiber server with one handler, which sends an answer that it has copied
 // from the front end. Both send the same bytes and headers.
-type bare struct {
-	answer atomic.Pointer[answer] // the answer to every request
-}
+type bare struct{ answer atomic.Pointer[answer] }
 
 // answer is an answer in memory.
 type answer struct {
@@ -63,38 +60,37 @@ func ServeBare(in io.Reader, out io.WriteCloser) error {
 	return errors.Join(err, app.Shutdown(), <-served)
 }
 
+// local is a client that neither asks for compressed answers nor keeps connections.
+var local = &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+
 // Copy requests an answer from a front end and sends it from now on, unless it is too long.
 func (b *bare) Copy(q Copy, copied *Copied) error {
-	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	req.SetRequestURI("http://" + q.Addr + q.Path)
+	req, err := http.NewRequest(http.MethodGet, "http://"+q.Addr+q.Path, nil)
+	if err != nil {
+		return err
+	}
 	for name, value := range q.Header {
 		req.Header.Set(name, value)
 	}
-	client := &fasthttp.HostClient{Addr: q.Addr, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom}
-	defer client.CloseIdleConnections()
-	var body bytes.Buffer
-	err := client.Do(req, res)
-	if err == nil && res.StatusCode() != fiber.StatusOK && res.StatusCode() != fiber.StatusNotModified {
-		err = fmt.Errorf("status %d: %.200s", res.StatusCode(), res.Body())
-	}
-	if err == nil && res.BodyStream() != nil {
-		_, err = io.Copy(&body, io.LimitReader(res.BodyStream(), maxCopy+1))
-		err = errors.Join(err, res.CloseBodyStream())
-	}
+	res, err := local.Do(req)
 	if err != nil {
-		return fmt.Errorf("GET %s: %w", req.URI(), err)
+		return err
 	}
-	if body.Len() > maxCopy {
-		return nil
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxCopy+1))
+	if err == nil && res.StatusCode != http.StatusOK && res.StatusCode != http.StatusNotModified {
+		err = fmt.Errorf("GET %s: status %d: %.200s", req.URL, res.StatusCode, body)
 	}
-	a := &answer{status: res.StatusCode(), body: body.Bytes()}
-	for name, value := range res.Header.All() {
-		if n := string(name); n != fiber.HeaderDate && n != fiber.HeaderContentLength { // fasthttp sets these
-			a.header = append(a.header, [2]string{n, string(value)})
+	if err != nil || len(body) > maxCopy {
+		return err
+	}
+	a := &answer{status: res.StatusCode, body: body}
+	for name, values := range res.Header {
+		if name != fiber.HeaderDate && name != fiber.HeaderContentLength && name != fiber.HeaderConnection { // fasthttp sets these
+			a.header = append(a.header, [2]string{name, values[0]})
 		}
 	}
 	b.answer.Store(a)
-	*copied = Copied{ETag: string(res.Header.Peek(fiber.HeaderETag)), Held: true}
+	*copied = Copied{ETag: res.Header.Get(fiber.HeaderETag), Held: true}
 	return nil
 }

@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		if err := b.measure(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
 		}
-		if b.run.Start > 0 {
+		if b.run.Start.Ready > 0 {
 			all.Runs = append(all.Runs, b.run)
 		}
 	}
@@ -85,11 +85,11 @@ type bench struct {
 }
 
 // Steps other than cases.
-const stepStart, stepBeside, stepRefresh = "start", "beside", "refresh"
+const stepBuild, stepStart, stepBeside, stepRefresh = "build", "start", "beside", "refresh"
 
 // Steps lists the steps that can be selected, cases and others, in the order of measurement.
 func Steps() []string {
-	names := []string{stepStart}
+	names := []string{stepBuild, stepStart}
 	for _, c := range cases() {
 		names = append(names, c.Name)
 	}
@@ -105,40 +105,15 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.start(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	failed := b.everyCase(ctx)
+	b.run.Rows = b.words.rows
+	used, failed := b.serving.processorTime(), b.everyCase(ctx)
 	if ctx.Err() != nil {
 		return failed
 	}
-	return errors.Join(failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
-}
-
-// start starts the children. If starting is to be measured, it starts the serving one several times, and keeps the
-// last.
-func (b *bench) start(ctx context.Context) (err error) {
-	rounds := 1
-	if b.Cases.MatchString(stepStart) {
-		rounds = b.Rounds
-	}
-	var starts []time.Duration
-	for range rounds {
-		b.Progress(stepStart)
-		if err := b.stop(); err != nil {
-			return err
-		}
-		if b.serving, err = startChild(b.Command(ctx, b.uri, "bench", "serve")); err != nil {
-			return err
-		}
-		if err := waitReady(b.serving.addr); err != nil {
-			return err
-		}
-		starts = append(starts, time.Since(b.serving.began))
-		if err := b.serving.call("Memory", struct{}{}, &b.run.Ready); err != nil {
-			return err
-		}
-	}
-	b.run.Start = median(starts, func(d time.Duration) time.Duration { return d })
-	b.bare, err = startChild(b.Command(ctx, b.uri, "bench", "bare"))
-	return err
+	failed = errors.Join(failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
+	collecting := b.run.End.Collecting - b.run.Start.Memory.Collecting
+	b.run.Collector = collecting.Seconds() / max((b.serving.processorTime()-used).Seconds(), 1e-9)
+	return failed
 }
 
 // stop ends the running children.

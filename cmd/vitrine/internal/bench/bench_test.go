@@ -45,7 +45,7 @@ func dice() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 
 func words(t testing.TB) *vocabulary {
 	t.Helper()
-	v, err := collect(t.Context(), institute(t), 0, 5, dice())
+	v, err := collect(t.Context(), institute(t), 0, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func keyOfPath(t *testing.T, path string) string {
 // flatter.
 func TestFiltersFindSomething(t *testing.T) {
 	store := institute(t)
-	v, err := collect(t.Context(), store, 0, 5, dice())
+	v, err := collect(t.Context(), store, 0, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestGrow(t *testing.T) {
 		if err := grow(t.Context(), store, size); err != nil {
 			t.Fatal(err)
 		}
-		v, err := collect(t.Context(), store, 0, 5, dice())
+		v, err := collect(t.Context(), store, 0, 5)
 		if err != nil || v.rows != size {
 			t.Errorf("grown to %d: %d activities, %v", size, v.rows, err)
 		}

@@ -77,6 +77,16 @@ func (c *child) processorTime() (used time.Duration) {
 	return used
 }
 
+// ownMemory returns a process's resident memory without file pages, in bytes; 0 if the system does not report it.
+func ownMemory(pid int) int64 {
+	if p, err := procfs.NewProc(pid); err == nil { // only on Linux
+		if status, err := p.NewStatus(); err == nil {
+			return int64(status.RssAnon)
+		}
+	}
+	return 0
+}
+
 // close closes the child's input and waits until the child has ended.
 func (c *child) close() error {
 	if err := errors.Join(c.calls.Close(), c.cmd.Wait()); err != nil {

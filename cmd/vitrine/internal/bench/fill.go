@@ -22,66 +22,62 @@ import (
 // fillBatch is how many records are stored at once.
 const fillBatch = 4000
 
-// prepare makes the store, unless an earlier measurement has made it, and reads the vocabulary from it. Afterwards the
-// store belongs to the serving process.
-func (b *bench) prepare(ctx context.Context) (err error) {
+// prepare makes the store, unless an earlier measurement has made it and the build is not to be measured, and reads the
+// vocabulary from it. Afterwards the store belongs to the serving process.
+func (b *bench) prepare(ctx context.Context) error {
 	// The measurement changes the store's records, so it has a name that an operator would not choose.
 	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
 	b.uri = "bolt://" + file
-	if _, err := os.Stat(file); err != nil {
+	if _, err := os.Stat(file); err != nil || b.Cases.MatchString(stepBuild) {
 		if err := b.fill(ctx, file); err != nil {
 			return errors.Join(err, os.RemoveAll(file)) // an incomplete store must not be used again
 		}
 	}
+	b.Progress("reading words from " + b.uri)
+	return inStore(file, func(store origin.Store) (err error) {
+		b.words, err = collect(ctx, store, b.size, changes)
+		if err == nil && b.words.rows == 0 {
+			err = fmt.Errorf("%s has no activities", store.Name())
+		}
+		return err
+	})
+}
+
+// inStore opens an embedded store for a function.
+func inStore(file string, used func(origin.Store) error) error {
 	store, err := bolt.Open(file, bolt.Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	b.Progress("reading words from " + store.Name())
-	if b.words, err = collect(ctx, store, b.size, changes, b.dice); err != nil {
-		return err
-	}
-	b.run.Rows = b.words.rows
-	if b.words.rows == 0 {
-		return fmt.Errorf("%s has no activities", store.Name())
-	}
-	began := time.Now()
-	for _, err := range store.Scan(ctx, collectionActivities) {
-		if err != nil {
-			return err
-		}
-	}
-	b.run.Scan = time.Since(began)
-	return ctx.Err()
+	return errors.Join(used(store), store.Close())
 }
 
 // fill stores the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, file string) error {
 	b.Progress("filling " + b.uri)
-	if err := b.command(ctx, "import", b.Dumps...); err != nil {
+	if err := os.RemoveAll(file); err != nil {
 		return err
 	}
-	store, err := bolt.Open(file, bolt.Options{})
-	if err != nil {
+	if _, err := b.command(ctx, "import", b.Dumps...); err != nil {
 		return err
 	}
-	if err := errors.Join(grow(ctx, store, b.size), store.Close()); err != nil {
+	if err := inStore(file, func(store origin.Store) error { return grow(ctx, store, b.size) }); err != nil {
 		return err
 	}
 	b.Progress("building the views")
 	began := time.Now()
-	err = b.command(ctx, "materialize")
-	b.run.Build = time.Since(began)
+	used, err := b.command(ctx, "materialize")
+	b.run.Build, b.run.BuildProcessor = time.Since(began), used
 	return err
 }
 
-// command runs a command of the program on the store.
-func (b *bench) command(ctx context.Context, name string, args ...string) error {
-	if out, err := b.Command(ctx, b.uri, append([]string{name}, args...)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", name, err, out)
+// command runs a command of the program on the store, and returns its processor time.
+func (b *bench) command(ctx context.Context, name string, args ...string) (time.Duration, error) {
+	c := b.Command(ctx, b.uri, append([]string{name}, args...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%s: %w: %s", name, err, out)
 	}
-	return nil
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), nil
 }
 
 // grow adds variations of a store's activities until it has the given number.

@@ -282,6 +282,33 @@ func TestBeside(t *testing.T) {
 	}
 }
 
+// TestFirstAnswers: a question that is refused at first is asked until it is answered.
+func TestFirstAnswers(t *testing.T) {
+	refused := 0
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		if c.Query("q") != "" && refused < 3 {
+			refused++
+			return c.SendStatus(503)
+		}
+		return c.SendString("x")
+	})
+	b := benchOf(words(t))
+	b.serving = &s.child
+	if slowest, err := b.firstAnswers(t.Context()); err != nil || slowest < 3*readyPoll || len(s.seen) != len(firstCases) {
+		t.Errorf("%s, %v, %d questions", slowest, err, len(s.seen))
+	}
+}
+
+func TestCompressAlone(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendString(strings.Repeat("text ", 100_000)) })
+	if took, err := compressAlone("http://" + s.addr); err != nil || took <= 0 {
+		t.Errorf("%s, %v", took, err)
+	}
+	if _, err := compressAlone("http://" + s.addr + ":"); err == nil {
+		t.Error("no server: no error")
+	}
+}
+
 // TestFailedCase: a case that fails has an empty result, which the table shows.
 func TestFailedCase(t *testing.T) {
 	s, b := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(503) }), benchOf(words(t))

@@ -37,31 +37,28 @@ var wordPaths = map[string][]string{
 	"projects":           {"funding_number"},
 }
 
-// collect reads the vocabulary from a store. rows is the number of its activities, if known. It also keeps randomly
-// chosen activities for the refresh to change.
-func collect(ctx context.Context, store origin.Source, rows, changes int, dice *rand.Rand) (*vocabulary, error) {
+// collect reads the vocabulary from a store. rows is the number of its activities, if known. It also keeps some
+// activities for the refresh to change.
+func collect(ctx context.Context, store origin.Source, rows, changes int) (*vocabulary, error) {
 	v := &vocabulary{words: map[string][]string{}}
 	for collection, paths := range wordPaths {
-		step, scanned := 1, 0
-		if collection == collectionActivities {
-			step = max(rows/sampled, 1)
-		}
+		scanned := 0
 		for record, err := range store.Scan(ctx, collection) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", collection, err)
 			}
+			scanned++
 			if collection == collectionActivities {
-				v.rows++
-				if n := dice.IntN(v.rows); len(v.records) < changes {
+				v.rows = scanned
+				if len(v.records) < changes && scanned%max(rows/changes, 1) == 0 {
 					v.records = append(v.records, record)
-				} else if n < changes {
-					v.records[n] = record
+				}
+				if scanned%max(rows/sampled, 1) != 0 {
+					continue
 				}
 			}
-			if scanned++; scanned%step == 0 {
-				for _, path := range paths {
-					v.words[path] = append(v.words[path], textsAt(record, path)...)
-				}
+			for _, path := range paths {
+				v.words[path] = append(v.words[path], textsAt(record, path)...)
 			}
 		}
 	}
@@ -90,10 +87,8 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	}
 	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
 	if c.Filter != "" {
-		path += "&json=" + url.QueryEscape(fill(c.Filter, func(word any) string {
-			text, _ := json.Marshal(word) // cannot fail for texts, numbers, and lists and objects of texts
-			return string(text)
-		}))
+		spell := func(word any) string { text, _ := json.Marshal(word); return string(text) } // of texts, it cannot fail
+		path += "&json=" + url.QueryEscape(fill(c.Filter, spell))
 	}
 	return path, ok
 }
@@ -149,7 +144,7 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 			return slices.Compact(five)
 		}
 		return nil
-	case "prefix", "anchored", "infix", "pattern", "classes", "misquote":
+	case "prefix", "anchored", "infix", "pattern", "classes", "double", "misquote":
 		return ofTitle(name, pick("title"), dice)
 	}
 	return pick(name)
@@ -171,6 +166,8 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
 	case name == "pattern" && pair != nil: // an expression for two words
 		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
+	case name == "double" && pair != nil: // an expression that refers back to a double letter before a word
+		return fmt.Sprintf(`([a-z])\1.* %s|%d`, pair[2][:4], dice.IntN(1e9))
 	case name == "classes" && pair != nil: // an expression for a word, of a class for each letter
 		var b strings.Builder
 		for _, letter := range []byte(pair[1][:5]) {

@@ -56,7 +56,7 @@ func TestCollect(t *testing.T) {
 		{"numbers of funding", "projects", `{"funding_number":["DFG 1"]}`, "funding_number", "DFG 1"},
 	}
 	for _, tt := range tests {
-		v, err := collect(t.Context(), records{by: map[string][]string{tt.collection: {tt.record}}}, 0, 5, dice())
+		v, err := collect(t.Context(), records{by: map[string][]string{tt.collection: {tt.record}}}, 0, 5)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -70,12 +70,15 @@ func TestCollect(t *testing.T) {
 // TestCollectSamples: of many activities collect reads some, and counts all.
 func TestCollectSamples(t *testing.T) {
 	store := records{by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
-	v, err := collect(t.Context(), store, 2*sampled, 5, dice())
-	if err != nil || v.rows != 6 || len(v.records) != 5 || strings.Join(v.words["type"], ",") != "b" {
-		t.Errorf("%d rows, %d to change, types %q, %v", v.rows, len(v.records), v.words["type"], err)
+	v, err := collect(t.Context(), store, 2*sampled, 5)
+	if err != nil || v.rows != 6 || strings.Join(v.words["type"], ",") != "b" {
+		t.Errorf("%d rows, types %q, %v", v.rows, v.words["type"], err)
+	}
+	if v, err = collect(t.Context(), store, 6, 3); err != nil || len(v.records) != 3 || v.records[0].Lookup("type").StringValue() != "b" {
+		t.Errorf("%d records to change, %v", len(v.records), err)
 	}
 	store.err = errors.New("gone")
-	if _, err := collect(t.Context(), store, 0, 5, dice()); !errors.Is(err, store.err) {
+	if _, err := collect(t.Context(), store, 0, 5); !errors.Is(err, store.err) {
 		t.Errorf("a store that fails: %v", err)
 	}
 }
@@ -96,6 +99,7 @@ func TestOfTitle(t *testing.T) {
 		{"infix", "Bright (nights)", []string{""}},
 		{"infix", "<script>\x00\xff", []string{""}},
 		{"pattern", "Bright Nights", []string{"brig[a-z]* nigh", "brig[a-z]* nig"}},
+		{"double", "Bright", []string{""}},
 	}
 	for _, tt := range tests {
 		for seed := range uint64(50) {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,39 +28,40 @@ type Report struct {
 
 // RunOf has the results with one store. Values that were not measured are 0.
 type RunOf struct {
-	Rows       int                            // number of activities
-	Build      time.Duration                  // time to build all views from nothing
-	Start      time.Duration                  // time from starting a process until /readyz returns 200, with views already built
-	Scan       time.Duration                  // time to read all activities from the store, without load
-	Ready, End Memory                         // when every view was loaded and every job had run; and after all cases
-	Results    map[string]*Result             // by case
-	Beside     map[string][len(crowds)]Beside // by costly case
-	Refresh    Refresh
+	Rows                  int                            // number of activities
+	Build, BuildProcessor time.Duration                  // to build all views from nothing
+	Start, FileStart      Start                          // from the store; without jobs, from snapshot files
+	End                   Memory                         // after all cases
+	Collector             float64                        // the collections' share of the processor time, all cases together
+	Results               map[string]*Result             // by case
+	Beside                map[string][len(crowds)]Beside // by costly case
+	Streaming             float64                        // time to compress the answer of streamedCase and nothing else, divided by its p50
+	Refresh, Full         Refresh                        // Full: the job rendered all records
 }
 
 // Result is the result of one case: medians over the rounds.
 type Result struct {
 	Bytes     int64   // average size of an answer
 	Rate      float64 // requests per second
-	P50       time.Duration
+	P50, P99  time.Duration
 	Processor time.Duration // of the front end, per request
-	Ratio     float64       // Rate divided by the bare handler's; 0 if the answer is too long for it
+	Ratio     float64       // Rate divided by the bare handler's; 0 if it does not send the answer
 	Share     float64       // the bare handler's processor time divided by the front end's
 	Spread    float64       // half the difference between the highest and the lowest ratio of all rounds
 }
 
-// Throughput returns the megabytes of answers per second.
-func (r Result) Throughput() float64 { return r.Rate * float64(r.Bytes) / 1e6 }
-
-// Refresh is the result of changing records under load: medians over the rounds.
+// Refresh is the result of changing records under load: the round with the median ratio.
 type Refresh struct {
 	Visible   time.Duration // from the job's start
 	SteadyP99 time.Duration
 	P99       time.Duration // from the change to half a second after it was visible
 }
 
-// Ratio returns P99 divided by SteadyP99.
-func (r Refresh) Ratio() float64 { return r.P99.Seconds() / max(r.SteadyP99.Seconds(), 1e-9) }
+// Alone returns the processor time if all processors had shared it evenly and nothing else had taken time.
+func (r Result) Alone() time.Duration { return r.Processor / time.Duration(runtime.GOMAXPROCS(0)) }
+
+// Beyond returns the memory of its own beyond what every process has, in bytes.
+func (m Memory) Beyond() int64 { return max(m.Own-100e6, 0) }
 
 //go:embed report.md
 var tableSource string
@@ -65,9 +69,8 @@ var tableSource string
 var table = template.Must(template.New("").Funcs(template.FuncMap{
 	"cases": cases, "number": number, "escape": strings.NewReplacer("$", `\$`).Replace,
 	"count": func(n int) string { return humanize.Comma(int64(n)) },
-	"µs":    func(d time.Duration) string { return number(d.Seconds() * 1e6) },
-	"ms":    func(d time.Duration) string { return number(d.Seconds() * 1e3) },
-	"MB":    func(n int64) string { return number(float64(n) / 1e6) },
+	"m":     func(v reflect.Value) string { return number(float64(v.Int()) / 1e6) }, // of nanoseconds or bytes
+	"div":   func(a, b reflect.Value) string { return number(float64(a.Int()) / max(float64(b.Int()), 1)) },
 }).Parse(tableSource))
 
 // Measured reports whether a case was measured with any store.
@@ -75,11 +78,50 @@ func (r Report) Measured(name string) bool {
 	return slices.ContainsFunc(r.Runs, func(one RunOf) bool { return one.Results[name] != nil })
 }
 
+// Crowded reports whether others were measured beside a case, or beside any if the name is empty.
+func (r Report) Crowded(name string) bool {
+	return slices.ContainsFunc(r.Runs, func(one RunOf) bool { _, ok := one.Beside[name]; return ok || name == "" && len(one.Beside) > 0 })
+}
+
 // Table returns the report in Markdown, with a column for each store.
 func (r Report) Table() (string, error) {
 	var b strings.Builder
-	err := table.Execute(&b, r)
-	return b.String(), err
+	if err := table.Execute(&b, r); err != nil {
+		return "", err
+	}
+	lines, marked := strings.SplitAfter(b.String(), "\n"), 0
+	for i, line := range lines {
+		if lines[i] = r.mark(line); lines[i] != line {
+			marked++
+		}
+	}
+	return fmt.Sprintf("%s\nRows with a figure more than 1.2 times as large as the number of activities explains (!): %d.\n", strings.Join(lines, ""), marked), nil
+}
+
+// figures matches the figures of a cell.
+var figures = regexp.MustCompile(`–|[\d,]+(\.\d+)?(e-\d+)?`)
+
+// mark marks the figures of a row that grow out of proportion from one store to the next.
+func (r Report) mark(line string) string {
+	cells := strings.Split(line, "|")
+	column := len(cells) - 1 - len(r.Runs) // of the first store; nothing follows the last
+	for i := len(r.Runs) - 1; i > 0 && column > 1; i-- {
+		before, grown := figures.FindAllString(cells[column+i-1], -1), 1.2*float64(r.Runs[i].Rows)/float64(r.Runs[i-1].Rows)
+		n := -1
+		cells[column+i] = figures.ReplaceAllStringFunc(cells[column+i], func(text string) string {
+			if n++; n < len(before) && value(before[n]) > 0 && value(text) > grown*value(before[n]) {
+				return text + "!"
+			}
+			return text
+		})
+	}
+	return strings.Join(cells, "|")
+}
+
+// value returns the number that a figure shows, or 0.
+func value(figure string) float64 {
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(figure, ",", ""), 64)
+	return f
 }
 
 // Write puts the table between the marks of a Markdown document, in place of the previous one.

@@ -2,10 +2,11 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
@@ -20,44 +21,49 @@ const changeTime = 5 * time.Minute
 type Serving struct {
 	Views   *view.Set
 	Upsert  func(collection string, records []bson.Raw) error // stores records
-	Trigger func(view string) error                           // runs a view's job now, without waiting for it
+	Trigger func(view string, full bool) error                // runs a view's job now, without waiting for it
 	Settled <-chan struct{}                                   // closed when every view is loaded and every job has run
 }
 
 // Memory is the memory of the serving process after a garbage collection.
 type Memory struct {
-	Rows, Indexes int64 // BSON of all views, and their path indexes
-	Own           int64 // resident memory without file pages; 0 if the system does not report it
+	Rows       int64         // BSON of all views, in bytes
+	Own        int64         // resident memory without file pages; 0 if the system does not report it
+	Collecting time.Duration // processor time of all collections so far, without what was idle otherwise
 }
 
 // Memory returns the memory that the process needs, once only requests keep it busy.
 func (s *Serving) Memory(_ struct{}, m *Memory) error {
 	<-s.Settled
 	debug.FreeOSMemory()
-	if self, err := procfs.Self(); err == nil { // only on Linux
-		if status, err := self.NewStatus(); err == nil {
-			m.Own = int64(status.RssAnon)
-		}
-	}
+	m.Own = ownMemory(os.Getpid())
 	for _, st := range s.Views.Status() {
 		m.Rows += st.RowBytes
-		m.Indexes += st.IndexBytes
 	}
+	gc := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}}
+	metrics.Read(gc)
+	m.Collecting = time.Duration((gc[0].Value.Float64() - gc[1].Value.Float64()) * float64(time.Second))
 	return nil
+}
+
+// Change are records to store.
+type Change struct {
+	Records []bson.Raw
+	Full    bool // whether the job renders all records
 }
 
 // Change stores activities, runs their job, and returns when requests are answered from them: visible is how long after
 // the request for the job.
-func (s *Serving) Change(records []bson.Raw, visible *time.Duration) error {
+func (s *Serving) Change(c Change, visible *time.Duration) error {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return err
 	}
-	if err := s.Upsert(collectionActivities, records); err != nil {
+	if err := s.Upsert(collectionActivities, c.Records); err != nil {
 		return err
 	}
 	started := time.Now()
-	if err := s.Trigger(rules.ViewActivities); err != nil {
+	if err := s.Trigger(rules.ViewActivities, c.Full); err != nil {
 		return err
 	}
 	for time.Since(started) < changeTime {
@@ -71,5 +77,5 @@ func (s *Serving) Change(records []bson.Raw, visible *time.Duration) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return fmt.Errorf("%d changed records are not visible after %s", len(records), changeTime)
+	return fmt.Errorf("%d changed records are not visible after %s", len(c.Records), changeTime)
 }

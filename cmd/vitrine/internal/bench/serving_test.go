@@ -68,7 +68,7 @@ func newHouse(t *testing.T) (*house, *Serving) {
 		_, err := store.Upsert(context.Background(), collection, records)
 		return err
 	}
-	return h, &Serving{Views: h.views, Upsert: upsert, Trigger: h.publish, Settled: h.settled}
+	return h, &Serving{Views: h.views, Upsert: upsert, Trigger: func(name string, _ bool) error { return h.publish(name) }, Settled: h.settled}
 }
 
 // publish is the job.
@@ -98,12 +98,12 @@ func (h *house) publish(name string) error {
 func TestChange(t *testing.T) {
 	h, s := newHouse(t)
 	var took time.Duration
-	if err := s.Change(h.records(t, "another title"), &took); err == nil {
+	if err := s.Change(Change{Records: h.records(t, "another title")}, &took); err == nil {
 		t.Error("before anything is loaded: no error")
 	}
 	h.start(t)
 	for _, title := range []string{"second title", "third title"} {
-		if err := s.Change(h.records(t, title), &took); err != nil || took <= 0 {
+		if err := s.Change(Change{Records: h.records(t, title)}, &took); err != nil || took <= 0 {
 			t.Errorf("%s, %v", took, err)
 		}
 		if n := h.count(t, title); n != 5 {
@@ -111,7 +111,7 @@ func TestChange(t *testing.T) {
 		}
 	}
 	var m Memory
-	if err := s.Memory(struct{}{}, &m); err != nil || m.Rows <= 0 || runtime.GOOS == "linux" && m.Own <= 0 {
+	if err := s.Memory(struct{}{}, &m); err != nil || m.Rows <= 0 || m.Collecting <= 0 || runtime.GOOS == "linux" && m.Own <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
