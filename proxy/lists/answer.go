@@ -36,6 +36,7 @@ type answer struct {
 	title     string
 	canonical string // the path for search engines
 	count     int    // number of records
+	entries   int    // number of entries: a record has one in each of its groups
 	pages     int
 }
 
@@ -49,7 +50,7 @@ func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) 
 	}
 	err := a.name(ctx)
 	if err == nil {
-		a.count, a.pages, err = a.rows.Size(ctx)
+		a.count, a.entries, a.pages, err = a.rows.Size(ctx)
 	}
 	return a, err
 }
@@ -147,7 +148,7 @@ func buildPage(write func(*document) (*response.Body, error)) build {
 // document reads the entries of a page and, for formats with facets, the facets.
 func (a *answer) document(ctx context.Context) (d *document, err error) {
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
-	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.Heading).With(params.JSONLD).With(params.Title))
+	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title)) // without what the element leaves out: ids begin with it
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
 	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(head.Self)
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
@@ -155,7 +156,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		List: page.List{
 			Head:    head,
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
-			Count: a.count, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
+			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.Words), Group: a.query.FormValue(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
 		},
 		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},

@@ -190,8 +190,8 @@ func TestListsInGroups(t *testing.T) {
 	if !slices.Equal(items.FindAllString(english, -1), items.FindAllString(german, -1)) || !strings.Contains(english, " entries") || !strings.Contains(german, " Einträge") || !strings.Contains(german, `lang="de"><input type="checkbox" aria-label="und `) {
 		t.Error("the list in two languages has different entries, or the texts of one language")
 	}
-	ids := regexp.MustCompile(` id="([^"]*)"`)
-	if all := ids.FindAllString(english+german, -1); len(all) != len(slices.Compact(slices.Sorted(slices.Values(all)))) {
+	ids, deeper := regexp.MustCompile(` id="([^"]*)"`), string(s.Get("/lists/unit/MOTH.html?group=year&authors=1&h=3").Body)
+	if all := ids.FindAllString(english+german+deeper, -1); len(all) != len(slices.Compact(slices.Sorted(slices.Values(all)))) {
 		t.Error("both in a page share an id")
 	}
 }

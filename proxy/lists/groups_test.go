@@ -140,6 +140,46 @@ func checkCount(s *proxytest.Site, groups []listGroup, count int) {
 	}
 }
 
+// TestRepeatedRecords: where records are in several groups, the page counts them once and its range goes through all
+// their places; a page past the end is empty and leads back, as in other lists.
+func TestRepeatedRecords(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	counted := regexp.MustCompile(`<p class="vl-count" dir="auto">(.*?)</p>`)
+	first := getList(s, "/lists/activities.json?group=unit&limit=2")
+	all := 0
+	for n := 1; n <= (first.Pages*2+499)/500; n++ {
+		all += len(getList(s, fmt.Sprintf("/lists/activities.json?group=unit&limit=500&page=%d", n)).Items)
+	}
+	if all <= first.Count || first.Pages != (all+1)/2 {
+		t.Fatalf("%d records, %d entries, %d pages", first.Count, all, first.Pages)
+	}
+	for target, want := range map[string]string{
+		"?group=unit&limit=2":            fmt.Sprintf("%d entries (some in several groups), 1–2 of %s", first.Count, thousands(all)),
+		"?group=unit&limit=2&page=99999": fmt.Sprintf("%d entries (some in several groups)", first.Count),
+		"?group=unit&limit=2&lang=de":    fmt.Sprintf("%d Einträge (manche in mehreren Gruppen), 1–2 von %s", first.Count, strings.ReplaceAll(thousands(all), ",", ".")),
+		"?group=year&limit=2":            fmt.Sprintf("%d entries, 1–2", first.Count),
+		"?group=year&limit=2&page=99999": fmt.Sprintf("%d entries", first.Count),
+	} {
+		res := s.Get("/lists/activities.html" + target)
+		m := counted.FindSubmatch(res.Body)
+		if res.StatusCode != http.StatusOK || m == nil || string(m[1]) != want {
+			t.Errorf("%s: %s %s, want %s", target, res.Status, m, want)
+		}
+		if strings.Contains(target, "99999") && (strings.Contains(string(res.Body), "<article") || !strings.Contains(string(res.Body), `rel="prev"`)) {
+			t.Errorf("%s has entries, or does not lead back", target)
+		}
+	}
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	if len(text) > 3 {
+		text = text[:len(text)-3] + "," + text[len(text)-3:]
+	}
+	return text
+}
+
 // TestGroupHeadings: the headings of a page and of fragments nest from the level asked for, name counts if asked, and
 // have ids that differ between lists and groups.
 func TestGroupHeadings(t *testing.T) {

@@ -125,16 +125,20 @@ func (f *fragment) groups(level int, before, groups []Group) {
 
 // rangeText returns the text with the number of entries and the range on this page.
 func (f *fragment) rangeText(l *List, first int) string {
-	all, items := f.t.Entries(l.Count), len(l.Items)
+	all, items, total := f.t.Entries(l.Count), len(l.Items), ""
+	if l.Entries > l.Count {
+		all += f.t.T("repeated")
+		total = f.t.T("of") + f.t.Number(l.Entries)
+	}
 	switch {
 	case l.Count == 0:
 		return f.t.T("empty")
-	case items == 0 || items >= l.Count:
+	case items == 0 || items >= max(l.Count, l.Entries):
 		return all
 	case items == 1:
-		return all + ", " + f.t.Number(first)
+		return all + ", " + f.t.Number(first) + total
 	}
-	return all + ", " + f.t.Number(first) + "–" + f.t.Number(first+items-1)
+	return all + ", " + f.t.Number(first) + "–" + f.t.Number(first+items-1) + total
 }
 
 // unique returns an id, with a number at its end if it was written before.

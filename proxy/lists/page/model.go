@@ -39,6 +39,7 @@ type List struct {
 	Reset string
 
 	Count, Page, Pages, Limit int
+	Entries                   int               // more than Count if records are in several groups
 	Turns                     map[string]string // URLs of the first, prev, next and last page, as far as they exist
 	// Effective parameters; Group has its values separated by commas. The form of Page sends q, sort and group, and q even if it is empty.
 	Q, Group, Sort string

@@ -248,15 +248,15 @@ func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error 
 	return nil
 }
 
-// Size returns the number of records and of pages in the listing.
-func (m *Matches) Size(ctx context.Context) (records, pages int, err error) {
+// Size returns the number of records, entries and pages in the listing.
+func (m *Matches) Size(ctx context.Context) (records, entries, pages int, err error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
-	entries, err := m.size(ctx, selected, m.levels())
+	entries, err = m.size(ctx, selected, m.levels())
 	limit := max(m.Query.Number(params.Limit), 1)
-	return selected.Count(), max((entries+limit-1)/limit, 1), err
+	return selected.Count(), entries, max((entries+limit-1)/limit, 1), err
 }
 
 // size returns the number of entries of selected rows.
