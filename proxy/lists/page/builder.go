@@ -14,7 +14,7 @@ type Field struct {
 	Many     bool // accepts several values
 }
 
-// formField is a field of the form. Kind is named (typed, with suggestions), facet (the values that a list has), flag,
+// formField is a field of the form. Kind is typed (several values with suggestions: those of a facet, or records), flag,
 // words (a menu), several (boxes), number or text.
 type formField struct {
 	Name, ID, Label, Kind, Facet string
@@ -24,9 +24,8 @@ type formField struct {
 }
 
 var (
-	namedFields = []string{"unit", "person", "project", "topic"}
-	facetFields = []string{"year", "type", "subtype"}
-	mainFields  = slices.Concat([]string{"q"}, facetFields, namedFields, []string{"sort", "group", "limit"})
+	typedFields = strings.Fields("year type subtype unit person project topic")
+	mainFields  = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
@@ -42,10 +41,10 @@ func (d *pageData) fields(all []Field) {
 		switch {
 		case slices.Contains(notBuilt, f.Name):
 			continue
-		case slices.Contains(facetFields, base):
-			one.Kind, one.Facet = "facet", base
-		case slices.Contains(namedFields, f.Name):
-			one.Kind = "named"
+		case slices.Contains(typedFields, base):
+			one.Kind, one.Facet = "typed", base
+		case f.Name == "ids", f.Name == "exclude":
+			one.Kind, one.Facet = "typed", "ids"
 		case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:
 			one.Kind = "flag"
 		case f.Words != nil:

@@ -73,9 +73,14 @@ func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
 	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))
 	if query != "" {
-		h := fnv.New32a()
-		h.Write([]byte(query))
-		id += "_q" + strconv.FormatUint(uint64(h.Sum32()), 36)
+		id += "_q" + hash(query)
 	}
 	return id
+}
+
+// hash returns a short text that differs for different texts.
+func hash(text string) string {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }

@@ -6,6 +6,7 @@ import (
 	"html"
 	"html/template"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -186,6 +187,9 @@ type snippet struct {
 //go:embed snippets.txt
 var forms string
 
+// noHeading matches the line of a snippet for a heading, which has the title that an editor types.
+var noHeading = regexp.MustCompile(`(?m)^.*\{heading\}\n`)
+
 // unknownBase replaces the address of this server if it is not configured. The builder's script inserts the real
 // address in the visitor's browser.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
@@ -201,12 +205,13 @@ func snippets(base string, list ListEntry) (all []snippet) {
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
 		u, _ := url.Parse(base) // of the configuration, which package configs checks
-		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base,
+		values := []string{"{page}", href, "{frame}", href + "?embed=1", "{key}", hash(path + ".html"), "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base,
 			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}", u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}
-		s.Text = strings.NewReplacer(values...).Replace(s.Form)
+		s.Text = noHeading.ReplaceAllString(s.Form, "")
+		s.Text = strings.NewReplacer(values...).Replace(s.Text)
 		all = append(all, s)
 	}
 	return all

@@ -6,45 +6,70 @@ const list = document.getElementById("vl_list");
 const status = document.getElementById("vl_status");
 const years = document.getElementById("vl_years");
 const preview = document.getElementById("vl_preview");
-const facets = [...form.querySelectorAll("[data-facet]")];
-// Fields of what has a name: the server finds it. The list is that of the first one that is filled in.
-const typed = ["person", "unit", "project", "topic"].map((name) => form.elements[name]).filter(Boolean);
-const names = new Map(typed.map((field) => [field, new Map()])); // what is known by a text of the field
-const counted = [...new Set(facets.map((field) => field.dataset.facet))].join();
+const title = document.getElementById("vl_title");
+const typed = [...form.querySelectorAll("[data-facet]")]; // fields of several values, with suggestions
+const known = new Map(typed.map((field) => [field, new Map()])); // values by their texts
+const offers = new Map(); // the texts that fields suggest now
+const subjects = ["person", "unit", "project", "topic"]; // the server finds them by name, as it does records
+const counted = [...new Set(typed.map((field) => field.dataset.facet))].filter((name) => name !== "ids").join();
 const base = builder.dataset.base || location.origin;
 const shownYears = 40; // of the chart
 const pause = 250; // between the last key and the request
 let request; // AbortController of the one under way
 
-// named returns what a field names that one types into.
-const named = (field) => names.get(field).get(field.value.trim());
+// split returns the texts of a field between commas. The last one may be empty. Known texts may have commas.
+function split(field) {
+  const parts = field.value.split(","), all = [];
+  while (parts.length) {
+    let n = parts.length;
+    while (n > 1 && !known.get(field).has(parts.slice(0, n).join().trim())) n--;
+    all.push(parts.splice(0, n).join().trim());
+  }
+  return all;
+}
 
-// learn offers what has a name, and returns the texts that choose it.
+// values returns the values of a field. Subjects must be known; other values may be typed as they are.
+function values(field) {
+  return split(field).filter(Boolean).map((text) => known.get(field).get(text) ?? (subjects.includes(field.dataset.facet) ? undefined : { id: text }));
+}
+
+// offer suggests texts for the last value of a field, or those of before.
+function offer(field, texts = offers.get(field) ?? []) {
+  offers.set(field, texts);
+  const before = split(field).slice(0, -1).map((text) => `${text}, `).join("");
+  field.list.replaceChildren(...texts.map((text) => new Option(known.get(field).get(text)?.count ?? "", before + text)));
+}
+
+// learn suggests values, and returns their texts.
 function learn(field, found) {
-  return found.map(({ id, title, href }) => {
+  const texts = found.map(({ id, title, href, count }) => {
     const text = title === id ? id : `${title} (${id})`;
-    if (!names.get(field).has(text)) field.list.append(new Option("", text));
-    names.get(field).set(text, { id, title, href: href ?? names.get(field).get(text)?.href });
+    known.get(field).set(text, { id, title, count, href: href ?? known.get(field).get(text)?.href });
     return text;
   });
+  offer(field, texts);
+  return texts;
 }
 
-// find asks for what has the words of a field in its name.
+// find asks for what has the words of a field's last value in its name.
 async function find(field) {
+  const { facet } = field.dataset;
   const root = new URL(builder.dataset.base || "/", location).pathname.replace(/\/$/, "");
-  const asked = new URLSearchParams({ q: field.value, limit: 50, lang: document.documentElement.lang });
-  const response = await fetch(`${root}/lists.json?${asked}`);
+  const asked = new URLSearchParams({ q: split(field).at(-1), limit: 50, lang: document.documentElement.lang });
+  const response = await fetch(facet === "ids" ? `${new URL(list.value, base).pathname}.json?${asked}&facets=none` : `${root}/lists.json?${asked}`);
   if (!response.ok) return [];
-  const { sections } = await response.json();
-  return learn(field, sections.find(({ kind }) => kind === field.name)?.lists ?? []);
+  const { sections, items } = await response.json();
+  return learn(field, items ?? sections.find(({ kind }) => kind === facet)?.lists ?? []);
 }
 
-// place returns the list that is chosen: instead of everything, that of what was named. An
+// place returns the list that is chosen: instead of everything, that of the first subject that stands alone. An
 // include in nginx or Apache cannot have a slash in a name.
 function place() {
-  const usable = (href) => href && !/%2f/i.test(href);
-  const field = list.value.endsWith("/lists/activities") && typed.find((field) => usable(named(field)?.href));
-  return field ? { field, ...named(field) } : { href: list.value, title: list.selectedOptions[0].text };
+  for (const field of list.value.endsWith("/lists/activities") ? subjects.map((name) => form.elements[name]) : []) {
+    const [one, ...others] = field ? values(field) : [];
+    if (one?.href && !others.length && !/%2f/i.test(one.href)) return { field, ...one };
+  }
+  return { href: list.value, title: list.selectedOptions[0].text };
 }
 
 // query returns the parameters that are chosen.
@@ -53,11 +78,9 @@ function query(more = {}) {
   const { field: chosen } = place();
   for (const field of form.elements) {
     if (!field.name || field === chosen || (field.type === "checkbox" && !field.checked)) continue;
-    const value = (names.has(field) ? named(field)?.id : field.value)?.trim();
-    if (!value) continue;
-    // A value has no commas of its own, since they separate values.
-    const plain = "facet" in field.dataset ? value.replace(/[\\,]/g, "\\$&") : value;
-    all.set(field.name, all.has(field.name) ? `${all.get(field.name)},${plain}` : plain);
+    const plain = (text) => (field.dataset.facet === "year" ? text : text.replace(/[\\,]|\.(?=\.)/g, "\\$&"));
+    const value = known.has(field) ? values(field).filter(Boolean).map(({ id }) => plain(id)).join() : field.value.trim();
+    if (value) all.set(field.name, all.has(field.name) ? `${all.get(field.name)},${value}` : value);
   }
   for (const [name, value] of Object.entries(more)) all.set(name, value);
   return all;
@@ -66,7 +89,7 @@ function query(more = {}) {
 // get asks this server, whatever name it gives itself in the addresses of lists.
 async function get(suffix, more) {
   const response = await fetch(`${new URL(place().href, base).pathname}${suffix}?${query(more)}`, { signal: request.signal });
-  if (!response.ok) throw new Error(response.statusText);
+  if (!response.ok) throw new Error(response.status === 400 ? (await response.json()).msg : form.dataset.failed);
   return suffix === ".json" ? response.json() : response.text();
 }
 
@@ -79,20 +102,15 @@ function make(tag, className, ...children) {
 
 // choices offers what the list has under the other filters.
 function choices(found) {
-  for (const field of facets) {
-    const { value } = field;
-    const values = found[field.dataset.facet] ?? [];
-    if (names.has(field)) {
-      // Of everything the server knows the lists; of other lists it names only the most frequent.
-      if (!list.value.endsWith("/lists/activities")) learn(field, values.map(({ value: id, label: title }) => ({ id, title })));
-      field.parentElement.hidden = values.length === 0 && !value;
-      continue;
-    }
-    const options = values.map((v) => new Option(`${v.label ?? v.value} (${v.count})`, v.value ?? "missing"));
-    if (value && !options.some((option) => option.value === value)) options.push(new Option(value, value));
-    field.replaceChildren(new Option(form.dataset.any, ""), ...options);
-    field.value = value;
-    field.parentElement.hidden = options.length === 0;
+  for (const field of typed) {
+    const { facet } = field.dataset, all = found[facet] ?? [];
+    field.parentElement.hidden = facet !== "ids" && all.length === 0 && !field.value;
+    // Of everything the server knows the subjects; of other lists it names only the most frequent.
+    if (facet === "ids" || (subjects.includes(facet) && list.value.endsWith("/lists/activities"))) continue;
+    const own = all.map(({ value, label, count }) => ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
+    const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
+    const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
+    learn(field, [...ranges.map((id) => ({ id, title: id })), ...own]);
   }
 }
 
@@ -113,7 +131,7 @@ function chart(values) {
 function show(html) {
   const found = new DOMParser().parseFromString(html, "text/html").querySelector(".vl-list");
   for (const script of found.querySelectorAll("script")) script.remove();
-  preview.querySelector(".vl-box").replaceChildren(found);
+  preview.querySelector(".vl-box").replaceChildren(...(title.value.trim() ? [make("h4", "vl-title", title.value.trim())] : []), found);
   preview.hidden = false;
 }
 
@@ -121,15 +139,23 @@ function show(html) {
 function snippets() {
   const chosen = String(query());
   const { href, title: own } = place();
-  const title = document.getElementById("vl_title").value.trim() || own;
+  const escape = (text) => text.replace(/[&<>"'\\{]/g, (c) => `&#${c.charCodeAt()};`);
+  const level = `h${form.elements.h?.value || 2}`, wanted = title.value.trim();
+  const heading = wanted && `<${level}>${escape(wanted)}</${level}>`;
   const { hostname: host, host: authority, port, pathname } = new URL(base);
-  const options = [...form.querySelectorAll("[data-option]:checked")].map((box) => ` ${box.dataset.option}`).join("");
+  const options = [...form.querySelectorAll("[data-option]:checked")].map((box) => ` ${box.dataset.option}`).join("") + (wanted && " untitled");
   const shown = query().get("facets")?.replaceAll(",", " ") ?? "year type";
-  const path = (suffix) => href.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
-  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title, base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""), facets: shown, options };
-  const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
+  const path = (suffix, ...more) => [href.slice(builder.dataset.base.length) + suffix, [chosen, ...more].filter(Boolean).join("&")].filter(Boolean).join("?");
+  const bare = wanted && "title=0", html = path(".html", bare);
+  let key = 0x811c9dc5; // FNV-1a, as in proxy/lists/page
+  for (const byte of new TextEncoder().encode(html)) key = Math.imul(key ^ byte, 0x01000193);
+  const texts = {
+    page: base + path(""), frame: base + path("", "embed=1", bare), html: base + html, bib: base + path(".bib"), path: html.replaceAll("$", "%24"), key: (key >>> 0).toString(36),
+    title: wanted || own, base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""), facets: shown, options,
+  };
   for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
-    firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base|host|authority|port|root|facets|options)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
+    const form = dataset.form.replace(/^(.*)\{heading\}\n/gm, (_, before) => heading && `${before}${heading}\n`);
+    firstChild.data = form.replace(/\{([a-z]+)\}/g, (whole, name) => (!(name in texts) ? whole : "markup" in dataset ? escape(texts[name]) : texts[name]));
   }
 }
 
@@ -138,37 +164,44 @@ async function update() {
   const current = request = new AbortController();
   snippets();
   try {
-    const [found, html] = await Promise.all([get(".json", { facets: counted, limit: 1 }), get(".html", { h: 4, jsonld: 0 })]);
+    const [found, html] = await Promise.all([get(".json", { facets: counted, limit: 1 }), get(".html", { h: 4, jsonld: 0, ...(title.value.trim() && { title: 0 }) })]);
     if (current !== request) return;
     choices(found.facets ?? {});
     chart(found.facets?.year ?? []);
     show(html);
-    const unknown = typed.filter((field) => field.value.trim() && !named(field));
+    const unknown = typed.filter((field) => values(field).includes(undefined));
     for (const field of typed) field.ariaInvalid = String(unknown.includes(field));
     status.textContent = unknown.length ? form.dataset.pick : preview.querySelector(".vl-count")?.textContent ?? "";
-  } catch {
-    if (current === request) status.textContent = form.dataset.failed;
+  } catch ({ name, message }) {
+    if (current === request) status.textContent = name === "Error" ? message : form.dataset.failed;
   }
+}
+
+// sought reports whether the server may find what the last value of a field names.
+function sought(field) {
+  const text = known.has(field) && split(field).at(-1);
+  return text && [...subjects, "ids"].includes(field.dataset.facet) && !known.get(field).has(text);
 }
 
 let timer;
 form.addEventListener("input", ({ target }) => {
-  if (target === list) for (const field of facets) field.value = "";
+  if (target === list) for (const field of typed) field.value = "";
+  if (known.has(target)) offer(target);
   clearTimeout(timer);
   timer = setTimeout(async () => {
-    if (names.has(target) && target.value.trim() && !named(target)) await find(target).catch(() => []);
+    if (sought(target)) await find(target).catch(() => []);
     update();
   }, pause);
 });
 form.addEventListener("focusin", ({ target }) => {
-  if (names.get(target)?.size === 0) find(target).catch(() => []); // the first ones, to choose from
+  if (known.get(target)?.size === 0) find(target).catch(() => []); // the first ones, to choose from
 });
 // A name that was typed and not chosen counts if it is the only one.
 form.addEventListener("change", async ({ target }) => {
-  if (!names.has(target) || !target.value.trim() || named(target)) return;
+  if (!sought(target)) return;
   const found = await find(target).catch(() => []);
   if (found.length !== 1) return;
-  [target.value] = found;
+  target.value = [...split(target).slice(0, -1), ...found].join(", ");
   update();
 });
 form.hidden = false;
