@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,10 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"text/template"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -153,10 +156,8 @@ var builderIncludes = map[string]struct {
 	"drupal": {"php", func(t *testing.T, snippet, gone string) string {
 		return phpPages(t, snippet, gone, map[string]string{"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { return $html; } }`},
 			func(conf, template string) string {
-				if template != "{{ publications }}" {
-					t.Errorf("template %q", template)
-				}
-				return "<?php require '../drupal.php'; require '../list.php';\n" + conf + "$variables = []; THEME_preprocess_page($variables); ?>" + site("<?= $variables['publications']['#markup'] ?>\n")
+				template = regexp.MustCompile(`{{ (publications_\w+) }}`).ReplaceAllString(template, "<?= $$variables['$1']['#markup'] ?>\n")
+				return "<?php require '../drupal.php'; require '../list.php';\n" + conf + "$variables = []; THEME_preprocess_page($variables); ?>" + site(template)
 			})
 	}},
 	"typo3": {"php", func(t *testing.T, snippet, gone string) string {
@@ -174,7 +175,7 @@ var builderIncludes = map[string]struct {
 	}},
 	"wordpress": {"php", func(t *testing.T, snippet, gone string) string {
 		page := func(snippet string) string {
-			return "<?php chdir('..'); require 'wordpress.php';\n" + snippet + "\n?>" + site("<?= $shortcodes['publications']() ?>\n")
+			return "<?php chdir('..'); require 'wordpress.php';\n" + snippet + "\n?>" + site("<?= current($shortcodes)() ?>\n")
 		}
 		return phpServer(t, map[string]string{"wordpress.php": wordPress, "page/index.php": page(snippet), "gone/index.php": page(strings.ReplaceAll(gone, "vitrine_copy", "another"))})
 	}},
@@ -217,6 +218,9 @@ func phpServer(t *testing.T, files map[string]string) (address string) {
 // addressIn matches the address of a fragment in a snippet.
 var addressIn = regexp.MustCompile(`(?:/vitrine|http://[^/']*)(/lists/[^"']*\.html[^"']*)`)
 
+// headingIn matches the heading that a snippet writes before its list.
+var headingIn = regexp.MustCompile(`(?m)^<h\d>.*</h\d>\n`)
+
 // includeSnippet puts a snippet into a page of a site, and visits it as browsers do.
 func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	way := builderIncludes[id]
@@ -238,6 +242,8 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	res.Body.Close()
 	gone := strings.ReplaceAll(snippet, path[1], "/lists/unit/NIX.html")
 	before, after, _ := strings.Cut(site("|"), "|")
+	_, directive := snippetParts(snippet)
+	before += headingIn.FindString(directive)
 	address := way.start(t, snippet, gone)
 	comment := regexp.MustCompile(`<!--[^>]*-->`)
 	for name, headers := range map[string][]string{
@@ -295,9 +301,57 @@ func TestBuilderSnippets(t *testing.T) {
 		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
 		change(v, "person", "")
 		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.querySelector("#vl_preview .vl-item")`)
+		change(v, "title", `Licht & 'Nacht' {{ 1 }} <?php "$x" ?>`)
+		v.await(`document.getElementById("vl_snippet-html").textContent.includes("Licht") && document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
 		built := eval[map[string]string](v, `Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => [e.id.slice("vl_snippet-".length), e.textContent]))`)
+		for id, snippet := range built {
+			heading := strings.Contains(snippet, "<h2>Licht &#38; &#39;Nacht&#39; &#123;&#123; 1 }} &#60;?php &#34;$x&#34; ?&#62;</h2>\n")
+			if writes := id != "curl" && id != "csp"; heading != writes || writes && id != "html" && !strings.Contains(snippet, "title=0") {
+				t.Errorf("%s: a heading %t in\n%s", id, heading, snippet)
+			}
+		}
 		runSnippets(t, chrome, data, built)
+		snippetsTogether(t, data, served(t, data.URL), built)
 	})
+}
+
+// snippetsTogether runs the snippets of two lists on one site: they share no name, and no cached file.
+func snippetsTogether(t *testing.T, data *road, one, two map[string]string) {
+	if _, err := exec.LookPath("php"); err != nil {
+		t.Skip("php is not installed")
+	}
+	names := regexp.MustCompile(`\b(?:[Pp]ublications|vitrine|vitrine_copy)_[0-9a-z]+\b|publications-[0-9a-z]+`)
+	for _, id := range []string{"drupal", "wordpress", "typo3", "hugo"} {
+		for _, name := range names.FindAllString(strings.ReplaceAll(one[id], "vitrine_list", ""), -1) {
+			if strings.Contains(two[id], name) {
+				t.Errorf("%s: both snippets have %s", id, name)
+			}
+		}
+	}
+	files := map[string]string{"wordpress.php": wordPress}
+	page := "<?php chdir('..'); require 'wordpress.php';"
+	var want []string
+	for i, all := range []map[string]string{one, two} {
+		function, _ := snippetParts(all["php"])
+		class, _, _ := strings.Cut(all["typo3"], "\n# TypoScript")
+		for name, text := range map[string]string{"function": function, "class": "<?php " + class, "shortcode": "<?php " + all["wordpress"]} {
+			file := fmt.Sprint(name, i, ".php")
+			files[file] = strings.TrimSpace(text)
+			page += " require '" + file + "';"
+		}
+		page += " echo (new \\Institute\\Site\\" + regexp.MustCompile(`class (\w+)`).FindStringSubmatch(class)[1] + ")->render();"
+		want = append(want, textOf(t, data.URL+addressIn.FindStringSubmatch(all["php"])[1]))
+	}
+	files["page/index.php"] = page + " foreach ($shortcodes as $show) echo $show();"
+	files["gone/index.php"] = files["page/index.php"]
+	address := phpServer(t, files)
+	for _, broken := range []bool{false, true} {
+		data.broken.Store(broken)
+		if got := visit(address, "/page/"); got != want[0]+want[1]+want[0]+want[1] {
+			t.Errorf("broken %t: the page has %d bytes: %.300s", broken, len(got), got)
+		}
+	}
+	data.broken.Store(false)
 }
 
 // runSnippets runs snippets by their ids: those for a page's HTML in a browser, if there is one.
@@ -361,7 +415,7 @@ func hugoSnippet(t *testing.T, data *road, snippet string) {
 			"safeHTML":  func(s string) string { return s },
 			"warnf":     func(format string, args ...any) string { fmt.Fprintf(&warned, format, args...); return "" },
 		}).Parse(strings.ReplaceAll(snippet, address[1], target))).Execute(&out, nil)
-		if got := strings.TrimSpace(out.String()); err != nil || got != strings.TrimSpace(want) || (warned.Len() > 0) != (want == "") {
+		if got := strings.TrimSpace(headingIn.ReplaceAllString(out.String(), "")); err != nil || got != strings.TrimSpace(want) || (warned.Len() > 0) != (want == "") {
 			t.Errorf("%s: %v, warned %q, %.300q", target, err, warned.String(), got)
 		}
 	}
@@ -399,4 +453,87 @@ func showSnippet(t *testing.T, chrome context.Context, data, id, snippet string)
 		t.Error("the list has neither title nor count")
 	}
 	v.wantNoComplaint()
+}
+
+// TestBuilderLists makes the lists that editors asked for, as they do: by typing and choosing. Each is one URL, and has
+// what it should.
+func TestBuilderLists(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, s := startBrowser(t), listHost(t)
+	thisYear := time.Now().UTC().Year()
+	for name, list := range map[string]struct {
+		choices [][2]string // fields and texts; of boxes their names and values
+		want    string      // the address without .html
+		right   func(item builtItem) bool
+	}{
+		"a person's papers": {[][2]string{{"person", "kerzenreuter"}, {"type", "Publications (publication)"}, {"group", "year"}, {"authors", "3"}},
+			"person/nkerzenr?type=publication&group=year&authors=3", func(it builtItem) bool {
+				return it.Type == "publication" && strings.Count(it.HTML, `<mark class="vl-mark"><a href='/lists/person/nkerzenr'>`) == 1
+			}},
+		"a unit's last articles by type": {[][2]string{{"unit", "night ecology"}, {"subtype", "Journal article (article), preprint"}, {"year", "last3"}, {"group", "subtype"}},
+			"unit/ECO?subtype=article,preprint&year=last3&group=subtype", func(it builtItem) bool {
+				return (it.Subtype == "article" || it.Subtype == "preprint") && it.Year > thisYear-3
+			}},
+		"theses and books": {[][2]string{{"subtype", "thesis, Book (book)"}, {"year", "2016..2019, 2024"}},
+			"activities?subtype=thesis,book&year=2016..2019,2024", func(it builtItem) bool { return it.Subtype == "book" && (it.Year <= 2019 || it.Year == 2024) }},
+		"talks": {[][2]string{{"type", "Lectures (lecture)"}, {"sort", "-year"}},
+			"activities?type=lecture&sort=-year", func(it builtItem) bool { return it.Type == "lecture" }},
+		"outputs of projects": {[][2]string{{"project", "dream diaries"}, {"group", "type"}, {"group-2", "year"}},
+			"project/DREAMLOG?group=type,year", func(builtItem) bool { return true }},
+		"two units": {[][2]string{{"unit", "night ecology"}, {"unit", "Night Ecology (ECO), sleep and dreams"}},
+			"activities?unit=ECO,REST", func(builtItem) bool { return true }},
+		"all but reviews": {[][2]string{{"not.type", "Reviews (review), award"}},
+			"activities?not.type=review,award", func(it builtItem) bool { return it.Type != "review" && it.Type != "award" }},
+		"open access of a year": {[][2]string{{"year", "2024"}, {"facets", "oa"}},
+			"activities?year=2024&facets=oa", func(it builtItem) bool { return it.Year == 2024 }},
+		"selected publications": {[][2]string{{"ids", "lunar halos shielded lanterns common calibration"}, {"ids", "Lunar Halos & Shielded Lanterns: A Common Calibration with Retired Lighthouse Lenses (9b021609d13bb216ba5cfb54), 961b1bf393e04ecab3dbd9d6"}},
+			"activities?ids=9b021609d13bb216ba5cfb54,961b1bf393e04ecab3dbd9d6", func(it builtItem) bool { return strings.HasPrefix(it.ID, "9") }},
+		"in German":  {[][2]string{{"unit", "night ecology"}, {"lang", "de"}}, "unit/ECO?lang=de", func(builtItem) bool { return true }},
+		"in English": {[][2]string{{"unit", "night ecology"}, {"lang", "en"}}, "unit/ECO?lang=en", func(builtItem) bool { return true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newTab(t, chrome, 1280)
+			v.open(s.base + "/")
+			v.await(`document.querySelector("#vl_preview .vl-item")`)
+			for _, c := range list.choices {
+				if eval[bool](v, fmt.Sprintf(`{ const box = document.querySelector('[type=checkbox][name="%s"][value="%s"]'); box?.click(); Boolean(box) }`, c[0], c[1])) {
+					continue
+				}
+				change(v, c[0], c[1])
+				eval[bool](v, fmt.Sprintf(`document.getElementById("vl_%s").dispatchEvent(new Event("change", {bubbles: true}))`, strings.ReplaceAll(c[0], ".", "_2e")))
+				if slices.Contains([]string{"person", "unit", "project", "ids"}, c[0]) && !strings.HasSuffix(c[1], "6") {
+					v.await(fmt.Sprintf(`document.getElementById("vl_%s").value.endsWith(")")`, c[0]))
+				}
+			}
+			path, query, _ := strings.Cut(list.want, "?")
+			want, err := url.ParseQuery(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const address = `new URL(document.getElementById("vl_snippet-php").textContent.match(/vitrine_list\('([^']+)'/)[1])`
+			v.await(`((url) => url.pathname === "/lists/` + path + `.html" && String(new URLSearchParams([...url.searchParams].sort())) === "` + want.Encode() + `")(` + address + `)`)
+			v.await(`document.getElementById("vl_status").textContent === document.querySelector("#vl_preview .vl-count").textContent`)
+			page := strings.Replace(eval[string](v, address+".href"), ".html?", ".json?limit=100&", 1)
+			var answer struct {
+				Count int
+				Items []builtItem
+			}
+			if err := json.Unmarshal([]byte(textOf(t, page)), &answer); err != nil || answer.Count == 0 {
+				t.Fatalf("%s: %v, %d records", page, err, answer.Count)
+			}
+			for _, it := range answer.Items {
+				if !list.right(it) {
+					t.Errorf("%s has %+v", page, it)
+				}
+			}
+			v.wantNoComplaint()
+		})
+	}
+}
+
+// builtItem is a record of a list in JSON.
+type builtItem struct {
+	ID, HTML, Type, Subtype string
+	Year                    int
 }

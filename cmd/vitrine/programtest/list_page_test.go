@@ -158,7 +158,7 @@ func builderAnswers() map[string]http.HandlerFunc {
 // change sets a field of the builder as a visitor does.
 func change(v *tab, field, value string) {
 	v.t.Helper()
-	eval[bool](v, fmt.Sprintf(`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+field, value))
+	eval[bool](v, fmt.Sprintf(`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+strings.ReplaceAll(field, ".", "_2e"), value))
 }
 
 // TestListPage shows the pages to visitors of several kinds.
@@ -181,28 +181,46 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 	if got, want := eval[string](v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
 		t.Errorf("years %q, want %q", got, want)
 	}
-	if got, want := eval[string](v, `[...document.querySelectorAll("#vl_type option")].map((o) => o.text).join()`), "any,<b>Article</b> (50)"; got != want {
+	if got, want := eval[string](v, `[...document.getElementById("vl_type").list.options].map((o) => o.value + "|" + o.label).join()`), `<b>Article</b> (a, "b")|50`; got != want {
 		t.Errorf("types %q, want %q", got, want)
+	}
+	if got, want := eval[string](v, `[...document.getElementById("vl_year").list.options].map((o) => o.value).join()`), "last3,last5,2019..2024,2024,2022,2019,without year (missing)"; got != want {
+		t.Errorf("years %q, want %q", got, want)
 	}
 	if !eval[bool](v, `document.getElementById("vl_unit").parentElement.hidden`) {
 		t.Error("the builder offers units, which the list does not have")
 	}
-	change(v, "type", `a, "b"`)
+	change(v, "type", `<b>Article</b> (a, "b"), x..y,`)
+	if got, want := eval[string](v, `document.getElementById("vl_type").list.options[0].value`), `<b>Article</b> (a, "b"), x..y, <b>Article</b> (a, "b")`; got != want {
+		t.Errorf("after a comma the form suggests %q, want %q", got, want)
+	}
+	change(v, "year", "2018..2020, missing")
 	change(v, "limit", "5")
 	v.await(`document.querySelector("#vl_preview .vl-title").textContent.includes("limit=5")`)
-	const query = `type=a%5C%2C+%22b%22&limit=5`
+	const query = `year=2018..2020%2Cmissing&type=a%5C%2C+%22b%22%2Cx%5C..y&limit=5`
 	if got, want := eval[string](v, `document.querySelector("#vl_preview .vl-title").textContent`), "/vitrine/lists/bio-papers.html?"+query+"&h=4&jsonld=0"; got != want {
 		t.Errorf("the snippet requests %s, want %s", got, want)
 	}
 	html := strings.ReplaceAll(listBase+"/lists/bio-papers?"+query, "&", "&#38;")
 	for id, want := range map[string]string{
-		"html": `src="` + html + `"`, "iframe": `src="` + html + `"`, "php": "'" + listBase + "/lists/bio-papers.html?" + query + "'",
-		"ssi": "/vitrine/lists/bio-papers.html?" + query, "curl": listBase + "/lists/bio-papers.bib?type=",
+		"html": `src="` + html + `"`, "iframe": `src="` + html + `&#38;embed=1"`, "php": "'" + listBase + "/lists/bio-papers.html?" + query + "'",
+		"ssi": "/vitrine/lists/bio-papers.html?" + query, "curl": listBase + "/lists/bio-papers.bib?year=",
 	} {
 		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(got, want) {
 			t.Errorf("%s has no %s:\n%s", id, want, got)
 		}
 	}
+	change(v, "title", `It's <b> "{base}"`)
+	change(v, "year", "")
+	v.await(`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s <b> "{base}" /vitrine/lists/bio-papers.html?` + query[strings.Index(query, "&")+1:] + `&h=4&jsonld=0&title=0'`)
+	for id, want := range map[string]string{
+		"html": "<h2>It&#39;s &#60;b> &#34;&#123;base}&#34;</h2>\n<vitrine-list src=", "iframe": "&#38;embed=1&#38;title=0\"", "php": "&title=0'", "ssi": "&title=0\"",
+	} {
+		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(strings.ReplaceAll(got, "&#62;", ">"), want) {
+			t.Errorf("%s has no %s:\n%s", id, want, got)
+		}
+	}
+	change(v, "title", "")
 	change(v, "list", listBase+"/lists/activities")
 	v.await(`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/activities.html?limit=5")`)
 	if got := eval[string](v, `document.getElementById("vl_snippet-html").textContent`); !strings.Contains(got, ">Everything &#38; more</a>") {
