@@ -4,13 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sys/unix"
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/cache/view/mapped"
 	"vitrine/rules/filter"
 )
 
@@ -187,5 +192,67 @@ func BenchmarkDelta(b *testing.B) {
 		s.publish(docs)
 		b.StartTimer()
 		r.next()
+	}
+}
+
+// processor returns the processor time that the process and the system on its behalf have used.
+func processor() time.Duration {
+	var used unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkStart starts a set with a file of rows as long as an institute's, until it shows them. cpu-ms/op is the
+// processor time until then, warm-ms/op that of what the set builds afterwards, beside requests.
+func BenchmarkStart(b *testing.B) {
+	long := strings.Repeat("An abstract of a few sentences. ", 100)
+	s := benchStore()
+	for i := range s.rows {
+		s.rows[i].Doc = mustRaw(bson.D{
+			{Key: "_id", Value: s.rows[i].ID}, {Key: "year", Value: s.rows[i].Doc.Lookup("year")},
+			{Key: "title", Value: s.rows[i].Doc.Lookup("title")}, {Key: "record", Value: s.rows[i].Doc}, {Key: "abstract", Value: long},
+		})
+	}
+	dir, shown, warm := b.TempDir(), make(chan struct{}, 1), make(chan struct{}, 1)
+	o := stripping(b, filepath.Join(dir, "files"), "secret")
+	o.Store, o.RowFiles = s, mapped.In(dir)
+	o.OnSwap, o.OnLoaded = func(*view.Snapshot) { shown <- struct{}{} }, func() { warm <- struct{}{} }
+	o.Views = []index.Definition{{
+		Name: "things", Order: orderOf(b, "year", true), Fragments: []index.Fragment{{Name: "fragment", Encode: appendTitle}},
+		Warm: []string{"fragment", "year", "record.type", "record.authors.user"}, Searched: []string{"title"},
+		Words: func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) },
+	}}
+	start := func() (cpu, warmed time.Duration) {
+		before := processor()
+		set, err := view.New(o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- set.Run(ctx) }()
+		<-shown
+		b.StopTimer()
+		at := processor()
+		<-warm
+		warmed = processor() - at
+		stop()
+		<-ended
+		runtime.GC()
+		b.StartTimer()
+		return at - before, warmed
+	}
+	start() // writes the file
+	loads, _ := s.calls()
+	var cpu, warmed time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		c, w := start()
+		cpu, warmed = cpu+c, warmed+w
+	}
+	b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
+	b.ReportMetric(float64(warmed.Milliseconds())/float64(b.N), "warm-ms/op")
+	if again, _ := s.calls(); again != loads {
+		b.Error("the file was not used")
 	}
 }

@@ -53,7 +53,7 @@ func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 		v.indexing.Unlock()
 		return
 	}
-	s.indexers.Go(func() {
+	s.beside.Go(func() {
 		defer v.indexing.Unlock()
 		s.oneByOne.Lock()
 		defer s.oneByOne.Unlock()

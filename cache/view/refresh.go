@@ -238,15 +238,6 @@ func (s *Set) fitIndexes() {
 	s.budget.Resize(max(s.o.IndexBudget, min(rows/4, s.o.MostIndexes)))
 }
 
-// warmWords builds the words of the first snapshot, which is shown without them. It returns false if there is no
-// snapshot yet.
-func (v *view) warmWords() bool {
-	if table := v.table(); table != nil {
-		v.builder.WarmWords(table)
-	}
-	return v.current.Load() != nil
-}
-
 // table returns the rows of the current snapshot in memory, or nil.
 func (v *view) table() *index.Table {
 	if snap := v.current.Load(); snap != nil {

@@ -58,7 +58,7 @@ type Options struct {
 	Logger *slog.Logger
 	// OnSwap, if set, is called after a snapshot has become current.
 	OnSwap func(*Snapshot)
-	// OnLoaded, if set, is called once, when every view is loaded and has its words.
+	// OnLoaded, if set, is called once, when every view is loaded and warm.
 	OnLoaded func()
 }
 
@@ -71,12 +71,13 @@ type Set struct {
 	room    *room
 
 	preparer atomic.Pointer[Preparer]
-	loaded   atomic.Int32  // views that have their first snapshot and its words
 	untried  atomic.Int32  // views that have not been refreshed yet
 	tried    chan struct{} // closed when untried is 0
 
 	unmapped  sync.Once // logs why rows are not mapped
-	indexers  sync.WaitGroup
+	beside    sync.WaitGroup
+	warming   sync.Mutex // held while a view is warmed; guards warmed
+	warmed    int        // views whose first snapshot is warm
 	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
 	unindexed bool       // indexing has failed, and this was logged
 }
@@ -153,7 +154,7 @@ func (s *Set) Run(ctx context.Context) error {
 		wg.Go(func() { s.writeFiles(ctx) })
 	}
 	wg.Wait()
-	s.indexers.Wait()
+	s.beside.Wait()
 	return nil
 }
 
@@ -164,13 +165,11 @@ func (s *Set) keep(ctx context.Context, v *view) {
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		s.readFile(v)
 	}
-	for searchable := false; ; {
+	for warming := false; ; {
 		s.refresh(ctx, v)
-		if !searchable && ctx.Err() == nil {
-			searchable = v.warmWords()
-			if searchable && int(s.loaded.Add(1)) == len(s.views) && s.o.OnLoaded != nil {
-				s.o.OnLoaded()
-			}
+		if !warming && v.current.Load() != nil && ctx.Err() == nil {
+			warming = true
+			s.beside.Go(func() { s.warm(ctx, v) })
 		}
 		select {
 		case <-ctx.Done():
@@ -178,6 +177,18 @@ func (s *Set) keep(ctx context.Context, v *view) {
 		case <-ticker.C:
 		case <-v.signal:
 		}
+	}
+}
+
+// warm builds, one view at a time, what the first snapshot is shown without.
+func (s *Set) warm(ctx context.Context, v *view) {
+	s.warming.Lock()
+	defer s.warming.Unlock()
+	if table := v.table(); table != nil {
+		v.builder.WarmFirst(ctx, table)
+	}
+	if s.warmed++; s.warmed == len(s.views) && ctx.Err() == nil && s.o.OnLoaded != nil {
+		s.o.OnLoaded()
 	}
 }
 

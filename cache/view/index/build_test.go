@@ -191,6 +191,43 @@ func TestPrepareSome(t *testing.T) {
 	}
 }
 
+// TestFragmentsOnDemand: few fragments are encoded for their callers, many are encoded once for all.
+func TestFragmentsOnDemand(t *testing.T) {
+	const n = 20_000
+	var encoded atomic.Int64
+	def := index.Definition{Name: "things", Fragments: []index.Fragment{{Name: "text", Parts: []index.Fragment{
+		{Encode: func(dst []byte, _ bson.Raw) []byte { return append(dst, '#') }},
+		{Name: "id", Encode: func(dst []byte, row bson.Raw) []byte {
+			encoded.Add(1)
+			return strconv.AppendInt(dst, int64(row.Lookup("_id").Int32()), 10)
+		}},
+	}}}}
+	rows := make([]bson.Raw, n)
+	for i := range rows {
+		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
+	}
+	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20), nil).Load(rows)
+	read := func(step int) (made int64) {
+		before := encoded.Load()
+		for slot := 0; slot < n; slot += step {
+			want := strconv.Itoa(slot)
+			if id, text := string(table.Fragment(index.Slot(slot), "id")), string(table.Fragment(index.Slot(slot), "text")); id != want || text != "#"+want {
+				t.Fatalf("row %d has %s and %s", slot, id, text)
+			}
+		}
+		return encoded.Load() - before
+	}
+	if made := read(n / 20); made != 40 {
+		t.Errorf("%d fragments encoded to read two of each of 20 rows", made)
+	}
+	if made := read(1); made > n+n/4 {
+		t.Errorf("%d fragments encoded to read those of %d rows", made, n)
+	}
+	if made := read(1); made != 0 {
+		t.Errorf("%d fragments encoded to read all again", made)
+	}
+}
+
 // TestReplacedRowsAreFreed: a request that still reads a table derives values from it after the table was replaced, and
 // finds them again, but then nothing keeps the replaced rows in memory.
 func TestReplacedRowsAreFreed(t *testing.T) {

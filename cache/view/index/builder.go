@@ -114,11 +114,7 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 
 // newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	s := &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), rest: func() {}}
-	if b.last != nil {
-		s.rest = fair.Rest()
-	}
-	return s
+	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), rest: fair.Rest()}
 }
 
 // compact makes a table with one segment from rows in any order.

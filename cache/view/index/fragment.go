@@ -55,12 +55,44 @@ const blockRows = 128
 // after the other, so that those of consecutive rows are one piece of memory.
 type fragments struct {
 	once   sync.Once
-	ready  atomic.Bool
 	parts  int
 	blocks [][]byte
 	ends   []uint32 // ends[i*parts+p] is the end of part p of row i in its block
+	groups []group  // nil if they are bulky
 
 	filling *filling // of bulky fragments; nil if there is no room for them
+	filled  atomic.Bool
+}
+
+// groupBlocks is how many blocks are encoded together, and in memory until they are moved into a file.
+const groupBlocks = 64
+
+// group is the progress of groupBlocks blocks.
+type group struct {
+	once   sync.Once
+	ready  atomic.Bool
+	missed atomic.Int32 // fragments that were encoded for one caller only
+}
+
+// mostMissed is how many fragments of a group are encoded for one caller only, because a page has few rows of many groups.
+const mostMissed = groupBlocks * blockRows / 16
+
+// inUse reports whether many fragments that are not bulky were read.
+func (f *fragments) inUse() bool {
+	for i := range f.groups {
+		if f.groups[i].ready.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a block is encoded.
+func (f *fragments) has(block int) bool {
+	if f.filling != nil {
+		return f.filled.Load() || f.filling.blocks[block].Load()
+	}
+	return f.groups != nil && f.groups[block/groupBlocks].ready.Load()
 }
 
 // filling is the progress of concurrent callers that encode bulky fragments.

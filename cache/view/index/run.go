@@ -16,7 +16,11 @@ func (s *Subset) Runs(name string) iter.Seq[[]byte] {
 			for from < to {
 				seg, local := s.table.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				if !yield(seg.prepared(number).run(local, end)) {
+				f := seg.fragments(number)
+				if f.filling == nil {
+					seg.encode(number, local/blockRows/groupBlocks)
+				}
+				if !yield(f.run(local, end)) {
 					return
 				}
 				from += Slot(end - local)

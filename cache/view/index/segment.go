@@ -19,7 +19,7 @@ type segment struct {
 	def    *Definition
 	files  *mapped.Files
 	rows   []bson.Raw
-	rest   func()      // called while values are derived from all rows; rests unless the rows are the first of their view
+	rest   func()      // called while values are derived from all rows
 	frags  []fragments // one for each of Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept; guarded by the budget
 	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
@@ -27,28 +27,58 @@ type segment struct {
 	late *lru.Cache[derivedKey, derivedOf]
 }
 
-// prepared returns the fragments at a position in the definition. It encodes them on first use, unless they are bulky.
-func (s *segment) prepared(number int) *fragments {
+// fragments returns the fragments at a position in the definition, which need not be encoded yet.
+func (s *segment) fragments(number int) *fragments {
 	f, def := &s.frags[number], &s.def.Fragments[number]
-	if !f.ready.Load() && !def.Bulky {
+	if !def.Bulky {
 		f.once.Do(func() {
-			parts := def.parts()
-			f.begin(len(s.rows), len(parts))
-			inParallel(len(f.blocks), 2, func(from, to int) {
-				var scratch []byte
-				for ; from < to; from += fileBlocks {
-					end := min(from+fileBlocks, to)
-					for b := from; b < end; b++ {
-						scratch = f.encode(b, s.rows, parts, scratch)
-						s.rest()
-					}
-					mapped.Move(s.files, f.blocks[from:end])
-				}
-			})
-			f.ready.Store(true)
+			f.begin(len(s.rows), len(def.parts()))
+			f.groups = make([]group, (len(f.blocks)+groupBlocks-1)/groupBlocks)
 		})
 	}
 	return f
+}
+
+// fragment returns parts [from, to) of a row's fragment. The first few of a group are encoded for the caller only.
+func (s *segment) fragment(at place, row int) []byte {
+	f, block := s.fragments(at.number), row/blockRows
+	if !f.has(block) {
+		if f.groups == nil || f.groups[block/groupBlocks].missed.Add(1) <= mostMissed {
+			var text []byte
+			for _, part := range s.def.Fragments[at.number].parts()[at.from:at.to] {
+				text = part.Encode(text, s.rows[row])
+			}
+			return text
+		}
+		s.encode(at.number, block/groupBlocks)
+	}
+	return f.of(row, at.from, at.to)
+}
+
+// encode encodes a group of fragments that are not bulky, once.
+func (s *segment) encode(number, g int) {
+	f := s.fragments(number)
+	f.groups[g].once.Do(func() {
+		parts, from := s.def.Fragments[number].parts(), g*groupBlocks
+		to := min(from+groupBlocks, len(f.blocks))
+		var scratch []byte
+		for b := from; b < to; b++ {
+			scratch = f.encode(b, s.rows, parts, scratch)
+			s.rest()
+		}
+		mapped.Move(s.files, f.blocks[from:to])
+		f.groups[g].ready.Store(true)
+	})
+}
+
+// prepared encodes all fragments at a position in the definition, on up to workers goroutines.
+func (s *segment) prepared(number, workers int) {
+	n := len(s.fragments(number).groups)
+	parallel.Split(n, min(workers, n), func(_, from, to int) {
+		for ; from < to; from++ {
+			s.encode(number, from)
+		}
+	})
 }
 
 // prepare encodes at most so many blocks of bulky fragments in the context's turn, and returns false if there is no room
@@ -56,7 +86,7 @@ func (s *segment) prepared(number int) *fragments {
 // waits for those that other callers encode.
 func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	f, parts := &s.frags[number], s.def.Fragments[number].parts()
-	if f.ready.Load() || len(s.rows) == 0 {
+	if f.filled.Load() || len(s.rows) == 0 {
 		return true, nil
 	}
 	f.once.Do(func() {
@@ -78,7 +108,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 		f.encode(b, s.rows, parts, nil)
 		f.filling.blocks[b].Store(true)
 		if f.filling.left.Add(-1) == 0 {
-			f.ready.Store(true)
+			f.filled.Store(true)
 			close(f.filling.filled)
 		}
 		return nil
@@ -96,9 +126,6 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 }
-
-// fileBlocks is how many blocks of fragments are in memory until they are moved into a file.
-const fileBlocks = 64
 
 // estimated is the number of rows whose fragments estimate encodes.
 const estimated = 64

@@ -55,16 +55,11 @@ func (t *Table) Doc(slot Slot) bson.Raw {
 	return seg.rows[local]
 }
 
-// Fragment returns the row's fragment with a name, which is encoded once per row version; a bulky one is encoded for the
-// caller until PrepareSome comes to the row. It panics if the view's Definition lacks the name.
+// Fragment returns the row's fragment with a name. It is encoded for the caller until many of its neighbours were read; a
+// bulky one until PrepareSome comes to the row. It panics if the view's Definition lacks the name.
 func (t *Table) Fragment(slot Slot, name string) []byte {
 	seg, local := t.locate(slot)
-	at := t.place(name)
-	f := seg.prepared(at.number)
-	if f.filling != nil && !f.filling.blocks[local/blockRows].Load() {
-		return t.def.Fragments[at.number].Encode(nil, seg.rows[local])
-	}
-	return f.of(local, at.from, at.to)
+	return seg.fragment(t.place(name), local)
 }
 
 func (t *Table) place(name string) place {

@@ -21,38 +21,50 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 	return paths
 }
 
-// Warm builds the fragments and indexes of a table that is about to be shown: those of the definition, and those in use
-// by the previous table. If there is none, clients wait for the table, so WarmWords builds its words later.
+// Warm builds what the definition says, and what the previous table has in use, for the rows that a table which is about
+// to be shown adds to it. If there is no previous table, clients wait for this one, so WarmFirst follows.
 func (b *Builder) Warm(ctx context.Context, before, next *Table) {
-	workers := runtime.GOMAXPROCS(0)
-	var searched []raw.Path
-	for _, name := range b.def.Searched {
-		searched = append(searched, raw.PathOf(name))
+	if before == nil {
+		return
 	}
-	for _, seg := range next.segments {
-		for _, name := range b.def.Warm {
-			if at, is := b.def.places[name]; is {
-				seg.prepared(at.number)
-			}
-		}
-		seg.pathIndexes(append(b.def.WarmPaths(), searched...), workers)
-		for _, path := range searched {
-			seg.texts(path, seg.pathIndex(path, workers), true)
-		}
+	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
+		return slices.Contains(before.segments, seg)
+	})
+	for _, seg := range fresh {
+		seg.warm(ctx, runtime.GOMAXPROCS(0))
 	}
-	if before != nil {
-		b.WarmWords(next)
-		b.inherit(ctx, before, next)
+	b.inherit(ctx, before, fresh)
+}
+
+// WarmFirst builds what the definition says for a table that is shown already, beside requests, which build or encode
+// themselves what they need earlier. Another goroutine may use the builder meanwhile.
+func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
+	for _, seg := range first.segments {
+		seg.warm(ctx, 1)
 	}
 }
 
-// WarmWords builds the words of a table's rows. Searches wait for it.
-func (b *Builder) WarmWords(s *Table) {
-	if b.def.Words == nil {
-		return
+// warm builds the words, indexes and fragments of the definition on up to workers goroutines, until the context ends.
+func (s *segment) warm(ctx context.Context, workers int) {
+	if s.def.Words != nil && ctx.Err() == nil {
+		s.words(workers) // first, because it takes longest
 	}
-	for _, seg := range s.segments {
-		seg.words(runtime.GOMAXPROCS(0))
+	paths := s.def.WarmPaths()
+	for _, name := range s.def.Searched {
+		paths = append(paths, raw.PathOf(name))
+	}
+	if ctx.Err() == nil {
+		s.pathIndexes(paths, workers)
+	}
+	for _, path := range paths[len(paths)-len(s.def.Searched):] {
+		if ctx.Err() == nil {
+			s.texts(path, s.pathIndex(path, workers), true)
+		}
+	}
+	for _, name := range s.def.Warm {
+		if at, is := s.def.places[name]; is && ctx.Err() == nil {
+			s.prepared(at.number, workers)
+		}
 	}
 }
 
@@ -60,21 +72,18 @@ func (b *Builder) WarmWords(s *Table) {
 // the previous table answers them.
 const inheritTime = 2 * time.Second
 
-// inherit builds for the segments that next adds the values that requests use in the previous segments, the most
+// inherit builds for fresh segments the values that requests use in the previous segments, the most
 // recently used first, so that the first query after a fold need not build them.
-func (b *Builder) inherit(ctx context.Context, before, next *Table) {
-	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
-		return slices.Contains(before.segments, seg)
-	})
+func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) {
 	if len(fresh) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
 	for number := range before.segments[0].frags {
-		if before.segments[0].frags[number].ready.Load() && !b.def.Fragments[number].Bulky {
+		if before.segments[0].frags[number].inUse() {
 			for _, seg := range fresh {
-				seg.prepared(number)
+				seg.prepared(number, runtime.GOMAXPROCS(0))
 			}
 		}
 	}
