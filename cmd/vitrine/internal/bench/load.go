@@ -101,10 +101,11 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 			// A request that a stalled server delays counts from when it was due. A timer that fires a little late is
 			// not the server's fault: such a request counts from now.
 			due := start.Add(time.Duration(n) * time.Second / time.Duration(t.Rate))
+			if due.Sub(start) > t.Duration {
+				return nil
+			}
 			if began.Before(due) {
-				if pause(ctx, time.Until(due)) != nil {
-					return nil
-				}
+				time.Sleep(time.Until(due))
 				due = time.Now()
 			}
 			began = due
@@ -129,16 +130,6 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 	return nil
 }
 
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 // ask sends a request, reads the answer to its end, and returns the length of its body.
 func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Response, status int, buffer []byte) (n int64, err error) {
 	if err := client.Do(req, res); err != nil {
@@ -160,9 +151,6 @@ func (s sample) processor() time.Duration { return s.Processor / time.Duration(m
 
 // rate returns requests per second.
 func (s sample) rate() float64 { return float64(len(s.Took)) / max(s.Elapsed.Seconds(), 1e-9) }
-
-// mean returns the average size of a body, in bytes.
-func (s sample) mean() int64 { return s.Bytes / max(int64(len(s.Took)), 1) }
 
 // quantile returns the duration that a share q of the requests did not exceed, or 0 without requests.
 func (s sample) quantile(q float64) time.Duration {

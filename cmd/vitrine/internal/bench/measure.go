@@ -15,7 +15,7 @@ import (
 
 const (
 	maxRate  = 20_000           // more fresh questions per second than a server can answer
-	keptTime = 60 * time.Second // how long a large answer may take until it is kept
+	keptTime = 40 * time.Second // how long a large answer may take until it is kept
 	slowTime = 5 * time.Second  // no further round of a case begins after this time
 )
 
@@ -147,7 +147,6 @@ func (b *bench) awaitKept(ctx context.Context, t task) error {
 func resultOf(ours, theirs []sample) *Result {
 	r := &Result{
 		Rate:      median(ours, sample.rate),
-		Bytes:     median(ours, sample.mean),
 		P50:       median(ours, func(s sample) time.Duration { return s.quantile(0.5) }),
 		P99:       median(ours, func(s sample) time.Duration { return s.quantile(0.99) }),
 		Processor: median(ours, sample.processor),
@@ -165,7 +164,7 @@ func resultOf(ours, theirs []sample) *Result {
 }
 
 // median returns the middle figure, or the mean of the middle two, or 0 without figures.
-func median[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
+func median[E any, T float64 | time.Duration](all []E, figure func(E) T) T {
 	var figures []T
 	for _, e := range all {
 		figures = append(figures, figure(e))

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -9,13 +12,52 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.yaml.in/yaml/v3"
 
 	"vitrine/cache/origin"
 	"vitrine/rules/raw"
 )
+
+//go:embed cases.yaml
+var casesSource []byte
+
+// Case is one kind of request, as described in cases.yaml. Path and Filter are templates.
+type Case struct {
+	Name, Title, Path, Filter string
+	Mixes                     []string
+	Header                    map[string]string // headers of every request
+	Fresh                     bool              // no answer may come from the result cache
+	Revalidate                bool              // sends the answer's own tag, so that all answers are 304
+	Kept                      bool              // the answer is measured once the result cache has it
+	Costly                    bool              // others are also measured beside clients that ask this
+	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
+}
+
+// cases returns all cases. It panics on a mistake in their file, which every test finds.
+var cases = sync.OnceValue(func() (all []Case) {
+	decoder := yaml.NewDecoder(bytes.NewReader(casesSource))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&all); err != nil {
+		panic(fmt.Errorf("cases.yaml: %w", err))
+	}
+	for i, c := range all {
+		usual := 16
+		if c.Fresh {
+			usual = 1
+		}
+		all[i].Conns = cmp.Or(c.Conns, usual)
+	}
+	return all
+})
+
+// caseNamed returns the case with a name, which must exist.
+func caseNamed(name string) Case {
+	return cases()[slices.IndexFunc(cases(), func(c Case) bool { return c.Name == name })]
+}
 
 const (
 	collectionActivities = "activities"
@@ -166,8 +208,8 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
 	case name == "pattern" && pair != nil: // an expression for two words
 		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
-	case name == "double" && pair != nil: // an expression that refers back to a double letter before a word
-		return fmt.Sprintf(`([a-z])\1.* %s|%d`, pair[2][:4], dice.IntN(1e9))
+	case name == "double" && pair != nil: // an expression that refers back, for a letter that is not doubled after a word
+		return fmt.Sprintf(`%s ([a-z])(?!\1|%d)`, pair[1], dice.IntN(1e9))
 	case name == "classes" && pair != nil: // an expression for a word, of a class for each letter
 		var b strings.Builder
 		for _, letter := range []byte(pair[1][:5]) {

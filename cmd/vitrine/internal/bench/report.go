@@ -41,7 +41,6 @@ type RunOf struct {
 
 // Result is the result of one case: medians over the rounds.
 type Result struct {
-	Bytes     int64   // average size of an answer
 	Rate      float64 // requests per second
 	P50, P99  time.Duration
 	Processor time.Duration // of the front end, per request
@@ -98,8 +97,8 @@ func (r Report) Table() (string, error) {
 	return fmt.Sprintf("%s\nRows with a figure more than 1.2 times as large as the number of activities explains (!): %d.\n", strings.Join(lines, ""), marked), nil
 }
 
-// figures matches the figures of a cell.
-var figures = regexp.MustCompile(`–|[\d,]+(\.\d+)?(e-\d+)?`)
+// figures matches the figures of a cell; ratios, which have no value, with all that follows.
+var figures = regexp.MustCompile(`–|×\S*|[\d.,]+±[^|]*|[\d,]+(\.\d+)?(e-\d+)?`)
 
 // mark marks the figures of a row that grow out of proportion from one store to the next.
 func (r Report) mark(line string) string {

@@ -16,7 +16,7 @@ func twoSizes() Report {
 			"filter-in": {P50: 1e6, P99: 1e6, Processor: 25_000}, "filter-expr": {},
 		}, Beside: map[string][len(crowds)]Beside{"filter-expr": {{Kept: 1e6, Uncached: 2e6}, {}}}},
 		{Rows: 20_000, Refresh: Refresh{SteadyP99: 2e6, P99: 3e6}, Start: Start{Ready: 2e9, Peak: 3e6, Memory: Memory{Rows: 1e6, Own: 2e6}}, Build: 25e9,
-			End: Memory{Rows: 100e6, Own: 150e6}, Results: map[string]*Result{"list": {P50: 24e6, P99: 241e6}}},
+			End: Memory{Rows: 100e6, Own: 150e6}, Results: map[string]*Result{"list": {P50: 24e6, P99: 241e6, Ratio: 50, Spread: 9, Share: 90}}},
 	}}
 }
 
@@ -36,14 +36,14 @@ func TestTable(t *testing.T) {
 	for _, want := range []string{
 		"Measured on 2026-03-04 at 0123456789ab: a computer; medians of 5 rounds of 1s a side.",
 		"\n\n|case|question|1,000|20,000|\n|---|---|---|---|\n|list|",
-		"|list|first page, cached|1/10; 0.5±0.05; 0.8|24/241!; –±0; –|\n",
-		"|filter-in|\\$in: five authors|1/1; 0.025; 80|–|\n",
+		"|list|first page, cached|1/10; 0.5±0.05; 0.8|24/241!; 50±9; 90|\n",
+		"|filter-in|\\$in: five authors|1/1; 0.025; ×80|–|\n",
 		"\n\n|beside|1,000|20,000|\n|---|---|---|\n|filter-expr|1/2; –/–|–/–; –/–|\n",
 		"|build of all views; processor time|1,000; 2,000|25,000!; –|\n",
 		"|start from the store: ready; processor time; slowest of ten first answers|–; –; –|2,000; –; –|\n",
-		"|own memory: most while starting; then (MB); ratio|–; –; –|3; 2; 1.5|\n",
-		"|… in the end (MB); less 100 MB ÷ BSON|–; –|150; 0.5|\n",
-		"|p99 of traffic at rest; meanwhile ÷ at rest; if all are rendered|–; –; –|2; 1.5; –|\n",
+		"|own memory: most while starting; then (MB); ratio|–; –; ×–|3; 2; ×1.5|\n",
+		"|… in the end (MB); less 100 MB ÷ BSON|–; ×–|150; ×0.5|\n",
+		"|p99 of traffic at rest; meanwhile ÷ at rest; if all are rendered|–; ×–; ×–|2; ×1.5; ×–|\n",
 		"explains (!): 2.\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -14,7 +14,7 @@ import (
 )
 
 // changeTime is how long a change may take to become visible.
-const changeTime = 5 * time.Minute
+const changeTime = 10 * time.Minute
 
 // Serving is a measured front end: it reports the memory of the process, and changes records of its store. Only the
 // serving process itself can change an embedded store. The parent calls its methods.

@@ -16,6 +16,50 @@ import (
 	"vitrine/rules/raw"
 )
 
+// crowds are the numbers of clients beside which others are measured.
+var crowds = [...]int{8, 32}
+
+// Requests per second that are measured beside a crowd. They fall due whether or not earlier ones are answered.
+const keptPace, uncachedPace = 500, 50
+
+// besideShare is how many times as long as a case the requests beside a crowd are measured, because they are few.
+const besideShare = 2
+
+// Beside is the result beside clients that ask questions of a costly case as fast as they are answered.
+type Beside struct {
+	Kept, Uncached time.Duration // 99 of 100 requests for a kept answer, and for a list of a filter never seen, took no longer
+}
+
+// beside measures how long others wait beside clients that ask questions of a costly case.
+func (b *bench) beside(ctx context.Context, c Case) error {
+	var results [len(crowds)]Beside
+	for i, clients := range crowds {
+		b.Progress(fmt.Sprintf("beside %d × %s", clients, c.Name))
+		long := besideShare * time.Duration(b.Rounds) * b.Duration
+		count := func(rate int) int { return 1 + int(float64(rate)*long.Seconds()) }
+		tasks := []task{
+			{Paths: b.draw(c, count(maxRate/4)), Header: c.Header, Conns: clients, Crowd: true},
+			{Paths: b.draw(caseNamed("list"), 1), Conns: 16, Rate: keptPace},
+			{Paths: b.draw(caseNamed("filter-in"), count(uncachedPace)), Conns: 16, Rate: uncachedPace},
+		}
+		samples := make([]sample, len(tasks))
+		var group errgroup.Group
+		for n, t := range tasks {
+			t.Duration = long
+			group.Go(func() (err error) { samples[n], err = drive(ctx, b.serving, t); return err })
+		}
+		if err := group.Wait(); err != nil {
+			return fmt.Errorf("beside %d clients: %w", clients, err)
+		}
+		if hits := samples[0].Hits; hits > 0 && hits == len(samples[0].Took) && c.Fresh {
+			return fmt.Errorf("beside %d clients: all their answers came from the result cache", clients)
+		}
+		results[i] = Beside{Kept: samples[1].quantile(0.99), Uncached: samples[2].quantile(0.99)}
+	}
+	b.run.Beside[c.Name] = results
+	return nil
+}
+
 const (
 	changes      = 100                    // records changed at once
 	pace         = 1000                   // requests per second during the refresh
@@ -75,9 +119,8 @@ func (b *bench) refreshOnce(ctx context.Context, serial int, full bool) (r Refre
 	var busy sample
 	var traffic errgroup.Group
 	traffic.Go(func() (err error) { busy, err = drive(driving, b.serving, t); return err })
-	if err = b.serving.call("Change", change, &r.Visible); err == nil {
-		err = pause(ctx, tailTime)
-	}
+	err = b.serving.call("Change", change, &r.Visible)
+	time.Sleep(tailTime)
 	stop()
 	err = errors.Join(traffic.Wait(), err)
 	r.SteadyP99, r.P99 = steady.quantile(0.99), busy.quantile(0.99)
