@@ -14,6 +14,7 @@ import (
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // fullElement is an element with every attribute that it supports.
@@ -260,7 +261,7 @@ func elementsApart(t *testing.T, chrome context.Context, data string) {
 // refuses that.
 func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
-	page := website(t, data, fullElement)
+	page := website(t, data, strings.Replace(fullElement, "group", `show="bibtex ris" group`, 1))
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		call(v, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 			Permission: &cdpbrowser.PermissionDescriptor{Name: name},
@@ -275,6 +276,11 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v.want(`navigator.clipboard.readText()`, want)
 	if html := eval[string](v, `navigator.clipboard.read().then(([item]) => item.getType("text/html")).then((blob) => blob.text())`); !strings.Contains(html, "<") || strings.Contains(html, "<button") {
 		t.Errorf("copied as HTML: %.300s", html)
+	}
+	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:nth-of-type(2) > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	v.await(`document.activeElement.ariaLabel === "Copy: RIS" && ` + listStatus + ` === "Citation copied."`)
+	if ris := eval[string](v, `navigator.clipboard.readText()`); !strings.HasPrefix(ris, "TY  - ") || ris != eval[string](v, `document.querySelector(".vl-fold[open] > pre").textContent`) {
+		t.Errorf("copied %q", ris)
 	}
 	eval[bool](v, `(navigator.clipboard.write = () => Promise.reject(), document.execCommand = () => false, true)`)
 	v.click(".vl-copy")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/page"
@@ -261,7 +262,10 @@ func TestListPageBuilderWithoutBase(t *testing.T) {
 func listPageCopies(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 1280)
 	v.do(chromedp.Navigate(servingPages(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
-	v.await(`document.querySelector("button[data-copy]").textContent === "Copied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
+	v.await(`document.querySelector("button[data-copy]").textContent + document.querySelector("main > [role=status]").textContent === "CopiedCopied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
+	v.open(servingPages(t, nil) + "list-shown")
+	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:has([data-copy]) > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	v.await(`document.activeElement.matches(".vl-fold > button") && (document.querySelector("main > [role=status]").textContent === "Kopiert" || getSelection().toString() === document.querySelector(".vl-fold[open] > pre").textContent)`)
 	v.wantNoComplaint(notFound)
 }
 

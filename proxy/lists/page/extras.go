@@ -67,12 +67,20 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 	f.write("</p>")
 }
 
-// source writes the item in a format of reference managers, to unfold, with a link to the file.
+// source writes the item in a format of reference managers, to unfold, with a link to the file. On our pages a button
+// copies it; the element makes its own.
 func (f *fragment) source(name, source string, it *Item, suffix, own string) {
 	if source == "" {
 		return
 	}
-	f.write(`<details class="vl-fold"`, attribute("lang", own), "><summary>", text(f.t.T(name)), "</summary><pre>", text(source), "</pre>")
+	id := ""
+	if f.onPage {
+		id = f.unique(f.id + "__" + idOf(it.ID) + "_" + name)
+	}
+	f.write(`<details class="vl-fold"`, attribute("lang", own), "><summary>", text(f.t.T(name)), "</summary><pre", attribute("id", id), ">", text(source), "</pre>")
+	if f.onPage {
+		f.write(`<button type="button" hidden`, attribute("data-copy", id), attribute("data-done", f.t.T("copied")), ">", text(f.t.T("copy")+" ("+suffix+")"), "</button> ")
+	}
 	if markup.IsLink(it.Href) {
 		f.write(`<a href="`, address(it.Href+suffix), `"`, attribute("download", it.Key+suffix), ">", text(f.t.T("save")+" ("+suffix+")"), "</a>")
 	}

@@ -21,8 +21,11 @@ func Fragment(l *List) []byte {
 }
 
 // SingleFragment returns an item as an article to include in other pages.
-func SingleFragment(r *Record) []byte {
-	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}}
+func SingleFragment(r *Record) []byte { return article(r, false) }
+
+// article returns the article of an item.
+func article(r *Record, onPage bool) []byte {
+	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}, onPage: onPage}
 	f.item(&r.Item, r.Lang)
 	f.data(r.JSONLD)
 	return f.html.Bytes()
@@ -35,6 +38,8 @@ type fragment struct {
 	t    texts.Language
 	id   string         // the prefix of its ids
 	seen map[string]int // number of times an id was written; a record is in several groups if persons are groups
+
+	onPage bool // it is part of a page of ours, with our script
 }
 
 // titleID is the end of the id of a list's title.
@@ -43,7 +48,7 @@ const titleID = "_title"
 // section returns the section of a list. It is labelled by the title of the list, which is a heading in it or on our
 // page around it.
 func section(l *List, level int, onPage bool) []byte {
-	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}}, max(l.Page-1, 0)*l.Limit+1
+	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1, 0)*l.Limit+1
 	label := attribute("aria-labelledby", f.id+titleID)
 	if l.Untitled && !onPage {
 		label = attribute("aria-label", l.Title)

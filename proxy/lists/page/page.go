@@ -137,7 +137,7 @@ func Single(r *Record) []byte {
 	d.Record = r
 	bare := *r
 	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", "", "" // this page, and its own sections
-	d.Body = template.HTML(SingleFragment(&bare))
+	d.Body = template.HTML(article(&bare, true))
 	for p := range strings.SplitSeq(strings.ReplaceAll(r.Abstract, "\r\n", "\n"), "\n\n") {
 		if p = strings.TrimSpace(p); p != "" {
 			d.Paragraphs = append(d.Paragraphs, p)

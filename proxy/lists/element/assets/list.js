@@ -15,12 +15,12 @@ const few = 8; // values of a facet that are shown at once
 
 const texts = {
   en: {
-    search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", copied: "Citation copied.",
+    search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", text: "Copy", copied: "Citation copied.",
     marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
     year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic", oa: "Open access",
   },
   de: {
-    search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", copied: "Zitat kopiert.",
+    search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
     marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
     year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema", oa: "Open Access",
   },
@@ -304,12 +304,12 @@ class VitrineList extends HTMLElement {
 
   #show(list) {
     const t = this.#texts;
+    const button = (source, text, name) => make("button", { type: "button", class: "vl-copy", "aria-label": `${text}: ${name}`, click: () => this.#copy(source) }, text);
     for (const item of this.hasAttribute("copy") ? list.querySelectorAll(".vl-item") : []) {
       const citation = item.querySelector(".vl-citation") ?? item;
-      const label = `${t.copy}: ${citation.textContent.trim().slice(0, 80)}`;
-      const click = () => this.#copy(citation);
-      (item.querySelector(".vl-links") ?? item).append(make("button", { type: "button", class: "vl-copy", "aria-label": label, click }, t.copy));
+      (item.querySelector(".vl-links") ?? item).append(button(citation, t.copy, citation.textContent.trim().slice(0, 80)));
     }
+    for (const source of list.querySelectorAll(".vl-fold > pre")) source.after(button(source, t.text, source.previousSibling.textContent), " ");
     this.#rename(list);
     this.#main.replaceChildren(list);
     if (!this.#turned) return;
@@ -355,11 +355,15 @@ class VitrineList extends HTMLElement {
     this.#choose("page", link.dataset.page);
   }
 
-  // #copy copies a citation with its markup; where that is not allowed, it selects it.
+  // #copy copies a citation with its markup, or the text of a format; where that is not allowed, it selects it.
   async #copy(citation) {
     const t = this.#texts;
     const form = (type, text) => ({ [type]: new Blob([text], { type }) });
     try {
+      if (citation.matches("pre")) {
+        await navigator.clipboard.writeText(citation.textContent);
+        return this.#say(t.copied);
+      }
       const whole = citation.cloneNode(true);
       for (const e of whole.querySelectorAll(".vl-gap, .vl-unfold")) e.remove(); // all names
       for (const e of whole.querySelectorAll("br")) e.after(" ");

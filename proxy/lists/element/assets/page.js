@@ -11,7 +11,9 @@ if (parent !== window) {
   }).observe(document.documentElement);
 }
 
-// Copy buttons; where the clipboard is out of reach, the text is selected.
+// Copy buttons; where the clipboard is out of reach, the text is selected. Screen readers hear the outcome.
+const status = Object.assign(document.createElement("p"), { className: "vl-unseen", role: "status" });
+document.getElementById("vl_main").append(status);
 for (const button of document.querySelectorAll("button[data-copy]")) {
   const label = button.textContent;
   button.hidden = false;
@@ -25,7 +27,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       copied = document.execCommand("copy");
     }
     if (!copied) return;
-    button.textContent = button.dataset.done;
-    setTimeout(() => { button.textContent = label; }, 2000);
+    button.textContent = status.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = label; status.textContent = ""; }, 2000);
   });
 }
