@@ -146,8 +146,7 @@ func BenchmarkLists(b *testing.B) {
 	load := func(def index.Definition) *index.Table {
 		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
 		snap := builder.Load(rows)
-		builder.Warm(ctx, nil, snap)
-		builder.WarmWords(snap)
+		builder.WarmFirst(ctx, snap)
 		return snap
 	}
 	snap := load(def)
