@@ -104,17 +104,21 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
+	b.run.Rows = b.words.rows
 	defer func() { err = errors.Join(err, b.stop()) }()
 	if err := b.start(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	b.run.Rows = b.words.rows
+	var before Memory
+	if err := b.serving.call("Memory", struct{}{}, &before); err != nil {
+		return err
+	}
 	used, failed := b.serving.processorTime(), b.everyCase(ctx)
 	if ctx.Err() != nil {
 		return failed
 	}
 	failed = errors.Join(failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
-	collecting := b.run.End.Collecting - b.run.Start.Memory.Collecting
+	collecting := b.run.End.Collecting - before.Collecting
 	b.run.Collector = collecting.Seconds() / max((b.serving.processorTime()-used).Seconds(), 1e-9)
 	return failed
 }
@@ -131,7 +135,7 @@ func (b *bench) stop() (err error) {
 }
 
 const (
-	readyPoll  = 2 * time.Millisecond // how often to check whether a starting process is ready
+	readyPoll  = 5 * time.Millisecond // how often to check whether a starting process is ready
 	firstTime  = 5 * time.Minute      // how long a process may refuse a question after it is ready
 	startsTime = 30 * time.Second     // no further round of starts begins after this time
 )

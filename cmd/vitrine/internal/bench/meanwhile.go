@@ -86,7 +86,9 @@ func (b *bench) refresh(ctx context.Context) error {
 		rounds = append(rounds, one)
 	}
 	b.run.Full, rounds = rounds[b.Rounds], rounds[:b.Rounds]
-	slices.SortFunc(rounds, func(a, b Refresh) int { return cmp.Compare(a.P99*b.SteadyP99, b.P99*a.SteadyP99) })
+	slices.SortFunc(rounds, func(a, b Refresh) int {
+		return cmp.Compare(a.P99.Seconds()*b.SteadyP99.Seconds(), b.P99.Seconds()*a.SteadyP99.Seconds())
+	})
 	b.run.Refresh = rounds[len(rounds)/2]
 	return nil
 }
