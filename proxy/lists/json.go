@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
+	"vitrine/rules/cite"
 	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
 )
@@ -55,18 +56,10 @@ type jsonItem struct {
 	OA       json.RawMessage `json:"oa"` // true, false or null
 	page.Extras
 
-	Keywords []string      `json:"keywords,omitempty"` // instead of that of Extras
-	Funder   string        `json:"funder,omitempty"`
-	Grant    string        `json:"grant,omitempty"`
-	Projects []jsonProject `json:"projects,omitempty"`
-}
-
-// jsonProject is a cite.Project.
-type jsonProject struct {
-	ID     string `json:"id,omitempty"`
-	Title  string `json:"title,omitempty"`
-	Funder string `json:"funder,omitempty"`
-	Grant  string `json:"grant,omitempty"`
+	Keywords []string       `json:"keywords,omitempty"` // instead of that of Extras
+	Funder   string         `json:"funder,omitempty"`
+	Grant    string         `json:"grant,omitempty"`
+	Projects []cite.Project `json:"projects,omitempty"`
 }
 
 // jsonFacets is encoded as an object whose members are in the order of the facets.
@@ -98,10 +91,6 @@ func jsonDocument(d *document) (*response.Body, error) {
 				links[name] = href
 			}
 		}
-		var projects []jsonProject
-		for _, p := range it.Projects {
-			projects = append(projects, jsonProject(p))
-		}
 		group := ""
 		if len(it.groups) > 0 {
 			group = it.groups[0].Label
@@ -111,7 +100,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
 			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages, Date: it.Date.String(), DOI: it.DOI,
 			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
-			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: projects,
+			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects,
 		})
 	}
 	doc.Links["page"] = d.Canonical

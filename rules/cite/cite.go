@@ -25,7 +25,12 @@ type Person struct {
 }
 
 // Project is a public project that an activity is part of.
-type Project struct{ ID, Title, Funder, Grant string }
+type Project struct {
+	ID     string `json:"id,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Funder string `json:"funder,omitempty"`
+	Grant  string `json:"grant,omitempty"`
+}
 
 // Forms are the names of a kind of work in each format.
 type Forms struct {
