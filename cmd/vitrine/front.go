@@ -28,16 +28,16 @@ import (
 )
 
 // rights returns who may see what.
-func (cfg settings) rights() *access.Policy {
-	roles := make(map[string][]access.Permission, len(cfg.Access.Roles))
-	for role, names := range cfg.Access.Roles {
+func (s settings) rights() *access.Policy {
+	roles := make(map[string][]access.Permission, len(s.Access.Roles))
+	for role, names := range s.Access.Roles {
 		roles[role] = named[access.Permission](names)
 	}
 	return access.New(access.Options{
-		Anonymous:  named[access.Permission](cfg.Access.Anonymous),
+		Anonymous:  named[access.Permission](s.Access.Anonymous),
 		Roles:      roles,
-		Member:     cfg.member,
-		Restricted: cfg.Access.Types,
+		Member:     s.member,
+		Restricted: s.Access.Types,
 	})
 }
 
