@@ -85,6 +85,7 @@ type bench struct {
 	seen          map[uint64]bool // hashes of the fresh questions drawn so far
 	serving, bare *child
 	run           RunOf
+	failed        error // of what did not end the run
 }
 
 // Steps other than cases.
@@ -117,7 +118,7 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return failed
 	}
-	failed = errors.Join(failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
+	failed = errors.Join(b.failed, failed, b.refresh(ctx), b.serving.call("Memory", struct{}{}, &b.run.End))
 	collecting := b.run.End.Collecting - before.Collecting
 	b.run.Collector = collecting.Seconds() / max((b.serving.processorTime()-used).Seconds(), 1e-9)
 	return failed
@@ -206,8 +207,8 @@ func (b *bench) startOnce(ctx context.Context, env []string) (s Start, err error
 		s.Peak = max(s.Peak, ownMemory(b.serving.cmd.Process.Pid))
 		if s.Ready == 0 && b.serving.ready() {
 			s.Ready, s.Processor = time.Since(b.serving.began), b.serving.processorTime()
-			if s.First, err = b.firstAnswers(ctx); err != nil {
-				return s, err
+			if s.First, err = b.firstAnswers(ctx); err != nil { // measure the rest all the same
+				b.failed = errors.Join(b.failed, fmt.Errorf("first answers: %w", err))
 			}
 		}
 		select {
