@@ -98,6 +98,9 @@ func (a *answer) name(ctx context.Context) (err error) {
 	return nil
 }
 
+// mostCompared bounds the ids that an unknown one is compared with, because the comparison does not yield its turn.
+const mostCompared = 10_000
+
 // near suggests the subject whose id is nearest to an unknown one, if the rows are in memory.
 func (a *answer) near(ctx context.Context) string {
 	if _, resident := a.snap.Resident(); !resident {
@@ -109,7 +112,7 @@ func (a *answer) near(ctx context.Context) string {
 	for _, one := range known {
 		ids = append(ids, one.Value)
 	}
-	if err != nil {
+	if err != nil || len(ids) > mostCompared {
 		return "" // a suggestion is not worth another error
 	}
 	return params.DidYouMean(a.rows.ID, ids)
