@@ -90,6 +90,12 @@ func (v *tab) scheme(name string) {
 	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
+// print shows pages of the tab as on paper.
+func (v *tab) print(scheme string) {
+	v.t.Helper()
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+}
+
 // withoutScript disables scripts in the tab.
 func (v *tab) withoutScript() {
 	v.t.Helper()

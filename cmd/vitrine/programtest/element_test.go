@@ -86,7 +86,7 @@ func TestPageElement(t *testing.T) {
 	t.Parallel()
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
-		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "language": elementLanguage, "same": elementsOfOneList, "copies": elementCopies,
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "printed": elementPrinted, "language": elementLanguage, "same": elementsOfOneList, "copies": elementCopies,
 		"themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
@@ -128,6 +128,22 @@ func elementLanguage(t *testing.T, chrome context.Context, data string) {
 	v.want(`Array.from(document.querySelectorAll(".vl-list, .vl-tools, .vl-facets"), (e) => e.lang).join()`, "de,de,de,en,en,en,en,en,en")
 	v.want(`Array.from(document.querySelectorAll(".vl-search span"), (e) => e.textContent).join()`, "Liste durchsuchen,Search the list,Search the list")
 	v.want(`document.querySelector(".vl-list").ariaLabel + document.querySelectorAll(".vl-title").length`, "Aktivitäten2")
+	v.wantNoComplaint()
+}
+
+// elementPrinted: on paper the list has no controls, and shows the addresses behind DOIs.
+func elementPrinted(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 820)
+	v.open(website(t, data, fullElement))
+	v.await(listShown)
+	const controls = `String([...document.querySelectorAll("button, input, nav, .vl-tools, .vl-facets")].filter((e) => e.checkVisibility()).length > 0)`
+	const address = `getComputedStyle(document.querySelector('.vl-links a[href*="//doi.org/"]'), "::after").content.includes("doi.org/") + controls`
+	v.want(controls, "true")
+	v.print("light")
+	v.want(controls, "false")
+	v.want(strings.ReplaceAll(address, "controls", controls), "truefalse")
+	v.want(`String(document.documentElement.scrollWidth - innerWidth)`, "0")
+	shoot(v, "printed")
 	v.wantNoComplaint()
 }
 
@@ -537,7 +553,7 @@ func TestFacesElementAccessible(t *testing.T) {
 		"german":   `<div lang="de" dir="rtl">` + strings.Replace(fullElement, "search", `type="publication" search`, 1) + `</div>`,
 		"failed":   `<vitrine-list src="http://127.0.0.1:1/lists/x" search exports><p>Our own list</p></vitrine-list>`,
 	}
-	for _, width := range []int64{390, 1280} {
+	for _, width := range []int64{390, 820, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			v := newTab(t, chrome, width)
 			v.scheme(scheme)

@@ -84,53 +84,70 @@ func send(mediaType, body string) http.HandlerFunc {
 	}
 }
 
-// TestListPageLooks: no page is wider than its window, narrow or wide, and the browser blocks no
-// request of a page. VITRINE_TEST_SHOTS names a folder for pictures of the pages, light and dark.
+// TestListPageLooks: no page is wider than its window, narrow or wide, light or dark, and the browser blocks no request
+// of a page. On paper a page has no controls, is light, and shows the addresses behind DOIs. VITRINE_TEST_SHOTS names a
+// folder for pictures.
 func TestListPageLooks(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	schemes := []string{"light"}
-	if os.Getenv("VITRINE_TEST_SHOTS") != "" {
-		schemes = append(schemes, "dark")
-	}
-	eachListPage(t, schemes, func(v *tab, name string) {
+	eachListPage(t, func(v *tab, name, scheme string) {
 		if wide := eval[int](v, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
 			t.Errorf("%s is %d pixels too wide", name, wide)
 		}
+		if got, want := eval[string](v, `getComputedStyle(document.body).backgroundColor`), back[scheme]; got != want && !strings.HasPrefix(name, "list-embedded") {
+			t.Errorf("%s has the background %s", name, got)
+		}
 		shoot(v, name)
+		if scheme != "dark" {
+			return
+		}
+		v.print(scheme)
+		if shown := eval[string](v, `[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
+			t.Errorf("%s has on paper %s", name, shown)
+		}
+		if bare := eval[string](v, `[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, "::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
+			t.Errorf("%s has on paper no address for %s", name, bare)
+		}
+		v.want(`getComputedStyle(document.body).backgroundColor`, back["light"])
+		shoot(v, name+"-printed")
 	})
 }
 
-// eachListPage opens every document that is a whole page, narrow and wide.
-func eachListPage(t *testing.T, schemes []string, see func(v *tab, name string)) {
+// back has the background of a page by its colours.
+var back = map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
+
+// eachListPage opens every document that is a whole page, and shows it narrow and wide, light and dark.
+func eachListPage(t *testing.T, see func(v *tab, name, scheme string)) {
 	t.Helper()
 	wholeOnly(t)
 	chrome, root := startBrowser(t), servingPages(t, builderAnswers())
-	for _, width := range []int64{390, 1280} {
-		for _, scheme := range schemes {
-			v := newTab(t, chrome, width)
-			v.scheme(scheme)
-			for name, doc := range listDocuments(t) {
-				if !strings.HasPrefix(doc, "<!DOCTYPE") {
-					continue
-				}
-				v.open(root + name)
-				if name == "start" {
-					v.do(chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
-				}
-				see(v, fmt.Sprintf("%s-%d-%s", name, width, scheme))
+	v := newTab(t, chrome, 1280)
+	for name, doc := range listDocuments(t) {
+		if !strings.HasPrefix(doc, "<!DOCTYPE") {
+			continue
+		}
+		v.open(root + name)
+		if name == "start" {
+			v.do(chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+		}
+		for _, width := range []int64{390, 820, 1280} {
+			v.do(chromedp.EmulateViewport(width, 900))
+			for _, scheme := range []string{"light", "dark"} {
+				v.scheme(scheme)
+				see(v, fmt.Sprintf("%s-%d-%s", name, width, scheme), scheme)
 			}
-			v.wantNoComplaint(notFound)
 		}
 	}
+	v.wantNoComplaint(notFound)
 }
 
 // TestFacesListPagesAccessible: axe finds no fault in the pages of lists.
 func TestFacesListPagesAccessible(t *testing.T) {
 	source := axe(t)
-	eachListPage(t, []string{"light", "dark"}, func(v *tab, name string) {
-		eval[bool](v, `document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? true`)
-		eval[any](v, source+"; 0")
+	eachListPage(t, func(v *tab, name, _ string) {
+		if !eval[bool](v, `document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? "axe" in globalThis`) {
+			eval[any](v, source+"; 0")
+		}
 		if found := eval[string](v, violations); found != "" {
 			t.Errorf("%s: %s", name, found)
 		}
@@ -306,4 +323,47 @@ func listPageInFrame(t *testing.T, chrome context.Context) {
 	eval[bool](v, frame+`.querySelector("details").open = true`)
 	v.await(`heights.at(-1) > heights[0] && heights[0] > 300 && Math.abs(heights.at(-1) - ` + frame + `.documentElement.scrollHeight) < 2`)
 	v.wantNoComplaint(notFound)
+}
+
+// TestListPageKeyboard: the Tab key reaches everything that one can use on a page, in order, and each shows the focus.
+func TestListPageKeyboard(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	chrome, s := startBrowser(t), listHost(t)
+	pages := map[string]string{
+		"start": s.base + "/", "list": s.base + "/lists/person/nkerzenr?type=publication&limit=4&authors=2&show=abstract,bibtex,oa&chart=1",
+		"item": s.base + "/items/9b021609d13bb216ba5cfb54", "index": s.base + "/lists",
+		"element": website(t, s.base, strings.Replace(fullElement, "group", `show="bibtex" group`, 1)),
+	}
+	for name, address := range pages {
+		t.Run(name, func(t *testing.T) {
+			v := newTab(t, chrome, 820)
+			v.open(address)
+			switch name {
+			case "start":
+				v.await(`document.querySelector("#vl_preview .vl-item")`)
+			case "element":
+				v.await(listShown)
+			}
+			steps := eval[int](v, `(() => {
+				globalThis.reached = [];
+				globalThis.usable = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.type !== "hidden");
+				addEventListener("focusin", ({ target }) => {
+					const shown = getComputedStyle(target.closest(".vl-unfold") ?? target);
+					reached.push([target, shown.outlineStyle !== "none" && parseFloat(shown.outlineWidth) >= 1]);
+				});
+				return usable.length;
+			})()`)
+			for range steps {
+				v.do(chromedp.KeyEvent(kb.Tab))
+			}
+			if missed := eval[string](v, `usable.filter((e, i) => reached[i]?.[0] !== e).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`); missed != "" || steps < 10 {
+				t.Errorf("of %d the Tab key does not reach in order\n%s\nbut %s", steps, missed, eval[string](v, `reached.filter(([e], i) => usable[i] !== e).map(([e]) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`))
+			}
+			if unseen := eval[string](v, `reached.filter(([, shown]) => !shown).map(([e]) => e.outerHTML.slice(0, 120)).join("\n")`); unseen != "" {
+				t.Errorf("one does not see the focus on\n%s", unseen)
+			}
+			v.wantNoComplaint()
+		})
+	}
 }
