@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
@@ -28,9 +26,10 @@ type Files struct {
 // fileState describes the file of a view.
 type fileState struct {
 	meta      origin.Meta
-	confirmed time.Time // when the store had confirmed the snapshot in it
-	tried     time.Time // when the file was last written, or writing failed
-	err       error     // error of the last attempt to write it
+	confirmed time.Time     // when the store had confirmed the snapshot in it
+	tried     time.Time     // when the file was last written, or writing failed
+	took      time.Duration // how long that took
+	err       error         // error of the last attempt to write it
 }
 
 // rewriteAfter is the age of the confirmation in a file at which the file is written again, even with the same
@@ -44,20 +43,16 @@ func (s *Set) readFile(v *view) {
 		return
 	}
 	began := time.Now()
-	var h snapfile.Header
-	l := &loader{view: v}
-	defer l.wait()
-	err := snapfile.Each(snapfile.Path(s.o.Files.Dir, v.def.Name), func(header snapfile.Header) (func(bson.Raw), error) {
-		h, l.asIs, l.stripped = header, header.Stripped != "", header.Stripped != ""
+	h, rows, err := snapfile.Open(snapfile.Path(s.o.Files.Dir, v.def.Name), v.builder.Files, func(h snapfile.Header) error {
 		switch {
 		case h.View != v.def.Name:
-			return nil, fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
+			return fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
 		case h.Store != s.o.Files.Store:
-			return nil, fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
+			return fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
 		case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
-			return nil, fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
+			return fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
 		}
-		return func(row bson.Raw) { l.put(l.n, row) }, nil
+		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -66,8 +61,18 @@ func (s *Set) readFile(v *view) {
 		s.o.Logger.Warn("snapshot file not used", "view", v.def.Name, "error", err)
 		return
 	}
-	rows := l.rows()
-	if !s.room.take(v.def.Name, l.total) {
+	l := &loader{view: v, stripped: h.Stripped != ""}
+	if h.Without != s.o.Files.Stripped {
+		for i, row := range rows {
+			l.put(i, row)
+		}
+		rows = l.rows()
+	}
+	bytes := int64(0)
+	for _, row := range rows {
+		bytes += int64(len(row))
+	}
+	if !s.room.take(v.def.Name, bytes) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
@@ -91,6 +96,9 @@ func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snaps
 	return v.swap(ctx, filed)
 }
 
+// writeShare is the least time between two writes of a file, as a multiple of the time that one takes.
+const writeShare = 50
+
 // writePoll is how often the set checks which files are due.
 const writePoll = time.Second
 
@@ -100,16 +108,16 @@ func (s *Set) writeFiles(ctx context.Context) {
 	for {
 		select {
 		case <-time.After(min(writePoll, s.o.Files.Every)):
-			s.writeDue(time.Now())
+			s.writeDue(false)
 		case <-ctx.Done():
-			s.writeDue(time.Now().Add(s.o.Files.Every))
+			s.writeDue(true)
 			return
 		}
 	}
 }
 
-// writeDue writes the files that are due at a time.
-func (s *Set) writeDue(now time.Time) {
+// writeDue writes the files that differ from what is shown: those whose time has come, or all.
+func (s *Set) writeDue(all bool) {
 	for _, v := range s.views {
 		known, snap := v.known(), v.current.Load()
 		if snap == nil || known.checked.IsZero() { // the snapshot is shown a moment before it is confirmed
@@ -120,7 +128,7 @@ func (s *Set) writeDue(now time.Time) {
 		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // Abs, because a clock may have been set back
 			continue
 		}
-		if resident && !known.file.tried.Add(s.o.Files.Every).After(now) {
+		if resident && (all || time.Since(known.file.tried) >= max(s.o.Files.Every, writeShare*known.file.took)) {
 			s.write(v, snap, table, known)
 		}
 	}
@@ -131,15 +139,15 @@ func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked}
 	h.Health = origin.Health{} // a job will have run again by the time the file is read
-	if snap.whole != nil {
-		h.Stripped = s.o.Files.Stripped
+	if h.Without = s.o.Files.Stripped; snap.whole != nil {
+		h.Stripped = h.Without
 	}
 	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs())
 	v.update(func(s *state) {
 		if err == nil {
 			s.file.meta, s.file.confirmed = snap.meta, known.checked
 		}
-		s.file.tried, s.file.err = began, err
+		s.file.tried, s.file.took, s.file.err = began, time.Since(began), err
 	})
 	switch {
 	case err == nil:

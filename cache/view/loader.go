@@ -13,7 +13,6 @@ import (
 // mapped files, so that few of them are in memory at once. The owner of a loader calls wait in the end.
 type loader struct {
 	view     *view
-	asIs     bool             // the rows are stripped already
 	batches  [][]bson.Raw     // stripped and moved, or about to be
 	batch    []bson.Raw       // the newest rows
 	bytes    int              // bytes of the newest rows
@@ -55,7 +54,7 @@ func (l *loader) settle() {
 func (l *loader) wait() { l.moving.Wait() }
 
 func (l *loader) strip(docs []bson.Raw) {
-	if !l.asIs && l.view.strip(len(docs), func(i int) *bson.Raw { return &docs[i] }) {
+	if l.view.strip(len(docs), func(i int) *bson.Raw { return &docs[i] }) {
 		l.stripped = true
 	}
 }

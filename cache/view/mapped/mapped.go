@@ -2,11 +2,11 @@
 //
 // The pages of a mapped file belong to the system's page cache: it writes them to disk, drops them when memory is short,
 // and reads them again when they are used. The slices are used as any others and need not be released. Their addresses
-// stay in Go's heap: Move allocates an object of the heap and maps the file over it, so that the collector knows every
+// stay in Go's heap: the package allocates an object of the heap and maps the file over it, so that the collector knows every
 // reference into the file, and unmaps it once there is none. A slice can therefore not outlive its mapping, whoever keeps
 // it.
 //
-// A file loses its name as soon as it is made, so that no other process can change it, and the system removes it with the
+// A file that Move makes loses its name at once, so that no other process can change it, and the system removes it with the
 // mapping, or with the process. It is written before it is mapped: a full disk is an error, after which the slices stay
 // in memory. If the disk fails to return a page that was written and dropped, the process ends with SIGBUS.
 package mapped
@@ -84,6 +84,19 @@ func Move[B ~[]byte](f *Files, slices []B) {
 	}
 }
 
+// Map returns size bytes of a file from an offset on, mapped. Nobody may write to them any more. It returns false if they
+// are not worth it, or cannot be mapped.
+func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
+	if f == nil || size < least {
+		return nil, false
+	}
+	memory, err := f.memory(file, offset, size)
+	if err != nil && f.Failed != nil {
+		f.Failed(fmt.Errorf("map a file: %w", err))
+	}
+	return memory, err == nil
+}
+
 // errDamaged reports a file with other bytes than were written.
 var errDamaged = errors.New("it has other bytes than were written")
 
@@ -101,7 +114,7 @@ func move[B ~[]byte](f *Files, slices []B, size int) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write a file to map: %w", err)
 	}
-	memory, err := f.memory(file, size)
+	memory, err := f.memory(file, 0, size)
 	if err != nil {
 		return fmt.Errorf("map a file: %w", err)
 	}

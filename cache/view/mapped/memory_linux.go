@@ -15,19 +15,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory maps the first size bytes of a file, and returns them as an object of Go's heap. The collector calls the
+// memory maps size bytes of a file from an offset on, and returns them as an object of Go's heap. The collector calls the
 // object's finalizer before it frees the object, which gives the heap ordinary memory back.
-func (f *Files) memory(file *os.File, size int) ([]byte, error) {
+func (f *Files) memory(file *os.File, offset int64, size int) ([]byte, error) {
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(file.Fd()), &system); err == nil && system.Type == unix.TMPFS_MAGIC {
 		return nil, fmt.Errorf("its folder is in memory (tmpfs): %w", errors.ErrUnsupported)
 	}
 	page := os.Getpagesize()
-	size = (size + page - 1) / page * page
+	skip := int(offset % int64(page))
+	offset -= int64(skip)
+	bytes := skip + size
+	size = (bytes + page - 1) / page * page
 	object := make([]byte, size+page) // pages of its own, as it is large
 	at := int(-uintptr(unsafe.Pointer(&object[0])) & uintptr(page-1))
 	pages := object[at : at+size]
-	if err := place(pages, int(file.Fd()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	if err := place(pages, int(file.Fd()), offset, unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE); err != nil {
 		restore(pages)
 		return nil, err
 	}
@@ -36,13 +39,13 @@ func (f *Files) memory(file *os.File, size int) ([]byte, error) {
 		restore(unsafe.Slice(first, at+size)[at:])
 		f.count(-int64(size))
 	})
-	return pages, nil
+	return pages[skip:bytes:bytes], nil
 }
 
 // place maps a file in place of pages.
-func place(pages []byte, fd, access, flags int) error {
+func place(pages []byte, fd int, offset int64, access, flags int) error {
 	_, _, err := unix.Syscall6(unix.SYS_MMAP, uintptr(unsafe.Pointer(unsafe.SliceData(pages))), uintptr(len(pages)),
-		uintptr(access), uintptr(flags|unix.MAP_FIXED), uintptr(fd), 0)
+		uintptr(access), uintptr(flags|unix.MAP_FIXED), uintptr(fd), uintptr(offset))
 	if err != 0 {
 		return err
 	}
@@ -51,7 +54,7 @@ func place(pages []byte, fd, access, flags int) error {
 
 // restore maps ordinary memory in place of pages. It panics if the system has no memory for that, as for all memory.
 func restore(pages []byte) {
-	if err := place(pages, -1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if err := place(pages, -1, 0, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		panic("out of memory: " + err.Error())
 	}
 }

@@ -8,4 +8,4 @@ import (
 )
 
 // memory fails: on this system slices stay in memory.
-func (f *Files) memory(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+func (f *Files) memory(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }

@@ -4,47 +4,38 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"syscall"
 
-	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view/mapped"
+	"vitrine/rules/parallel"
 )
 
-// Read reads the file at path. The error wraps fs.ErrNotExist if the file does not exist, and ErrRefused if it is
-// damaged or of another version.
-func Read(path string) (h Header, rows []bson.Raw, err error) {
-	err = Each(path, func(header Header) (func(bson.Raw), error) {
-		h = header
-		return func(row bson.Raw) { rows = append(rows, row) }, nil
-	})
-	if err != nil {
-		return Header{}, nil, err
-	}
-	return h, rows, nil
+// Read reads the file at path into memory. The error wraps fs.ErrNotExist if the file does not exist, and ErrRefused if
+// it is damaged or of another version.
+func Read(path string) (Header, []bson.Raw, error) {
+	return Open(path, nil, func(Header) error { return nil })
 }
 
-// Each is Read for callers that need not have all rows in memory. It calls begin with the header, and put, which begin
-// returns, with each row. If it fails, with an error of begin or of Read, the rows must not be used.
-func Each(path string, begin func(Header) (put func(bson.Raw), err error)) error {
+// Open is Read, but maps the rows if files are not nil. It asks accept before it reads rows, and returns its error.
+func Open(path string, files *mapped.Files, accept func(Header) error) (Header, []bson.Raw, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // non-blocking, because opening a named pipe would wait
 	if err != nil {
-		return fmt.Errorf("read snapshot file: %w", err)
+		return Header{}, nil, fmt.Errorf("read snapshot file: %w", err)
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = refused("not a regular file: %v", info.Mode())
-	}
-	if err == nil {
-		err = decode(f, begin)
-	}
+	defer func() { _ = f.Close() }() // a mapping keeps the content
+	h, rows, err := read(f, files, accept)
 	if err != nil {
-		return fmt.Errorf("read snapshot file %s: %w", path, err)
+		return Header{}, nil, fmt.Errorf("read snapshot file %s: %w", path, err)
 	}
-	return nil
+	return h, rows, nil
 }
 
 // refused returns an error about the content of a file.
@@ -52,88 +43,132 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
 }
 
-// decode reads a whole file.
-func decode(from io.Reader, begin func(Header) (func(bson.Raw), error)) error {
-	got := make([]byte, len(magic))
-	if _, err := io.ReadFull(from, got); err != nil {
-		return unreadable(err)
+// read reads a whole file, its blocks in parallel.
+func read(f *os.File, files *mapped.Files, accept func(Header) error) (h Header, rows []bson.Raw, err error) {
+	blocks, err := blocksOf(f)
+	if err != nil {
+		return h, nil, err
+	}
+	docs, err := blocks[0].documents(f, nil)
+	if err != nil {
+		return h, nil, err
+	}
+	if len(docs) != 1 {
+		return h, nil, refused("%d headers", len(docs))
+	}
+	if err := bson.Unmarshal(docs[0], &h); err != nil {
+		return h, nil, refused("header: %w", err)
+	}
+	if err := accept(h); err != nil {
+		return h, nil, err
+	}
+	blocks = blocks[1:]
+	parts, errs := make([][]bson.Raw, len(blocks)), make([]error, len(blocks))
+	parallel.Split(len(blocks), min(runtime.GOMAXPROCS(0), len(blocks)), func(_, from, to int) {
+		for ; from < to; from++ {
+			if parts[from], errs[from] = blocks[from].documents(f, files); errs[from] != nil {
+				return
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return h, nil, err
+	}
+	return h, slices.Concat(parts...), nil
+}
+
+// block is a part of a file.
+type block struct {
+	at     int64 // where its length lies
+	bytes  int   // with its length
+	before uint32
+	sum    uint32
+}
+
+// blocksOf finds the blocks of a file, and checks what is not in blocks.
+func blocksOf(f *os.File) (blocks []block, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refused("not a regular file: %v", info.Mode())
+	}
+	head := make([]byte, len(magic))
+	if err := readAt(f, head, 0); err != nil {
+		return nil, err
 	}
 	switch last := len(magic) - 1; {
-	case string(got[:last]) != magic[:last]:
-		return refused("not a snapshot file")
-	case got[last] != magic[last]:
-		return refused("its layout has version %d, this program reads version %d", got[last], magic[last])
+	case string(head[:last]) != magic[:last]:
+		return nil, refused("not a snapshot file")
+	case head[last] != magic[last]:
+		return nil, refused("its layout has version %d, this program reads version %d", head[last], magic[last])
 	}
-	unpacked, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
-	if err != nil {
-		return unreadable(err)
+	for at, before := int64(len(magic)), uint32(0); ; {
+		if err := readAt(f, head[:headBytes], at); err != nil {
+			return nil, err
+		}
+		sum, length := binary.LittleEndian.Uint32(head), int64(binary.LittleEndian.Uint32(head[4:]))
+		end := at + headBytes + length
+		switch {
+		case end > info.Size():
+			return nil, refused("it ends too early")
+		case length == 0 && crc32.Update(before, checksums, head[4:]) != sum:
+			return nil, refused("its end is damaged")
+		case length == 0 && end != info.Size():
+			return nil, refused("something follows its end")
+		case length == 0 && len(blocks) == 0:
+			return nil, refused("no header")
+		case length == 0:
+			return blocks, nil
+		}
+		blocks = append(blocks, block{at + 4, int(4 + length), before, sum})
+		at, before = end, sum
 	}
-	defer unpacked.Close()
-	return readDocuments(unpacked, begin)
 }
 
-// unreadable returns the error of the file itself, or else a refusal of its content.
-func unreadable(err error) error {
-	var file *fs.PathError
-	switch {
-	case errors.As(err, &file):
-		return err
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+// readAt fills buf from a file.
+func readAt(f *os.File, buf []byte, at int64) error {
+	if _, err := f.ReadAt(buf, at); errors.Is(err, io.EOF) {
 		return refused("it ends too early")
-	}
-	return refused("unpack: %w", err)
-}
-
-// readDocuments reads the unpacked bytes of a file to their end.
-func readDocuments(unpacked io.Reader, begin func(Header) (func(bson.Raw), error)) error {
-	var h Header
-	header, err := readDocument(unpacked)
-	if err != nil {
+	} else if err != nil {
 		return err
-	}
-	if err := bson.Unmarshal(header, &h); err != nil {
-		return refused("header: %w", err)
-	}
-	put, err := begin(h)
-	if err != nil {
-		return err
-	}
-	for {
-		row, err := readDocument(unpacked)
-		if err != nil {
-			return err
-		}
-		if row == nil {
-			break
-		}
-		if _, err := row.LookupErr("_id"); err != nil {
-			return refused("a row without an _id: %w", err)
-		}
-		put(row)
-	}
-	if _, err := unpacked.Read(make([]byte, 1)); err != io.EOF {
-		return refused("its checksum is wrong, or something follows its end: %v", err)
 	}
 	return nil
 }
 
-// readDocument reads a document into its own memory, because a row that is replaced later must not keep its neighbours
-// in memory. It returns nil at the end.
-func readDocument(from io.Reader) (bson.Raw, error) {
-	length := make([]byte, len(end))
-	if _, err := io.ReadFull(from, length); err != nil {
-		return nil, unreadable(err)
+// documents returns the documents of a block. If files are nil, or cannot map it, each has its own memory: one that is
+// replaced later must not keep its neighbours in memory.
+func (b block) documents(f *os.File, files *mapped.Files) (docs []bson.Raw, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // if the disk does not return what is mapped
+	defer func() {
+		if v := recover(); v != nil {
+			docs, err = nil, refused("unreadable: %v", v)
+		}
+	}()
+	content, inFile := files.Map(f, b.at, b.bytes)
+	if !inFile {
+		content = make([]byte, b.bytes)
+		if err := readAt(f, content, b.at); err != nil {
+			return nil, err
+		}
 	}
-	size := binary.LittleEndian.Uint32(length)
-	if size == 0 {
-		return nil, nil
+	if crc32.Update(b.before, checksums, content) != b.sum {
+		return nil, refused("a checksum is wrong")
 	}
-	if size < 5 || size > maxDocument {
-		return nil, refused("a document of %d bytes", size)
+	for content = content[4:]; len(content) > 0; {
+		if len(content) < 5 {
+			return nil, refused("a document of %d bytes", len(content))
+		}
+		size := binary.LittleEndian.Uint32(content)
+		if size < 5 || size > maxDocument || int(size) > len(content) {
+			return nil, refused("a document of %d bytes", size)
+		}
+		doc := bson.Raw(content[:size:size])
+		if !inFile {
+			doc = slices.Clone(doc)
+		}
+		docs, content = append(docs, doc), content[size:]
 	}
-	doc := append(make(bson.Raw, 0, size), length...)[:size]
-	if _, err := io.ReadFull(from, doc[len(length):]); err != nil {
-		return nil, unreadable(err)
-	}
-	return doc, nil
+	return docs, nil
 }

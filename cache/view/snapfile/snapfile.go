@@ -4,17 +4,22 @@
 // previous file unchanged. Readers read a file to its end before they use any of it, and refuse the whole file if
 // anything is wrong with it.
 //
+// A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
+// checksums of what is mapped. As with any mapped file, nobody may write into a file that is in use.
+//
 // # Layout
 //
 //	magic      "vitsnap", and the version of this layout in one byte
-//	frame      a zstd stream of BSON documents, the header and then the rows, and a
-//	           length of 0 (4 bytes); it ends with zstd's checksum of all that
+//	blocks     each a CRC-32C (4 bytes), the number of bytes that follow the length (4 bytes),
+//	           and that many bytes of BSON documents
 //
-// Nothing may follow it.
+// The first block has the header, the others have rows, and an empty one is the last; nothing may follow it. A block's
+// checksum continues that of the block before it, so that no block can be missing or in another's place.
 package snapfile
 
 import (
 	"errors"
+	"hash/crc32"
 	"time"
 
 	"vitrine/cache/origin"
@@ -24,17 +29,19 @@ import (
 var ErrRefused = errors.New("snapshot file refused")
 
 // magic is the beginning of a file; its last byte is the version.
-const magic = "vitsnap\x03"
+const magic = "vitsnap\x04"
 
 const (
 	// maxDocument bounds a document, in bytes. MongoDB's limit is 16 MiB.
 	maxDocument = 32 << 20
-	// window is how far back packing looks for repetitions, which bounds the memory for unpacking.
-	window = 1 << 20
+	// blockBytes is the size from which a block gets no more documents.
+	blockBytes = 4 << 20
+	// headBytes is the size of a block's checksum and length.
+	headBytes = 8
 )
 
-// end follows the last document: no document has a length of 0.
-var end = make([]byte, 4)
+// checksums are those that processors compute themselves.
+var checksums = crc32.MakeTable(crc32.Castagnoli)
 
 // Header describes the content of a file.
 type Header struct {
@@ -42,4 +49,5 @@ type Header struct {
 	origin.Meta `bson:",inline"`
 	Confirmed   time.Time `bson:"confirmed"` // when the store last confirmed the generation
 	Stripped    string    `bson:"stripped"`  // the fields that the rows lack; empty if the rows are whole
+	Without     string    `bson:"without"`   // the fields that no row has: Stripped, or those that none had
 }

@@ -1,14 +1,16 @@
 package snapfile
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -51,33 +53,47 @@ func syncFolder(dir string) {
 
 // encode writes a whole file.
 func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
-	if _, err := io.WriteString(to, magic); err != nil {
-		return err
-	}
-	packed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
+	header, err := bson.Marshal(h)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeDocuments(packed, h, rows), packed.Close())
-}
-
-// writeDocuments writes the bytes of a file before packing.
-func writeDocuments(packed io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
-	header, err := bson.Marshal(h)
-	if err == nil {
-		_, err = packed.Write(header)
+	if _, err := io.WriteString(to, magic); err != nil {
+		return err
+	}
+	w := &blockWriter{to: to, block: append(make([]byte, headBytes, blockBytes+blockBytes/4), header...)}
+	if err := w.flush(); err != nil {
+		return err
 	}
 	for row := range rows {
-		if err == nil && len(row) > maxDocument {
-			err = fmt.Errorf("a row of %d bytes is too large", len(row))
+		if len(row) > maxDocument {
+			return fmt.Errorf("a row of %d bytes is too large", len(row))
 		}
-		if err != nil {
+		if w.block = append(w.block, row...); len(w.block) < blockBytes {
+			continue
+		}
+		if err := w.flush(); err != nil {
 			return err
 		}
-		_, err = packed.Write(row)
 	}
-	if err == nil {
-		_, err = packed.Write(end)
+	if len(w.block) > headBytes {
+		err = w.flush()
 	}
+	return cmp.Or(err, w.flush())
+}
+
+// blockWriter writes blocks.
+type blockWriter struct {
+	to    io.Writer
+	sum   uint32 // checksum of the last block
+	block []byte // the next block, with room for its head
+}
+
+// flush writes the next block.
+func (w *blockWriter) flush() error {
+	binary.LittleEndian.PutUint32(w.block[4:], uint32(len(w.block)-headBytes))
+	w.sum = crc32.Update(w.sum, checksums, w.block[4:])
+	binary.LittleEndian.PutUint32(w.block, w.sum)
+	_, err := w.to.Write(w.block)
+	w.block = w.block[:headBytes]
 	return err
 }
