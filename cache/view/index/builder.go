@@ -114,7 +114,7 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 
 // newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), rest: fair.Rest()}
+	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest()}
 }
 
 // compact makes a table with one segment from rows in any order.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"sort"
+	"time"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -165,9 +166,21 @@ func (s *segment) names(path raw.Path) *names {
 	})
 }
 
+// sampled is how many rows are looked at before the steps of all rows are collected.
+const sampled = 256
+
 // existing returns the path itself if a row has it. Otherwise it returns one path for all paths that no row has from
 // the same step on, so that paths that clients make up take no memory. open says that nested arrays are opened.
 func (s *segment) existing(path raw.Path, open bool) raw.Path {
+	for i, found := 0, false; i < len(s.rows); i += len(s.rows)/sampled + 1 {
+		raw.Walk(s.rows[i], path, func(v raw.Value) bool {
+			found = !v.Missing
+			return !found
+		})
+		if found {
+			return path
+		}
+	}
 	for i, name := range path.Parts() {
 		below := s.names(path.First(i))
 		if open && below.nested {
@@ -201,6 +214,7 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	s.budget.mu.Lock()
 	d := s.budget.heldLocked(s).Peek(key)
 	s.budget.mu.Unlock()
+	s.wanted.Store(time.Now().UnixMilli())
 	if d == nil {
 		return fair.TurnOf(ctx).Costly(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -19,12 +20,23 @@ type segment struct {
 	def    *Definition
 	files  *mapped.Files
 	rows   []bson.Raw
-	rest   func()      // called while values are derived from all rows
-	frags  []fragments // one for each of Definition.Fragments
-	bulk   int64       // bytes of bulky fragments kept; guarded by the budget
+	nap    func()       // rests beside requests
+	wanted atomic.Int64 // when a request last needed a value that is not built, in milliseconds
+	frags  []fragments  // one for each of Definition.Fragments
+	bulk   int64        // bytes of bulky fragments kept; guarded by the budget
 	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
 	// before, and guarded by the budget.
 	late *lru.Cache[derivedKey, derivedOf]
+}
+
+// hurry is how long values are derived without rest after a request needed one.
+const hurry = 2 * time.Second
+
+// rest is called while values are derived from all rows.
+func (s *segment) rest() {
+	if time.Now().UnixMilli()-s.wanted.Load() > hurry.Milliseconds() {
+		s.nap()
+	}
 }
 
 // fragments returns the fragments at a position in the definition, which need not be encoded yet.

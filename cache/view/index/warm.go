@@ -31,7 +31,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 		return slices.Contains(before.segments, seg)
 	})
 	for _, seg := range fresh {
-		seg.warm(ctx, runtime.GOMAXPROCS(0))
+		seg.warm(ctx)
 	}
 	b.inherit(ctx, before, fresh)
 }
@@ -40,12 +40,13 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 // themselves what they need earlier. Another goroutine may use the builder meanwhile.
 func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
 	for _, seg := range first.segments {
-		seg.warm(ctx, 1)
+		seg.warm(ctx)
 	}
 }
 
-// warm builds the words, indexes and fragments of the definition on up to workers goroutines, until the context ends.
-func (s *segment) warm(ctx context.Context, workers int) {
+// warm builds the words, indexes and fragments of the definition, until the context ends.
+func (s *segment) warm(ctx context.Context) {
+	workers := runtime.GOMAXPROCS(0)
 	if s.def.Words != nil && ctx.Err() == nil {
 		s.words(workers) // first, because it takes longest
 	}
