@@ -102,7 +102,7 @@ func TestListPageLooks(t *testing.T) {
 			return
 		}
 		v.print(scheme)
-		if shown := eval[string](v, `[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
+		if shown := eval[string](v, `[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip, .vl-fold > a, .vl-years summary")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
 			t.Errorf("%s has on paper %s", name, shown)
 		}
 		if bare := eval[string](v, `[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, "::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
