@@ -1,29 +1,24 @@
 package pcre
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// set is a class as both engines read it.
-type set struct {
-	content string // what stands between the brackets
-	negated bool   // "^" stands before the content
-	folded  bool   // the i option applies to it, as to characters, or does not matter
-}
-
 const (
 	horizontal = `\t \x{a0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}`
 	vertical   = `\n-\r\x{85}\x{2028}\x{2029}`
-	noSpace    = `\x{0}-\x{8}\x{e}-\x{1f}!-\x{10ffff}`
+	everything = `\x{0}-\x{10ffff}`
 )
 
 // classes are the sets of escapes, and the POSIX classes that regexp2 reads differently.
 var classes = map[string]string{
-	"d": `\d`, "^d": `\D`, "digit": `\d`, "^digit": `\D`, "w": `\w`, "^w": `\W`, "h": horizontal, "v": vertical,
-	"s": `\t-\r `, "^s": noSpace, "space": `\t-\r `, "^space": noSpace,
+	"d": `\d`, "digit": `\d`, "w": `\w`, "h": horizontal, "v": vertical, "s": `\t-\r `, "space": `\t-\r `,
 }
 
 // unicodeClasses are the sets that (*UCP) changes.
@@ -33,115 +28,114 @@ var unicodeClasses = map[string]string{
 	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": horizontal,
 }
 
-// setOf returns the set of an escape or a POSIX class. "^" before its name negates it.
-func (p *rewriter) setOf(name string) set {
+// setOf returns what stands between brackets for an escape or a POSIX class. "^" before its name negates it.
+func (p *rewriter) setOf(name string) string {
 	positive := strings.TrimPrefix(name, "^")
-	if content := unicodeClasses[positive]; content != "" && p.flags.has('u') {
-		return set{content: content, negated: positive != name}
+	content := classes[positive]
+	if p.flags.has('u') {
+		p.countProperty()
+		content = cmp.Or(unicodeClasses[positive], content)
 	}
-	if content := classes[name]; content != "" {
-		return set{content: content, folded: positive != "w"}
+	switch {
+	case content == "":
+		return "[:" + name + ":]"
+	case positive != name:
+		return rangesOf("[^" + content + "]")
 	}
-	if content := classes[positive]; content != "" {
-		return set{content: content, negated: true, folded: true}
-	}
-	return set{content: "[:" + name + ":]"}
+	return content
 }
 
-// bracket returns a set as a class.
-func (p *rewriter) bracket(s set) string {
-	class := "[" + s.content + "]"
-	if s.negated {
-		class = "[^" + s.content + "]"
+// rangesOf returns what stands between brackets for a class of Go's syntax: all its characters as ranges, without
+// options and negation.
+func rangesOf(class string) string {
+	tree, err := syntax.Parse(class, syntax.Perl)
+	if err != nil {
+		return class // the engines refuse it, too
 	}
-	if p.flags.has('i') && !s.folded {
-		return "(?-i:" + class + ")"
+	runes := tree.Rune
+	if tree.Op == syntax.OpLiteral { // of a class with one character, perhaps in all its cases
+		runes = append(runes, runes[0])
+		for r := unicode.SimpleFold(runes[0]); tree.Flags&syntax.FoldCase != 0 && r != runes[0]; r = unicode.SimpleFold(r) {
+			runes = append(runes, r, r)
+		}
 	}
-	return class
+	var b strings.Builder
+	for bounds := range slices.Chunk(runes, 2) {
+		fmt.Fprintf(&b, `\x{%x}-\x{%x}`, bounds[0], bounds[1])
+	}
+	return b.String()
 }
 
-// class reads a bracketed class. If one class cannot have all its sets, it writes alternatives.
+// writeClass writes a class by what stands between its brackets. The i option only applies if fold is set.
+func (p *rewriter) writeClass(content string, negate, fold bool) {
+	if content == "" {
+		content, negate = everything, !negate
+	}
+	class := "[" + content + "]"
+	if negate {
+		class = "[^" + content + "]"
+	}
+	if p.flags.has('i') && !fold {
+		class = "(?-i:" + class + ")"
+	}
+	p.write(class)
+}
+
+// class reads a bracketed class.
 func (p *rewriter) class() {
 	negate := p.accept("^")
-	fixed, chars := set{}, set{folded: true}
-	cased := false // whether the i option affects chars
-	var parts []set
+	sets, chars := "", "" // the i option applies to chars alone
+	p.unquote()
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.peek() != ']'; first = false {
 		if p.peek() == 0 {
 			p.fail("missing terminating ] for a character class")
 			return
 		}
-		switch r, s := p.atom(); {
-		case s.negated:
-			parts = append(parts, s)
-		case s.folded:
-			chars.content += s.content
-		case s.content != "":
-			fixed.content += s.content
-		default:
-			chars.content += fmt.Sprintf(`\x{%x}`, r)
-			cased = cased || unicode.SimpleFold(r) != r
-			if p.peek() == '-' && !strings.HasPrefix(p.src[p.pos:], "-]") {
-				p.pos++
-				if r, s = p.atom(); s.content != "" {
-					p.fail("invalid range in character class")
-				}
-				chars.content += fmt.Sprintf(`-\x{%x}`, r)
-				cased = true
-			}
+		r, set := p.member()
+		if r < 0 {
+			sets += set
+			continue
+		}
+		chars += fmt.Sprintf(`\x{%x}`, r)
+		if !p.accept("-") {
+			continue
+		}
+		if p.unquote(); p.peek() == ']' {
+			chars += `\x{2d}` // a hyphen that comes last is a literal
+		} else if r, _ = p.member(); r < 0 {
+			p.fail("invalid range in character class")
+		} else {
+			chars += fmt.Sprintf(`-\x{%x}`, r)
 		}
 	}
 	p.pos++
-	if fixed.content != "" && !(cased && p.flags.has('i')) {
-		fixed.content, chars.content = fixed.content+chars.content, ""
+	if sets != "" && chars != "" && p.flags.has('i') {
+		chars = rangesOf("(?i)[" + chars + "]")
 	}
-	for _, s := range []set{fixed, chars} {
-		if s.content != "" {
-			parts = append(parts, s)
-		}
-	}
-	p.union(parts, negate)
-}
-
-// union writes a class of several sets.
-func (p *rewriter) union(parts []set, negate bool) {
-	if len(parts) == 1 {
-		parts[0].negated = parts[0].negated != negate
-		p.write(p.bracket(parts[0]))
-		return
-	}
-	all := make([]string, len(parts))
-	for i, s := range parts {
-		all[i] = p.bracket(s)
-	}
-	if union := "(?:" + strings.Join(all, "|") + ")"; negate {
-		p.only("(?s:.)", "(?:(?!"+union+")(?s:.))")
-	} else {
-		p.write(union)
-	}
+	p.writeClass(sets+chars, negate, sets == "")
 }
 
 var posix = regexp.MustCompile(`^\[:(\^?[a-z]+):\]`)
 
-// atom reads a character of a class, or the set of an escape or a POSIX class.
-func (p *rewriter) atom() (rune, set) {
-	if p.accept(`\b`) {
-		return '\b', set{}
-	}
-	if p.accept(`\`) {
-		return p.escape()
-	}
-	if p.peek() == '[' {
-		if found := p.match(posix); found != nil {
-			name := found[1]
-			if p.flags.has('i') && !p.flags.has('u') {
-				name = anyCase.Replace(name)
-			}
-			return 0, p.setOf(name)
+// member reads a character of a class, or an escape or POSIX class, of which it returns the set and a negative
+// character.
+func (p *rewriter) member() (r rune, set string) {
+	if r = '\b'; p.accept(`\b`) {
+	} else if p.accept(`\`) {
+		r, set = p.escape()
+	} else if found := posix.FindStringSubmatch(p.src[p.pos:]); found != nil {
+		p.pos += len(found[0])
+		name := found[1]
+		if p.flags.has('i') && !p.flags.has('u') {
+			name = anyCase.Replace(name)
 		}
+		r, set = -1, p.setOf(name)
+	} else {
+		r = p.next()
 	}
-	return p.next(), set{}
+	p.unquote()
+	return r, set
 }
 
 // anyCase names the POSIX class that stands for another under the i option.

@@ -31,40 +31,37 @@ func (p *rewriter) escaped() {
 		p.fail("a group name or number was expected")
 		return
 	}
-	if r, s := p.escape(); s.content != "" {
-		p.write(p.bracket(s))
+	if r, set := p.escape(); r < 0 {
+		p.writeClass(set, false, false)
 	} else {
 		p.literal(r)
 	}
 }
 
-// maxProperties bounds the memory for the ranges of a compiled expression.
-const maxProperties = 64
-
-// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character or a set.
-// Letters without a meaning are errors.
-func (p *rewriter) escape() (rune, set) {
+// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character, or a set
+// and a negative character. Letters without a meaning are errors.
+func (p *rewriter) escape() (r rune, set string) {
 	if p.peek() == 0 {
 		p.fail("\\ at end of pattern")
-		return 0, set{}
+		return 0, ""
 	}
 	if found := p.match(property); found != nil {
-		return 0, p.property(found)
+		return -1, p.property(found)
 	}
 	if found := p.match(hexadecimal); found != nil {
-		return p.code(found[1]+found[2], 16), set{}
+		return p.code(found[1]+found[2], 16), ""
 	}
 	if found := p.match(octal); found != nil {
-		return p.code(found[0], 8), set{}
+		return p.code(found[0], 8), ""
 	}
 	c := p.next()
 	switch i := strings.IndexRune("aefnrt", c); {
 	case strings.ContainsRune("dwshv", c):
-		return 0, p.setOf(string(c))
+		return -1, p.setOf(string(c))
 	case strings.ContainsRune("DWSHV", c):
-		return 0, p.setOf("^" + strings.ToLower(string(c)))
+		return -1, p.setOf("^" + strings.ToLower(string(c)))
 	case i >= 0:
-		return rune("\a\x1b\f\n\r\t"[i]), set{}
+		return rune("\a\x1b\f\n\r\t"[i]), ""
 	case c == 'c' || c == 'o' || c == 'N':
 		p.unsupported(`\` + string(c))
 	case c == 'p' || c == 'P':
@@ -72,7 +69,7 @@ func (p *rewriter) escape() (rune, set) {
 	case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
 		p.fail("unrecognized character follows \\")
 	}
-	return c, set{}
+	return c, ""
 }
 
 // code returns the character with a number; \x without a number is zero.
@@ -84,17 +81,27 @@ func (p *rewriter) code(number string, base int) rune {
 	return rune(n)
 }
 
-// property returns the set of \pL, \p{Name}, \p{^Name} or their negations: general categories and scripts that Go's
-// parser supports.
-func (p *rewriter) property(found []string) set {
+// maxProperties bounds the memory for the ranges of a compiled expression.
+const maxProperties = 64
+
+// countProperty refuses an expression with too many properties.
+func (p *rewriter) countProperty() {
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")
 	}
+}
+
+// property returns the set of \pL, \p{Name}, \p{^Name} or their negations: general categories and scripts that Go's
+// parser supports.
+func (p *rewriter) property(found []string) string {
+	p.countProperty()
 	name, negate := found[2]+found[3], found[0][0] == 'P' != (found[1] != "")
-	switch name {
-	case "Any": // regexp2 does not have it
-		return set{content: `\x{0}-\x{10ffff}`, negated: negate, folded: true}
-	case "L&":
+	switch {
+	case name == "Any" && negate: // regexp2 does not have it
+		return ""
+	case name == "Any":
+		return everything
+	case name == "L&":
 		name = "LC"
 	}
 	if unicode.Categories[name] == nil {
@@ -108,7 +115,7 @@ func (p *rewriter) property(found []string) set {
 		}
 	}
 	if negate {
-		return set{content: `\P{` + name + `}`}
+		return `\P{` + name + `}`
 	}
-	return set{content: `\p{` + name + `}`}
+	return `\p{` + name + `}`
 }

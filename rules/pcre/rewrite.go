@@ -39,7 +39,7 @@ type rewriter struct {
 // rewrite translates an expression.
 func rewrite(source string, f flags) *rewriter {
 	room := 2*len(source) + 16
-	p := &rewriter{src: withoutDots(unquote(source, f)), flags: f, std: make([]byte, 0, room), net: make([]byte, 0, room)}
+	p := &rewriter{src: withoutDots(source), flags: f, std: make([]byte, 0, room), net: make([]byte, 0, room)}
 	switch {
 	case !utf8.ValidString(source):
 		p.fail("text is not valid UTF-8")
@@ -61,35 +61,15 @@ func rewrite(source string, f flags) *rewriter {
 var (
 	// leadingVerbs matches the supported settings of a whole expression. UTF is always on.
 	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`)
-	// quotation matches a quotation, a stray end of one, another escape, or a comment, in which nothing is a quotation.
-	quotation = regexp.MustCompile(`(?s)\\Q.*?(?:\\E|$)|\\.|\(\?#[^)]*`)
-	// commented is quotation under the x option, which may be set in any group.
-	commented = regexp.MustCompile(quotation.String() + `|#[^\n]*`)
-	optionX   = regexp.MustCompile(`\(\?[a-w]*x`)
 	// special matches a character that has a meaning, or that the x option skips.
 	special = regexp.MustCompile(`[^\pL\pN]`)
 )
 
-// unquote replaces quotations by escapes.
-func unquote(source string, f flags) string {
-	if !strings.Contains(source, `\`) {
-		return source
-	}
-	quotation := quotation
-	if f.has('x') || optionX.MatchString(source) {
-		quotation = commented
-	}
-	return quotation.ReplaceAllStringFunc(source, func(found string) string {
-		content, ok := strings.CutPrefix(found, `\Q`)
-		if !ok {
-			return strings.TrimPrefix(found, `\E`)
-		}
-		return special.ReplaceAllString(strings.TrimSuffix(content, `\E`), `\$0`)
-	})
-}
-
 // withoutDots removes ".*" at both ends, which does not affect whether a text matches.
 func withoutDots(source string) string {
+	if strings.Contains(source, `\Q`) || strings.Contains(source, `\E`) {
+		return source
+	}
 	for strings.HasPrefix(source, ".*") && (len(source) == 2 || strings.IndexByte("*+?{", source[2]) < 0) {
 		source = source[2:]
 	}
@@ -176,8 +156,21 @@ func (p *rewriter) alternatives(bar string) {
 
 // skip skips comments and, under the x option, white space.
 func (p *rewriter) skip() {
-	for p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil {
+	for p.unquote(); p.match(comment) != nil || p.flags.has('x') && p.match(space) != nil; p.unquote() {
 		continue
+	}
+}
+
+// unquote replaces the quotations that come next by escapes.
+func (p *rewriter) unquote() {
+	for {
+		switch {
+		case p.accept(`\Q`):
+			quoted, rest, _ := strings.Cut(p.src[p.pos:], `\E`)
+			p.src = p.src[:p.pos] + special.ReplaceAllString(quoted, `\$0`) + rest
+		case !p.accept(`\E`):
+			return
+		}
 	}
 }
 

@@ -128,6 +128,7 @@ func TestSyntax(t *testing.T) {
 		{"quotation in a comment by an option in a group", "(?x: a # \\Q\n.)c", "", []string{"abc"}, []string{"a.b"}},
 		{"quotation in a closed comment", `a(?# \Q).c`, "", []string{"abc"}, []string{"a.b"}},
 		{"white space in a class", "[a b]", "x", []string{" "}, []string{"c"}},
+		{"number sign and quotation in a class", `^[#\Q]\E]$`, "x", []string{"#", "]"}, []string{"\\", "Q"}},
 		{"options to the end of the group", "(?:a(?i)b)c", "", []string{"aBc"}, []string{"aBC"}},
 		{"options hold in later branches", "(a(?i)b|c)d", "", []string{"Cd"}, []string{"CD"}},
 		{"no capture", `(?n)(a)(?<x>b)\1`, "", []string{"abb"}, []string{"aba"}},
