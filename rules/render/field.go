@@ -1,8 +1,6 @@
 package render
 
 import (
-	"strings"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
@@ -183,13 +181,7 @@ func urlField(s source) *field {
 // doiField is a DOI, bare or as URL. Other values are empty.
 func doiField(s source) *field {
 	id := func(p *page) string { return doi.Parse(text(s.value(p))) }
-	return linkField(func(p *page) string {
-		prefix, suffix, ok := strings.Cut(id(p), "/")
-		if !ok {
-			return ""
-		}
-		return "https://doi.org/" + prefix + "/" + strings.ReplaceAll(markup.PathSegment(suffix), "%2F", "/")
-	}, id)
+	return linkField(func(p *page) string { return doi.URL(id(p)) }, id)
 }
 
 // flagField has no text of its own. Conditions can test it.

@@ -101,8 +101,9 @@ func (r *osirisReader) field(name string) *field {
 // the name of one, and otherwise text, in quotes or not.
 func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
-		var alternative string
-		alternative, s = cutAlternative(s)
+		found := alternativeForm.FindStringSubmatch(s)
+		s = s[len(found[0]):]
+		alternative := strings.TrimSpace(found[1])
 		text, isText := unquote(alternative)
 		if !isText && first && !fieldName.MatchString(alternative) {
 			r.fault("{%s} does not begin with a field's name", alternative)
@@ -118,19 +119,6 @@ func (r *osirisReader) placeholder(s string) (fields []*field) {
 		fields = append(fields, untitled)
 	}
 	return fields
-}
-
-// cutAlternative returns the trimmed text before the next | outside of quotes, and the text after it.
-func cutAlternative(s string) (alternative, rest string) {
-	s = strings.TrimLeft(s, " ")
-	from := 0
-	if s != "" && (s[0] == '\'' || s[0] == '"') {
-		from = 1 + max(0, strings.IndexByte(s[1:], s[0]))
-	}
-	if bar := strings.IndexByte(s[from:], '|'); bar >= 0 {
-		return strings.TrimSpace(s[:from+bar]), s[from+bar+1:]
-	}
-	return strings.TrimSpace(s), ""
 }
 
 // unquote returns text without its quotes, if it has any.
@@ -182,5 +170,8 @@ const nameForm = `[\w\x{80}-\x{10FFFF}][-\w.+, \x{80}-\x{10FFFF}]*`
 
 var (
 	fieldName = regexp.MustCompile(`^` + nameForm + `$`)
+	// alternativeForm matches the text up to the next | outside of quotes, and that |.
+	alternativeForm = regexp.MustCompile(`^ *((?:'[^']*'|"[^"]*")?[^|]*)\|?`)
+
 	condition = regexp.MustCompile(`^!?` + nameForm + `([|&]!?` + nameForm + `)*$`)
 )

@@ -19,7 +19,7 @@ import (
 
 // codeVersion is part of the fingerprint: raise it when the code renders the
 // same rules differently.
-const codeVersion = "2"
+const codeVersion = "3"
 
 // The languages of labels and dates.
 const (

@@ -71,7 +71,7 @@ func TestTemplates(t *testing.T) {
 		{"persons", "{guests} {guests:plain} {guests:full}", full, "<b>Lund,&nbsp;E.</b> Lund,&nbsp;E. <b>Eva Lund</b>"},
 		{"persons linked", "{guests:linked}", full, "<a href='/profile/a%27b%2Fc'><b>Lund,&nbsp;E.</b></a>"},
 		{"derived", "{volume-issue-pages} {year}", full, "1(2): 3-4 2020"},
-		{"link", "{doi:link}", full, "<a href='https://doi.org/10.1000/x%281%29' target='_blank' rel='noopener'>10.1000/x(1)</a>"},
+		{"link", "{doi:link}", full, "<a href='https://doi.org/10.1000/x(1)' target='_blank' rel='noopener'>10.1000/x(1)</a>"},
 		{"address in a tag", "<a href='{link}'>x</a>", full, "<a href='https://example.org/?a=1&amp;b=2'>x</a>"},
 		{"no address, no link", "<a href='{link}'>x</a>", bare, "x"},
 		{"segment in a tag", "<a href='/x/{id}/y'>x</a>", full, "<a href='/x/a%2Fb/y'>x</a>"},
