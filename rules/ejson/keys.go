@@ -14,17 +14,15 @@ type keyRef struct {
 }
 
 // key reads the key at pos and its colon, and appends the key with a final zero.
-func (p *parser) key() error {
+func (p *parser) key() {
 	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
-		return p.unexpected("a key in double quotes")
+		p.unexpected("a key in double quotes")
 	}
 	at, start := p.pos, len(p.buf)
-	if err := p.text(); err != nil {
-		return err
-	}
+	p.text()
 	key := p.buf[start:]
 	if bytes.IndexByte(key, 0) >= 0 {
-		return p.fail(at, "a key must not contain \\u0000")
+		p.fail(at, "a key must not contain \\u0000")
 	}
 	ref := keyRef{buf: uint32(start), src: uint32(at)}
 	if n := len(key); n > 0 {
@@ -33,15 +31,14 @@ func (p *parser) key() error {
 	p.buf = append(p.buf, 0)
 	p.keys = append(p.keys, ref)
 	if p.token() != ':' {
-		return p.unexpected("':'")
+		p.unexpected("':'")
 	}
 	p.pos++
-	return nil
 }
 
-// unique returns an error if a key occurs twice in one object. It sorts the keys, so that the cost stays n·log n for
+// unique fails if a key occurs twice in one object. It sorts the keys, so that the cost stays n·log n for
 // hostile texts.
-func (p *parser) unique(keys []keyRef) error {
+func (p *parser) unique(keys []keyRef) {
 	compare := func(a, b keyRef) int {
 		if a.sum != b.sum {
 			return cmp.Compare(a.sum, b.sum)
@@ -51,10 +48,9 @@ func (p *parser) unique(keys []keyRef) error {
 	slices.SortFunc(keys, func(a, b keyRef) int { return cmp.Or(compare(a, b), cmp.Compare(a.src, b.src)) })
 	for i := 1; i < len(keys); i++ {
 		if again := keys[i]; compare(keys[i-1], again) == 0 {
-			return p.fail(int(again.src), "key %.64q is there twice", p.keyBytes(again))
+			p.fail(int(again.src), "key %.64q is there twice", p.keyBytes(again))
 		}
 	}
-	return nil
 }
 
 // keyBytes returns the key without its final zero.

@@ -10,11 +10,11 @@ import (
 )
 
 // number reads the number at pos as the smallest type that can hold it.
-func (p *parser) number() (bson.Type, error) {
+func (p *parser) number() bson.Type {
 	n, integer, ok := scanNumber(p.src[p.pos:])
 	if !ok {
 		p.pos += n
-		return 0, p.unexpected("a digit")
+		p.unexpected("a digit")
 	}
 	digits := string(p.src[p.pos : p.pos+n])
 	if integer {
@@ -22,19 +22,19 @@ func (p *parser) number() (bson.Type, error) {
 			p.pos += n
 			if math.MinInt32 <= i && i <= math.MaxInt32 {
 				p.buf = bsoncore.AppendInt32(p.buf, int32(i))
-				return bson.TypeInt32, nil
+				return bson.TypeInt32
 			}
 			p.buf = bsoncore.AppendInt64(p.buf, i)
-			return bson.TypeInt64, nil
+			return bson.TypeInt64
 		}
 	}
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
-		return 0, p.fail(p.pos, "the number is too large for a double")
+		p.fail(p.pos, "the number is too large for a double")
 	}
 	p.pos += n
 	p.buf = bsoncore.AppendDouble(p.buf, f)
-	return bson.TypeDouble, nil
+	return bson.TypeDouble
 }
 
 // scanNumber returns the length of the JSON number at the start of b, and whether it has neither fraction nor exponent.

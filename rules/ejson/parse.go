@@ -37,7 +37,8 @@ type Options struct {
 
 // Parse reads a text that is one JSON object. The document keeps the order of keys
 // and shares no memory with src. Errors are *rules.Error of kind ErrWrongCall.
-func Parse(src []byte, o Options) (bson.Raw, error) {
+func Parse(src []byte, o Options) (doc bson.Raw, err error) {
+	defer rules.Catch(&err)
 	o.MaxDepth = cmp.Or(o.MaxDepth, defaultDepth)
 	limit := min(cmp.Or(o.MaxBytes, maxSource), maxSource)
 	if len(src) > limit {
@@ -46,17 +47,15 @@ func Parse(src []byte, o Options) (bson.Raw, error) {
 	// BSON records are about as long as their JSON, filters a little longer.
 	p := &parser{src: src, opts: o, buf: make([]byte, 0, len(src)+len(src)/4+64)}
 	p.keys = p.firstKeys[:0]
-	switch {
-	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
-		return nil, p.fail(0, "starts with a byte order mark")
-	case p.token() != '{':
-		return nil, p.unexpected("an object")
+	if bytes.HasPrefix(src, []byte("\xef\xbb\xbf")) {
+		p.fail(0, "starts with a byte order mark")
 	}
-	if _, err := p.elements(1); err != nil {
-		return nil, err
+	if p.token() != '{' {
+		p.unexpected("an object")
 	}
+	p.elements(1)
 	if p.token(); p.pos < len(src) {
-		return nil, p.unexpected("nothing more")
+		p.unexpected("nothing more")
 	}
 	return p.buf, nil
 }
@@ -85,27 +84,28 @@ func (p *parser) token() byte {
 }
 
 // value reads a value, appends it without its type, and returns the type.
-func (p *parser) value(depth int) (bson.Type, error) {
+func (p *parser) value(depth int) bson.Type {
 	switch c := p.token(); {
 	case c == '"':
-		return bson.TypeString, p.stringValue()
+		p.stringValue()
+		return bson.TypeString
 	case c == '{':
 		return p.object(depth)
 	case c == '[':
-		_, err := p.elements(depth)
-		return bson.TypeArray, err
+		p.elements(depth)
+		return bson.TypeArray
 	case c == '-' || '0' <= c && c <= '9':
 		return p.number()
 	case p.literal("true"):
 		p.buf = append(p.buf, 1)
-		return bson.TypeBoolean, nil
+		return bson.TypeBoolean
 	case p.literal("false"):
 		p.buf = append(p.buf, 0)
-		return bson.TypeBoolean, nil
-	case p.literal("null"):
-		return bson.TypeNull, nil
+		return bson.TypeBoolean
+	case !p.literal("null"):
+		p.unexpected("a value")
 	}
-	return 0, p.unexpected("a value")
+	return bson.TypeNull
 }
 
 // literal consumes the word if it comes next.
@@ -119,9 +119,9 @@ func (p *parser) literal(word string) bool {
 
 // elements reads the object or array at pos as a document, even if it has the keys of a wrapper, and
 // returns the number of elements.
-func (p *parser) elements(depth int) (n int, err error) {
+func (p *parser) elements(depth int) (n int) {
 	if depth > p.opts.MaxDepth {
-		return 0, p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
+		p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
 	}
 	closing, what := byte('}'), "key"
 	if p.src[p.pos] == '[' {
@@ -136,45 +136,40 @@ func (p *parser) elements(depth int) (n int, err error) {
 		p.buf = append(p.buf, 0) // a placeholder for the type
 		if closing == ']' {
 			p.buf = append(strconv.AppendInt(p.buf, int64(n), 10), 0)
-		} else if err := p.key(); err != nil {
-			return 0, err
+		} else {
+			p.key()
 		}
-		t, err := p.value(depth + 1)
-		if err != nil {
-			return 0, err
-		}
+		t := p.value(depth + 1)
 		p.buf[at] = byte(t)
 		if c = p.token(); c == ',' {
 			p.pos++
 			if c = p.token(); c == closing {
-				return 0, p.unexpected("another " + what + " after the comma")
+				p.unexpected("another " + what + " after the comma")
 			}
 		} else if c != closing {
-			return 0, p.unexpected("',' or '" + string(closing) + "'")
+			p.unexpected("',' or '" + string(closing) + "'")
 		}
 	}
 	p.pos++
-	if p.buf, err = bsoncore.AppendDocumentEnd(p.buf, start); err != nil {
-		return 0, err
-	}
-	own := p.keys[firstKey:]
+	p.buf, _ = bsoncore.AppendDocumentEnd(p.buf, start) // cannot fail: the document began at start
+	p.unique(p.keys[firstKey:])
 	p.keys = p.keys[:firstKey]
-	return n, p.unique(own)
+	return n
 }
 
-// fail returns an error with an offset.
-func (p *parser) fail(at int, format string, args ...any) error {
-	return rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...)
+// fail ends the parsing with an error at an offset.
+func (p *parser) fail(at int, format string, args ...any) {
+	rules.Fail(rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...))
 }
 
-// unexpected returns the error for other text at pos than want.
-func (p *parser) unexpected(want string) error {
+// unexpected is fail for other text at pos than want.
+func (p *parser) unexpected(want string) {
 	if p.pos >= len(p.src) {
-		return p.fail(p.pos, "ends where %s should be", want)
+		p.fail(p.pos, "ends where %s should be", want)
 	}
 	found := fmt.Sprintf("byte 0x%02x", p.src[p.pos])
 	if r, _ := utf8.DecodeRune(p.src[p.pos:]); r != utf8.RuneError {
 		found = strconv.QuoteRune(r)
 	}
-	return p.fail(p.pos, "found %s where %s should be", found, want)
+	p.fail(p.pos, "found %s where %s should be", found, want)
 }

@@ -9,42 +9,37 @@ import (
 )
 
 // stringValue reads the string at pos as a BSON string.
-func (p *parser) stringValue() error {
+func (p *parser) stringValue() {
 	start := len(p.buf)
 	p.buf = append(p.buf, 0, 0, 0, 0)
-	if err := p.text(); err != nil {
-		return err
-	}
+	p.text()
 	p.buf = append(p.buf, 0)
 	binary.LittleEndian.PutUint32(p.buf[start:], uint32(len(p.buf)-start-4))
-	return nil
 }
 
 // text consumes the string at pos, quotes included, and appends its content.
-func (p *parser) text() error {
+func (p *parser) text() {
 	opening := p.pos
 	p.pos++
 	for {
 		rest := p.src[p.pos:]
 		n, ascii := plainRun(rest)
 		if !ascii && !utf8.Valid(rest[:n]) {
-			return p.fail(p.pos+invalidAt(rest[:n]), "the string is not valid UTF-8")
+			p.fail(p.pos+invalidAt(rest[:n]), "the string is not valid UTF-8")
 		}
 		p.buf = append(p.buf, rest[:n]...)
 		p.pos += n
 		if n == len(rest) {
-			return p.fail(opening, "the string does not end")
+			p.fail(opening, "the string does not end")
 		}
 		switch rest[n] {
 		case '"':
 			p.pos++
-			return nil
+			return
 		case '\\':
-			if err := p.escape(); err != nil {
-				return err
-			}
+			p.escape()
 		default:
-			return p.fail(p.pos, "control character 0x%02x in a string must be escaped", rest[n])
+			p.fail(p.pos, "control character 0x%02x in a string must be escaped", rest[n])
 		}
 	}
 }
@@ -61,40 +56,39 @@ func invalidAt(b []byte) int {
 }
 
 // escape consumes the escape sequence at pos.
-func (p *parser) escape() error {
+func (p *parser) escape() {
 	if p.pos+1 == len(p.src) {
-		return p.fail(p.pos, "the string does not end")
+		p.fail(p.pos, "the string does not end")
 	}
 	letter := p.src[p.pos+1]
 	if letter == 'u' {
-		return p.unicodeEscape()
+		p.unicodeEscape()
+		return
 	}
 	i := strings.IndexByte(escapeLetters, letter)
 	if i < 0 {
-		return p.fail(p.pos, "unknown escape sequence in a string")
+		p.fail(p.pos, "unknown escape sequence in a string")
 	}
 	p.buf = append(p.buf, escapedBytes[i])
 	p.pos += 2
-	return nil
 }
 
 // unicodeEscape consumes a \uHHHH, or a surrogate pair of two.
-func (p *parser) unicodeEscape() error {
+func (p *parser) unicodeEscape() {
 	r := codeUnit(p.src[p.pos:])
 	if r < 0 {
-		return p.fail(p.pos, "\\u needs four hexadecimal digits")
+		p.fail(p.pos, "\\u needs four hexadecimal digits")
 	}
 	size := 6
 	if utf16.IsSurrogate(r) {
 		r = utf16.DecodeRune(r, codeUnit(p.src[p.pos+6:]))
 		if r == utf8.RuneError {
-			return p.fail(p.pos, "half of a surrogate pair in a string")
+			p.fail(p.pos, "half of a surrogate pair in a string")
 		}
 		size = 12
 	}
 	p.buf = utf8.AppendRune(p.buf, r)
 	p.pos += size
-	return nil
 }
 
 // codeUnit returns the value of the \uHHHH at the start of b, or -1.

@@ -48,15 +48,12 @@ var wrappers = map[string]struct {
 
 // object reads the object at pos, or its value if it is a wrapper. It first appends that value after the document,
 // because it makes the value from the document's bytes, and then moves it to the document's place.
-func (p *parser) object(depth int) (bson.Type, error) {
+func (p *parser) object(depth int) bson.Type {
 	at, start := p.pos, len(p.buf)
-	n, err := p.elements(depth)
-	if err != nil {
-		return 0, err
-	}
+	n := p.elements(depth)
 	const firstKey = 4 + 1 // after the length and the type of the first element
 	if n == 0 || n > 2 || p.buf[start+firstKey] != '$' {
-		return bson.TypeEmbeddedDocument, nil
+		return bson.TypeEmbeddedDocument
 	}
 	r := raw.Read(p.buf[start:])
 	first, _ := r.Next()
@@ -74,14 +71,15 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	wrapper, ok := wrappers[string(keys)]
 	isRegex := p.opts.RegexValues && v.Type == bson.TypeString && (w.Type == 0 || w.Type == bson.TypeString)
 	if !ok || string(first.Key) == "$regex" && !isRegex {
-		return bson.TypeEmbeddedDocument, nil
+		return bson.TypeEmbeddedDocument
 	}
 	end := len(p.buf)
-	if p.buf, err = wrapper.write(p.buf, v, w); err != nil {
-		return 0, p.fail(at, "%s: %v", first.Key, err)
+	written, err := wrapper.write(p.buf, v, w)
+	if err != nil {
+		p.fail(at, "%s: %v", first.Key, err)
 	}
-	p.buf = p.buf[:start+copy(p.buf[start:], p.buf[end:])]
-	return wrapper.t, nil
+	p.buf = written[:start+copy(written[start:], written[end:])]
+	return wrapper.t
 }
 
 // fromText returns a writer that applies read to a string.

@@ -35,7 +35,7 @@
 //
 //	filter.go           Parse, FromBSON, Filter
 //	build.go            filters that the program builds
-//	parser.go, fail.go  the parser: place, limits, first fault
+//	parser.go           the parser: place, limits, first fault
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches
 //	regex.go            regular expressions and the bounds of their time

@@ -28,15 +28,15 @@ func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	return err == nil && raw.Truth(value), err
 }
 
-// expr is an aggregation expression. The zero RawValue is a missing value. To report an error, eval panics with a
-// failure, which state.value recovers.
+// expr is an aggregation expression. The zero RawValue is a missing value. To report an error, eval calls
+// rules.Fail, from which state.value recovers.
 type expr interface {
 	eval(s *state) bson.RawValue
 }
 
 // value evaluates an expression.
 func (s *state) value(e expr) (v bson.RawValue, err error) {
-	defer catch(&err)
+	defer rules.Catch(&err)
 	return e.eval(s), nil
 }
 
@@ -165,7 +165,7 @@ type frame struct {
 // fail ends the evaluation with an error at the operator's place.
 func (f frame) fail(format string, args ...any) {
 	place := f.call.place
-	panic(failure{rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...)})
+	rules.Fail(rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...))
 }
 
 // checkWork fails if the work on the document exceeds maxWork.

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
@@ -101,7 +102,7 @@ func evalRegexMatch(f frame) bson.RawValue {
 	}
 	ok, err := f.call.regex.MatchString(s, f.state.bounds)
 	if err != nil {
-		panic(failure{err})
+		rules.Fail(err)
 	}
 	return raw.NewBool(ok)
 }

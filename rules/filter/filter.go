@@ -39,7 +39,7 @@ func Parse(json []byte, o Options) (*Filter, error) {
 // FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must
 // not change afterwards.
 func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
-	defer catch(&err)
+	defer rules.Catch(&err)
 	o = o.withDefaults()
 	p := parser{o: o}
 	if len(doc) > 8*o.MaxBytes {

@@ -13,7 +13,7 @@ import (
 )
 
 // parser turns a document of conditions into nodes. It tracks the place inside the filter, for errors, and enforces the
-// limits. It panics with a failure at the first error.
+// limits. rules.Fail ends it at the first error.
 type parser struct {
 	o          Options
 	at         []string     // the current place inside the filter, part by part
@@ -32,7 +32,7 @@ func (p *parser) wrongf(format string, args ...any) *rules.Error {
 }
 
 // fail stops parsing with an error at the current place.
-func (p *parser) fail(format string, args ...any) { panic(failure{p.wrongf(format, args...)}) }
+func (p *parser) fail(format string, args ...any) { rules.Fail(p.wrongf(format, args...)) }
 
 // checkPath refuses a path if Options.Refusal does.
 func (p *parser) checkPath(path string) {
