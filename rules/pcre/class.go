@@ -90,7 +90,6 @@ func (p *rewriter) class() {
 	for first := true; first || p.peek() != ']'; first = false {
 		if p.peek() == 0 {
 			p.fail("missing terminating ] for a character class")
-			return
 		}
 		r, set := p.member()
 		if r < 0 {

@@ -29,7 +29,6 @@ func (p *rewriter) escaped() {
 		}
 	} else if strings.IndexByte("gk", p.peek()) >= 0 {
 		p.fail("a group name or number was expected")
-		return
 	}
 	if r, set := p.escape(); r < 0 {
 		p.writeClass(set, false, false)
@@ -43,7 +42,6 @@ func (p *rewriter) escaped() {
 func (p *rewriter) escape() (r rune, set string) {
 	if p.peek() == 0 {
 		p.fail("\\ at end of pattern")
-		return 0, ""
 	}
 	if found := p.match(property); found != nil {
 		return -1, p.property(found)

@@ -84,7 +84,6 @@ func (p *rewriter) lookAround() {
 	found := p.match(look)
 	if found == nil {
 		p.fail("an assertion was expected after (?(")
-		return
 	}
 	behind := strings.Count(found[0], "<")
 	p.behinds += behind
@@ -107,7 +106,6 @@ func (p *rewriter) options() {
 	found := p.match(settings)
 	if found == nil {
 		p.fail("unrecognized character after (?, or no end of the options")
-		return
 	}
 	saved := p.flags
 	p.flags += flags(found[1])

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"vitrine/rules"
 )
 
 // Regexp is a compiled regular expression. It is immutable and safe for concurrent use.
@@ -23,7 +25,8 @@ type Regexp struct {
 }
 
 // Compile compiles an expression with option letters of "imsux". The error is an *Error, or names an unknown option.
-func Compile(source, options string) (*Regexp, error) {
+func Compile(source, options string) (compiled *Regexp, err error) {
+	defer rules.Catch(&err)
 	re := &Regexp{}
 	letters := []byte(options)
 	slices.Sort(letters)
@@ -33,9 +36,6 @@ func Compile(source, options string) (*Regexp, error) {
 	}
 	f := flags(strings.ReplaceAll(re.options, "u", "")) // PCRE's UTF mode is always on
 	p := rewrite(source, f)
-	if p.err != nil {
-		return nil, p.err
-	}
 	linear := false
 	tree, err := syntax.Parse(string(p.std), syntax.Perl)
 	switch fault := (*syntax.Error)(nil); {

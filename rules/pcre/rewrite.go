@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"vitrine/rules"
 )
 
 // Error says why an expression is refused.
@@ -25,7 +27,6 @@ type rewriter struct {
 	src   string
 	pos   int
 	flags flags
-	err   *Error // the first mistake, which ends the reading
 
 	std, net []byte // the translations for Go's engine and for regexp2
 	foreign  bool   // Go's engine cannot express a part, and std matches more
@@ -80,16 +81,11 @@ func withoutDots(source string) string {
 }
 
 // fail ends the reading with an error.
-func (p *rewriter) fail(reason string) { p.refuse(&Error{Reason: reason}) }
+func (p *rewriter) fail(reason string) { rules.Fail(&Error{Reason: reason}) }
 
 // unsupported is fail for a feature of PCRE2 that no engine here has.
-func (p *rewriter) unsupported(feature string) { p.refuse(&Error{Reason: feature, Unsupported: true}) }
-
-func (p *rewriter) refuse(err *Error) {
-	if p.err == nil {
-		p.err = err
-	}
-	p.pos = len(p.src)
+func (p *rewriter) unsupported(feature string) {
+	rules.Fail(&Error{Reason: feature, Unsupported: true})
 }
 
 // peek returns the next byte, or 0 at the end.
@@ -189,7 +185,6 @@ func (p *rewriter) item() {
 	if strings.IndexByte(`(\[`, rest[0]) >= 0 {
 		if feature := beyond.FindString(rest); feature != "" {
 			p.unsupported(feature)
-			return
 		}
 	}
 	switch rest[0] {
