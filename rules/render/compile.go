@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vitrine/rules"
 	"vitrine/rules/markup"
 	"vitrine/rules/render/joiner"
 )
@@ -48,10 +49,9 @@ func (b *branch) part(number string) *part {
 }
 
 // A compiler turns branches into instructions. It checks that the template's own markup is allowed and balanced in each
-// branch. After the first mistake it ignores the rest.
+// branch.
 type compiler struct {
 	code []instr
-	err  error
 	open []element // open elements, the innermost last
 }
 
@@ -62,25 +62,16 @@ type element struct {
 }
 
 // compile returns the instructions of a template. They are never nil, even for an empty template.
-func compile(template *branch) ([]instr, error) {
+func compile(template *branch) (code []instr, err error) {
+	defer rules.Catch(&err)
 	c := &compiler{code: []instr{}}
 	c.branch(template)
-	if c.err != nil {
-		return nil, c.err
-	}
 	return c.code, nil
 }
 
-// templateError returns the error for a template with a mistake at a byte offset.
-func templateError(at int, format string, args ...any) error {
-	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
-}
-
-// fail records a mistake, unless it has already recorded one.
-func (c *compiler) fail(at int, format string, args ...any) {
-	if c.err == nil {
-		c.err = templateError(at, format, args...)
-	}
+// failTemplate ends the reading or compilation of a template with a mistake at a byte offset.
+func failTemplate(at int, format string, args ...any) {
+	rules.Fail(fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1))
 }
 
 // emit adds an instruction.
@@ -89,7 +80,7 @@ func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 // branch compiles a branch, which must close its own elements.
 func (c *compiler) branch(b *branch) {
 	depth, at := len(c.open), 0
-	for html := b.html.String(); html != "" && c.err == nil; {
+	for html := b.html.String(); html != ""; {
 		kind, piece := lexeme(html)
 		html = html[len(piece):]
 		switch kind {
@@ -113,7 +104,7 @@ func (c *compiler) branch(b *branch) {
 	}
 	if len(c.open) > depth {
 		unclosed := c.open[len(c.open)-1]
-		c.fail(unclosed.at, "<%s> is not closed", unclosed.name)
+		failTemplate(unclosed.at, "<%s> is not closed", unclosed.name)
 	}
 }
 
@@ -135,8 +126,7 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	last := len(c.open) - 1
 	if last < depth || c.open[last].name != name {
-		c.fail(at, "</%s> closes nothing here", name)
-		return
+		failTemplate(at, "</%s> closes nothing here", name)
 	}
 	c.open = c.open[:last]
 	if last := &c.code[len(c.code)-1]; last.kind == joiner.Start && last.parts == nil {

@@ -16,7 +16,7 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	texts := strings.Split(strings.ReplaceAll(tag, "\n", " "), hole)
 	for ; len(texts) > 2; texts = texts[2:] {
 		probe += texts[0]
-		part, example := c.tagValue(b.part(texts[1]), probe)
+		part, example := tagValue(b.part(texts[1]), probe)
 		part.text = texts[0]
 		parts = append(parts, part)
 		probe += example
@@ -30,9 +30,9 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	name := word.FindString(probe[1:])
 	end := "</" + name + ">"
 	if !strings.HasSuffix(probe, ">") {
-		c.fail(at, "tag is not closed")
+		failTemplate(at, "tag is not closed")
 	} else if whole := probe + "x" + end; markup.Clean(whole) != whole {
-		c.fail(at, "%s is not in the plain form that the allow-list admits", probe)
+		failTemplate(at, "%s is not in the plain form that the allow-list admits", probe)
 	}
 	c.open = append(c.open, element{name, at})
 	if parts == nil {
@@ -48,7 +48,7 @@ var inAttribute = regexp.MustCompile(`([^ ]*)=(?:'([^']*)|"([^"]*))$`)
 
 // tagValue adds fields after a tag's text, in the way that their attribute requires. It also returns an example of
 // their value.
-func (c *compiler) tagValue(p *part, before string) (value tagPart, example string) {
+func tagValue(p *part, before string) (value tagPart, example string) {
 	first := func(page *page) string {
 		page.value = page.appendFirst(page.value[:0], p.fields)
 		return markup.Text(string(page.value))
@@ -56,13 +56,13 @@ func (c *compiler) tagValue(p *part, before string) (value tagPart, example stri
 	attribute := inAttribute.FindStringSubmatch(before)
 	switch {
 	case p.body != nil:
-		c.fail(p.at, "a condition cannot stand inside a tag")
+		failTemplate(p.at, "a condition cannot stand inside a tag")
 	case attribute == nil:
-		c.fail(p.at, "a field can stand inside a tag only in a quoted attribute")
+		failTemplate(p.at, "a field can stand inside a tag only in a quoted attribute")
 	case attribute[1] == "title" || attribute[1] == "data-title":
 		value.value = first
 	case attribute[1] != "href":
-		c.fail(p.at, "a field cannot stand in attribute %q", attribute[1])
+		failTemplate(p.at, "a field cannot stand in attribute %q", attribute[1])
 	case attribute[2]+attribute[3] != "":
 		value.value, value.required = func(page *page) string { return markup.PathSegment(first(page)) }, true
 	default:
@@ -75,7 +75,7 @@ func (c *compiler) tagValue(p *part, before string) (value tagPart, example stri
 			return ""
 		}
 		if slices.ContainsFunc(p.fields, func(f *field) bool { return f.address == nil }) {
-			c.fail(p.at, "a link can begin only with a url or doi field")
+			failTemplate(p.at, "a link can begin only with a url or doi field")
 		}
 		return value, "https://example.org/"
 	}

@@ -3,6 +3,8 @@ package render
 import (
 	"regexp"
 	"strings"
+
+	"vitrine/rules"
 )
 
 // maxNesting bounds the nesting of conditionals.
@@ -18,14 +20,12 @@ const maxNesting = 16
 // c:shown}
 //
 // with \{ \} and \\ for the characters themselves.
-func (l *loader) template(src string) ([]instr, error) {
+func (l *loader) template(src string) (code []instr, err error) {
+	defer rules.Catch(&err)
 	r := &templateReader{loader: l, src: src}
 	template := r.branch(0)
 	if r.pos < len(src) {
-		r.fail(r.pos, "} without {")
-	}
-	if r.err != nil {
-		return nil, r.err
+		failTemplate(r.pos, "} without {")
 	}
 	return compile(template)
 }
@@ -35,15 +35,6 @@ type templateReader struct {
 	*loader
 	src string
 	pos int
-	err error
-}
-
-// fail records a mistake, unless it has already recorded one, and stops reading the template.
-func (r *templateReader) fail(at int, format string, args ...any) {
-	if r.err == nil {
-		r.err = templateError(at, format, args...)
-	}
-	r.pos = len(r.src)
 }
 
 // The patterns of literal text, in which a backslash makes braces and itself text.
@@ -81,8 +72,7 @@ func (r *templateReader) placeholder(p *part) {
 			return
 		}
 		if !r.take('|') {
-			r.fail(r.pos, "expected | or } in a field")
-			return
+			failTemplate(r.pos, "expected | or } in a field")
 		}
 	}
 }
@@ -90,18 +80,17 @@ func (r *templateReader) placeholder(p *part) {
 // conditional reads the rest of a conditional after "{?", both conditions and body, up to the closing "}".
 func (r *templateReader) conditional(p *part, depth int) {
 	if depth > maxNesting {
-		r.fail(p.at, "conditionals nest deeper than %d", maxNesting)
+		failTemplate(p.at, "conditionals nest deeper than %d", maxNesting)
 	}
 	begin := r.pos
 	conditions, ok := strings.CutSuffix(r.next(conditionForm), ":")
 	if !ok {
-		r.fail(begin, "expected &, | or : in a condition")
-		return
+		failTemplate(begin, "expected &, | or : in a condition")
 	}
 	p.test = readTest(conditions, func(name string) *field { return r.named(begin, name) })
 	p.body = r.branch(depth)
 	if !r.take('}') {
-		r.fail(p.at, "conditional is not closed")
+		failTemplate(p.at, "conditional is not closed")
 	}
 }
 
@@ -117,15 +106,13 @@ func (r *templateReader) operand() *field {
 		text := quoted[1 : len(quoted)-1]
 		return constantField([languages]string{text, text})
 	case r.take('\'') || r.take('"'):
-		r.fail(at, "text is not closed")
-		return &field{}
+		failTemplate(at, "text is not closed")
 	case name == "":
-		r.fail(r.pos, "expected a field, @label or quoted text")
-		return &field{}
+		failTemplate(r.pos, "expected a field, @label or quoted text")
 	case isLabel:
 		label, ok := r.labels[name]
 		if !ok {
-			r.fail(at, "unknown label %q", name)
+			failTemplate(at, "unknown label %q", name)
 		}
 		return constantField(label)
 	}
@@ -133,9 +120,9 @@ func (r *templateReader) operand() *field {
 	formatted, ok := f.in(format)
 	switch {
 	case !ok:
-		r.fail(at, "unknown format %q of field %q", format, name)
+		failTemplate(at, "unknown format %q of field %q", format, name)
 	case f.filled != nil:
-		r.fail(at, "field %q is a flag, which only conditions can use", name)
+		failTemplate(at, "field %q is a flag, which only conditions can use", name)
 	}
 	return formatted
 }
@@ -144,8 +131,7 @@ func (r *templateReader) operand() *field {
 func (r *templateReader) named(at int, name string) *field {
 	f, ok := r.fields[name]
 	if !ok {
-		r.fail(at, "unknown field %q", name)
-		return &field{}
+		failTemplate(at, "unknown field %q", name)
 	}
 	return f
 }
