@@ -134,8 +134,11 @@ type call struct {
 
 // eval evaluates the eager arguments onto the stack, then the operator.
 func (c *call) eval(s *state) bson.RawValue {
-	base := len(s.stack)
-	for _, a := range c.args[:min(c.op.eager, len(c.args))] {
+	base, eager := len(s.stack), len(c.args)
+	if c.op.lazy {
+		eager = min(c.op.eager, eager)
+	}
+	for _, a := range c.args[:eager] {
 		var v bson.RawValue
 		if a != nil {
 			v = a.eval(s)
