@@ -22,10 +22,7 @@ func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	if doc == nil {
 		doc = bson.D{}
 	}
-	query, err := bson.Marshal(doc)
-	if err != nil { // cannot fail: the values come from BSON
-		query, exact = bson.Raw{5, 0, 0, 0, 0}, false
-	}
+	query, _ = bson.Marshal(doc) // cannot fail: the values come from BSON
 	return query, exact
 }
 

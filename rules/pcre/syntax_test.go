@@ -40,6 +40,7 @@ func TestCompileErrors(t *testing.T) {
 		{pattern: "[a", reason: "missing terminating ]"},
 		{pattern: "[]", reason: "missing terminating ]"},
 		{pattern: "[b-a]", reason: "invalid character class range"},
+		{pattern: `[a-\d]`, reason: "invalid range in character class"},
 		{pattern: `[\B]`, reason: "unrecognized character follows"},
 		{pattern: "[[:nope:]]", reason: "invalid character class range"},
 	}
@@ -161,6 +162,8 @@ func TestSyntax(t *testing.T) {
 		{"empty quotation in a class", `^[\E]a]+$`, "", []string{"]a"}, []string{"E"}},
 		{"range of escapes", `^[\x41-\x{43}\n-\r]+$`, "", []string{"ABC\n\v"}, []string{"D"}},
 		{"range in any case", "^[a-c]+$", "i", []string{"aBC"}, []string{"d"}},
+		{"a set and characters in any case", `^[\h\x{e9}]+$`, "i", []string{"é É"}, []string{"e", "H"}},
+		{"a set and a range in any case", `^[\d\x{e0}-\x{e9}]+$`, "i", []string{"1éÉ"}, []string{"e", "Þ"}},
 		{"negated range in any case", "^[^a-c]+$", "i", []string{"dE"}, []string{"A"}},
 		{"negated escapes in a class", `^[\D\d]+[\W]$`, "", []string{"1a-"}, []string{"1ab"}},
 		{"no hexadecimal digit", `^a\xz$`, "", []string{"a\x00z"}, []string{"axz", "az"}},
