@@ -49,5 +49,9 @@ func URL(doi string) string {
 	if doi == "" {
 		return ""
 	}
-	return "https://doi.org" + kept.Replace((&url.URL{Path: "/" + doi}).EscapedPath())
+	address := "https://doi.org/" + (&url.URL{Path: doi}).EscapedPath()
+	if strings.IndexByte(address, '%') >= 0 { // a Replacer always allocates
+		address = kept.Replace(address)
+	}
+	return address
 }
