@@ -143,16 +143,6 @@ func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In
 	test.Values = append(append(test.Values, v), p.alternatives(path, v)...)
 }
 
-// hexID returns the ObjectID with the digits of a string that is compared with the record's own _id, if Options.HexIDs
-// is set.
-func (p *parser) hexID(path raw.Path, v bson.RawValue) (bson.RawValue, bool) {
-	if !p.o.HexIDs || p.inElem > 0 || path.String() != "_id" || v.Type != bson.TypeString {
-		return bson.RawValue{}, false
-	}
-	id, err := bson.ObjectIDFromHex(raw.Text(v))
-	return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, err == nil
-}
-
 // not parses $not, which takes an operator document or a regular expression.
 func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	switch {

@@ -21,11 +21,14 @@ const (
 )
 
 // alternatives returns the other values that an operand at a path can mean: its texts converted to types, and the
-// ObjectID with its digits; see Options.Texts and Options.HexIDs.
+// ObjectID with the digits of a string that is compared with the record's own _id; see Options.Texts and
+// Options.HexIDs.
 func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 	all := p.readings(v)
-	if id, ok := p.hexID(path, v); ok {
-		all = append(all, id)
+	if p.o.HexIDs && p.inElem == 0 && path.String() == "_id" && v.Type == bson.TypeString {
+		if id, err := bson.ObjectIDFromHex(raw.Text(v)); err == nil {
+			all = append(all, bson.RawValue{Type: bson.TypeObjectID, Value: id[:]})
+		}
 	}
 	return all
 }
