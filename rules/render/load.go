@@ -25,7 +25,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 		Reader: reader,
 		rules: &Rules{
 			slots:     make(map[string]int),
-			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
+			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint("", src),
 		},
 		labels: make(map[string][languages]string),
 	}

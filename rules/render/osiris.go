@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"vitrine/rules/label"
 	"vitrine/rules/render/names"
 )
@@ -105,12 +103,13 @@ func OsirisVocabularies() []string {
 // WithOsiris returns rules that follow the settings of an OSIRIS database, and r where the database has no usable
 // setting. It does not change r. The faults name the unusable parts, in the order of o.
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
+	settings, _ := json.Marshal(o) // cannot fail: o has only texts in maps and lists
 	l := &osirisLoader{
 		rules: &Rules{
 			dateParts:   true,
 			slots:       maps.Clone(r.slots),
 			types:       typeRules{named: maps.Clone(r.types.named), other: r.types.other},
-			fingerprint: osirisFingerprint(r.fingerprint, o),
+			fingerprint: fingerprint(osirisVersion+r.fingerprint, settings),
 		},
 		overlaid: map[string]*typeRules{},
 	}
@@ -147,14 +146,6 @@ func osirisPlace(order, i int) int {
 // osirisVersion is part of the fingerprint with codeVersion: raise it when the code renders
 // templates of OSIRIS differently.
 const osirisVersion = "2"
-
-// osirisFingerprint covers the rules below and all settings of the database.
-func osirisFingerprint(below string, o Osiris) string {
-	d := xxhash.New()
-	fmt.Fprintln(d, codeVersion, osirisVersion, below)
-	_ = json.NewEncoder(d).Encode(o) // cannot fail: o has only texts in maps and lists
-	return fmt.Sprintf("%016x", d.Sum64())
-}
 
 // osirisLoader lays the settings of a database over rules and collects faults.
 type osirisLoader struct {

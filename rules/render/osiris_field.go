@@ -100,7 +100,13 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 	fields[legend] = legendField(l.rules.source("authors"))
 	who, organization := scalarField(l.rules.source("name")), l.rules.source("organization")
 	title, affiliation := scalarField(l.rules.source("academic_title")), scalarField(l.rules.source("affiliation"))
-	fields["organization"] = titleField(func(p *page) string { return organizationName(organization.value(p)) })
+	fields["organization"] = titleField(func(p *page) string {
+		name := text(organization.value(p))
+		if _, err := bson.ObjectIDFromHex(name); err == nil {
+			return "" // most activities store the _id, which means nothing to readers
+		}
+		return name
+	})
 	fields["person"] = join(", ", join(" ", title, who), affiliation)
 	fields["person-organization"] = join(", ", who, fields["organization"])
 }
@@ -108,16 +114,6 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 // titleField is a field with the text that f returns, with the inline markup of titles.
 func titleField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendTitle(dst, f(p)) }}
-}
-
-// organizationName returns the name of an organisation if the activity stores it. Most activities store the _id, which
-// means nothing to readers.
-func organizationName(v bson.RawValue) string {
-	name := text(v)
-	if _, err := bson.ObjectIDFromHex(name); err == nil {
-		return ""
-	}
-	return name
 }
 
 // journals adds the journal of an activity: its name in the journal's record or, without a record, its name in the

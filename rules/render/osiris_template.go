@@ -41,11 +41,21 @@ func (r *osirisReader) compile() ([]instr, error) {
 	return compile(&b)
 }
 
-// branch adds a template, or the body of a condition, to a branch.
+// branch adds a template, or the body of a condition, to a branch. Its parts have no offset, because mistakes in HTML
+// are reported without one.
 func (r *osirisReader) branch(b *branch, src string) {
 	var html strings.Builder
 	for src != "" {
-		p, size := r.part(src)
+		var p part
+		size := 0 // of the part at the beginning of src, or 0 if there is none
+		switch end := strings.IndexByte(src, '}'); {
+		case src[0] == '%':
+			p, size = r.conditional(src)
+		case src[0] == '{' && end < 0:
+			r.fault("a { without its }")
+		case src[0] == '{':
+			p, size = part{fields: r.placeholder(src[1:end])}, end+1
+		}
 		if size > 0 {
 			html.WriteString(b.hole(p))
 		} else {
@@ -59,23 +69,6 @@ func (r *osirisReader) branch(b *branch, src string) {
 		text = tidy(text)
 	}
 	b.html.WriteString(text)
-}
-
-// part reads the field or condition at the beginning of s. Its size is 0 if there is none. The part has no offset,
-// because mistakes in HTML are reported without one.
-func (r *osirisReader) part(s string) (p part, size int) {
-	switch s[0] {
-	case '{':
-		end := strings.IndexByte(s, '}')
-		if end < 0 {
-			r.fault("a { without its }")
-			return p, 0
-		}
-		return part{fields: r.placeholder(s[1:end])}, end + 1
-	case '%':
-		return r.conditional(s)
-	}
-	return p, 0
 }
 
 // fault records a part of the template that is treated as plain text.

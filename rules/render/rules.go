@@ -31,9 +31,6 @@ const (
 // languageCodes are the names of the languages in the rules file and in Options.
 var languageCodes = [languages]string{english: "en", german: "de"}
 
-// languageOf returns the language with a code. An unknown code means English.
-func languageOf(code string) int { return max(english, slices.Index(languageCodes[:], code)) }
-
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
 	// slots has the slot of each stored field, by the first part of its path.
@@ -85,10 +82,11 @@ func (t *typeRules) order() []string {
 // be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
-// fingerprint covers the source of the rules and the version of this code.
-func fingerprint(src []byte) string {
+// fingerprint covers the version of this code, the fingerprint of the rules below, if there are any, and the source of
+// the rules.
+func fingerprint(below string, src []byte) string {
 	d := xxhash.New()
-	_, _ = d.WriteString(codeVersion)
+	_, _ = d.WriteString(codeVersion + below)
 	_, _ = d.Write(src)
 	return fmt.Sprintf("%016x", d.Sum64())
 }
@@ -140,7 +138,8 @@ func (r *Rules) page(o Options) *page {
 
 // set sets the options and their defaults.
 func (p *page) set(o Options) {
-	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
+	p.lang = max(english, slices.Index(languageCodes[:], o.Language)) // an unknown code means English
+	p.affiliated, p.zone = o.Affiliated, o.Zone
 	if p.affiliated == nil {
 		p.affiliated = defaultAffiliated
 	}
