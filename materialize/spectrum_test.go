@@ -56,13 +56,18 @@ func spectrumIn(t *testing.T, views origin.Views, now time.Time) (spectrum.Total
 	t.Helper()
 	var totals spectrum.Totals
 	topics := map[string]topicRow{}
-	for _, row := range liveRows(t, views, "spectrum") {
+	rows := liveRows(t, views, "spectrum")
+	for _, row := range rows {
 		if all, ok := spectrum.ReadTotals(row); ok {
 			totals = all
+		}
+	}
+	for _, row := range rows {
+		if _, ok := spectrum.ReadTotals(row); ok {
 			continue
 		}
 		var topic topicRow
-		if err := json.Unmarshal(spectrum.AppendRow(nil, row, now.Year()), &topic); err != nil {
+		if err := json.Unmarshal(spectrum.AppendRow(nil, row, now.Year(), totals), &topic); err != nil {
 			t.Fatal(err)
 		}
 		topics[topic.ID] = topic
@@ -141,7 +146,7 @@ func TestSpectrumPublishesWhatChanged(t *testing.T) {
 		{"another order", []any{paper(2, 2024, "T2"), paper(1, 2024, "T1")}, materialize.Unchanged, 0, 0},
 		{"a year", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2")}, materialize.Published, 1, 0},
 		{"what is not shown", []any{append(paper(1, 2025, "T1"), bson.E{Key: "doi", Value: "x"}), paper(2, 2024, "T2")}, materialize.Unchanged, 0, 0},
-		{"one more changes every share", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2"), paper(3, 2024, "T2")}, materialize.Published, 3, 0},
+		{"one more", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2"), paper(3, 2024, "T2")}, materialize.Published, 2, 0},
 		{"a topic without activities", []any{paper(1, 2025, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1")}, materialize.Published, 2, 1},
 	}
 	r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}})

@@ -29,11 +29,12 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 	}
 	now := e.shared.Now().In(e.o.Zone)
 	p := list.plan("spectrum "+strconv.Itoa(now.Year()), func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
-		if err := e.checkCatalogue(ctx, s); err != nil {
+		all, err := e.totals(ctx, s)
+		if err != nil {
 			return nil, err
 		}
 		return list.join(ctx, response.List(topics.Count(), list.page), topics, func(dst []byte, row index.Row) []byte {
-			return spectrum.AppendRow(dst, row.Doc(), now.Year())
+			return spectrum.AppendRow(dst, row.Doc(), now.Year(), all)
 		})
 	})
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
@@ -41,14 +42,14 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 	return p, nil
 }
 
-// checkCatalogue returns an error if there are topics but no topic catalogue.
-func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
+// totals returns the totals of the topics. It returns an error if there are topics but no topic catalogue.
+func (e *Env) totals(ctx context.Context, snapshot *view.Snapshot) (all spectrum.Totals, err error) {
 	row, err := snapshot.First(ctx, filter.OneOf("_id", spectrum.TotalsID()))
 	if err != nil || row == nil {
-		return err
+		return all, err
 	}
-	if totals, _ := spectrum.ReadTotals(row); totals.Topics > 0 && !totals.Catalogue {
-		return &rules.Error{Kind: rules.ErrNotFound, Reason: "OpenAlex topics data not found"} // API.md: portfolio/spectrum, 6
+	if all, _ = spectrum.ReadTotals(row); all.Topics > 0 && !all.Catalogue {
+		return all, &rules.Error{Kind: rules.ErrNotFound, Reason: "OpenAlex topics data not found"} // API.md: portfolio/spectrum, 6
 	}
-	return nil
+	return all, nil
 }

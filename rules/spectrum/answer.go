@@ -8,12 +8,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// AppendRow writes the row of a topic as the JSON object that the API returns in the given year: without _id, and
-// without activities that are not recent. It is not for the row of Totals.
-func AppendRow(dst []byte, row bson.Raw, year int) []byte {
+// AppendRow writes the row of a topic as the JSON object that the API returns in the given year: without _id, with the
+// share of all activities, and without activities that are not recent. It is not for the row of Totals.
+func AppendRow(dst []byte, row bson.Raw, year int, all Totals) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
-		if string(e.Key) == "_id" {
+		if key := string(e.Key); key == "_id" || key == "share" { // rows of earlier versions have the share
 			continue
 		}
 		mark := len(dst)
@@ -26,6 +26,9 @@ func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 		}
 		if len(dst) == start {
 			dst = dst[:mark]
+		}
+		if count, ok := whole(e.Value()); ok && string(e.Key) == "count" && all.Activities > 0 {
+			dst = ejson.Append(ejson.AppendKey(dst, "share"), share(count, int64(all.Activities)))
 		}
 	}
 	return append(dst, '}')

@@ -65,7 +65,7 @@ func BenchmarkAppendRow(b *testing.B) {
 	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = spectrum.AppendRow(dst[:0], row, 2026)
+		dst = spectrum.AppendRow(dst[:0], row, 2026, totalsOf(rows))
 	}
 	b.SetBytes(int64(len(dst)))
 }

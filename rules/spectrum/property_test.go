@@ -123,12 +123,12 @@ func FuzzBytes(f *testing.F) {
 		s := spectrum.New(spectrum.Options{}, spectrum.Sources{Catalogue: []bson.Raw{b}, Units: []bson.Raw{b}, Persons: []bson.Raw{b}})
 		for _, record := range [][]byte{a, b, nil} {
 			require.NoError(t, s.Add(record))
-			require.True(t, json.Valid(spectrum.AppendRow(nil, record, 2026)))
+			require.True(t, json.Valid(spectrum.AppendRow(nil, record, 2026, spectrum.Totals{Activities: 3})))
 			_, _ = spectrum.ReadTotals(record)
 		}
 		for row := range s.Rows() {
 			require.NoError(t, row.Validate())
-			require.True(t, json.Valid(spectrum.AppendRow(nil, row, 2026)))
+			require.True(t, json.Valid(spectrum.AppendRow(nil, row, 2026, spectrum.Totals{})))
 		}
 	})
 }

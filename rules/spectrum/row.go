@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// row returns the row of a topic, with the fields of API.md's table in its order.
+// row returns the row of a topic, with the fields of API.md's table in its order, without share.
 func (s *Summary) row(t *topic) bson.Raw {
 	start, dst := bsoncore.AppendDocumentStart(nil)
 	dst = bsoncore.AppendStringElement(dst, "_id", t.id)
@@ -25,7 +25,6 @@ func (s *Summary) row(t *topic) bson.Raw {
 	}
 	dst = s.appendEnrichment(dst, t.id)
 	dst = bsoncore.AppendInt64Element(dst, "count", int64(t.count))
-	dst = bsoncore.AppendDoubleElement(dst, "share", share(t.count, s.activities))
 	dst = appendList(dst, "timeline", slices.Sorted(maps.Keys(t.timeline)), func(dst []byte, year int64) []byte {
 		dst = bsoncore.AppendInt64Element(dst, "year", year)
 		return bsoncore.AppendInt64Element(dst, "count", int64(t.timeline[year]))
@@ -65,9 +64,9 @@ func numeric(v bson.RawValue) bson.RawValue {
 
 // share returns count/total rounded to six decimals, halves up. It rounds the exact quotient,
 // because a quotient of doubles may lie on either side of a half.
-func share(count, total int) float64 {
-	millionths := (2_000_000*int64(count) + int64(total)) / (2 * int64(total))
-	return float64(millionths) / 1e6
+func share(count, total int64) bson.RawValue {
+	millionths := (2_000_000*count + total) / (2 * total)
+	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, float64(millionths)/1e6)}
 }
 
 // appendEnrichment appends the description and keywords of a topic from the catalogue.

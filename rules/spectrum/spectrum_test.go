@@ -41,6 +41,16 @@ func summarise(t require.TestingT, o spectrum.Options, sources spectrum.Sources,
 	return slices.Collect(s.Rows())
 }
 
+// totalsOf returns the totals among rows.
+func totalsOf(rows []bson.Raw) (all spectrum.Totals) {
+	for _, row := range rows {
+		if totals, ok := spectrum.ReadTotals(row); ok {
+			all = totals
+		}
+	}
+	return all
+}
+
 // answer returns the topics' rows as the API would in a year, in its order.
 func answer(t require.TestingT, rows []bson.Raw, year int) []obj {
 	out := []obj{}
@@ -49,7 +59,7 @@ func answer(t require.TestingT, rows []bson.Raw, year int) []obj {
 			continue
 		}
 		var o obj
-		src := spectrum.AppendRow(nil, row, year)
+		src := spectrum.AppendRow(nil, row, year, totalsOf(rows))
 		require.NoError(t, json.Unmarshal(src, &o), "%s", src)
 		out = append(out, o)
 	}
@@ -86,7 +96,7 @@ func TestRow(t *testing.T) {
 		`"units":[{"id":"A","name":"Unit A","name_de":null,"count":1}],`+
 		`"researchers":[{"id":"000000000000000000000007","displayname":"Ada L","academic_title":null,"position":"Lead","position_de":null,"count":1}],`+
 		`"activities":[{"id":"000000000000000000000001","year":2024,"score":0.95,"html":"<a>x</a>","icon":"<i></i>","type":"Publications","subtype":"Article"}]}`,
-		string(spectrum.AppendRow(nil, rows[1], 2026)))
+		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
 
 func TestBareRow(t *testing.T) {
@@ -95,7 +105,7 @@ func TestBareRow(t *testing.T) {
 	assert.Equal(t, `{"id":"T 1","catalog_url":"https://topics.example/T%201?id=T%201","name":null,"path":null,"domain":null,`+
 		`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],`+
 		`"count":1,"share":1.0,"timeline":[],"units":[],"researchers":[]}`,
-		string(spectrum.AppendRow(nil, rows[1], 2026)))
+		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
 
 // TestStrip: activities are counted and shown without the fields that a summary must not show.
@@ -181,7 +191,7 @@ func TestIdentifiersBecomeNumbers(t *testing.T) {
 		t.Run(tt.stored, func(t *testing.T) {
 			a := `{"affiliated":true,"catalog":{"topics":[{"id":"T1","domain_id":` + tt.stored + `}]}}`
 			rows := summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t, a))
-			assert.Contains(t, string(spectrum.AppendRow(nil, rows[1], 2026)), `"domain_id":`+tt.want+`,"field_id"`)
+			assert.Contains(t, string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))), `"domain_id":`+tt.want+`,"field_id"`)
 		})
 	}
 }

@@ -159,8 +159,8 @@ func (t *topic) add(a *activity, assignment []byte) {
 
 // Rows yields the summary of all activities added: the row of Totals, then one for each
 // topic in order of id. Equal input gives equal rows, whatever its order. A topic's _id
-// is its id. A row has the fields of API.md's table in its order; its activities are not
-// only recent ones.
+// is its id. A row has the fields of API.md's table in its order, but no share, which
+// changes with every activity; its activities are not only recent ones.
 func (s *Summary) Rows() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
 		if !yield(s.totals()) {
