@@ -26,12 +26,11 @@ func several(dst []byte, name, all string) []byte {
 	if !strings.Contains(all, ", ") {
 		return members(dst, name, all)
 	}
-	dst = append(ejson.AppendKey(dst, name), '[')
-	for one := range strings.SplitSeq(all, ", ") {
-		dst = append(ejson.AppendString(dst, one), ',')
-	}
-	return append(dst[:len(dst)-1], ']')
+	return list(dst, name, strings.Split(all, ", "), appendText)
 }
+
+// appendText appends a text as an element of an array.
+func appendText(dst []byte, text *string) []byte { return ejson.AppendString(dst, *text) }
 
 // list appends a member with an array, unless it is empty. one appends an element.
 func list[T any](dst []byte, name string, all []T, one func(dst []byte, element *T) []byte) []byte {
@@ -168,7 +167,7 @@ func appendFunding(dst []byte, it *Item) []byte {
 	if it.OA != "" {
 		dst = append(ejson.AppendKey(dst, "isAccessibleForFree"), it.OA...)
 	}
-	dst = list(dst, "keywords", it.Keywords, func(dst []byte, word *string) []byte { return ejson.AppendString(dst, *word) })
+	dst = list(dst, "keywords", it.Keywords, appendText)
 	dst = appendNamed(dst, "funder", "Organization", it.Funder)
 	var grants []Project
 	if it.Grant != "" {

@@ -37,9 +37,9 @@ var wrappers = map[string]struct {
 	"$dbPointer":         {bson.TypeDBPointer, fromPair("$ref", "$id", writeDBPointer)},
 	"$symbol":            {bson.TypeSymbol, writeString},
 	"$code":              {bson.TypeJavaScript, writeString},
-	"$minKey":            {bson.TypeMinKey, writeOne},
-	"$maxKey":            {bson.TypeMaxKey, writeOne},
-	"$undefined":         {bson.TypeUndefined, writeTrue},
+	"$minKey":            {bson.TypeMinKey, only("1", "the number 1")},
+	"$maxKey":            {bson.TypeMaxKey, only("1", "the number 1")},
+	"$undefined":         {bson.TypeUndefined, only("true", "true")},
 	"$binary\x00$type":   {bson.TypeBinary, writeBinary},
 	"$code\x00$scope":    {bson.TypeCodeWithScope, writeCode},
 	"$regex":             {bson.TypeRegex, writeRegex}, // see Options.RegexValues
@@ -167,18 +167,14 @@ func writeString(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	return append(dst, v.Value...), nil
 }
 
-func writeOne(dst []byte, v, _ bson.RawValue) ([]byte, error) {
-	if n, ok := unsigned32(v); !ok || n != 1 {
-		return dst, errors.New("wants the number 1")
+// only returns a writer for types that have one value, written as the given JSON.
+func only(json, wants string) writer {
+	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
+		if string(Append(nil, v)) != json {
+			return dst, errors.New("wants " + wants)
+		}
+		return dst, nil
 	}
-	return dst, nil
-}
-
-func writeTrue(dst []byte, v, _ bson.RawValue) ([]byte, error) {
-	if v.Type != bson.TypeBoolean || v.Value[0] != 1 {
-		return dst, errors.New("wants true")
-	}
-	return dst, nil
 }
 
 // fromPair returns a writer that applies write to the values of a document with exactly two keys.
