@@ -6,10 +6,10 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/dustin/go-humanize"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.yaml.in/yaml/v3"
 
@@ -226,22 +226,10 @@ func (l *osirisLoader) numbers(fields map[string]*field) {
 
 // ordinal returns a number as "2nd". Other values stay unchanged.
 func ordinal(v bson.RawValue) string {
-	n, ok := integer(v)
-	if !ok || n < 1 {
-		return text(v)
+	if n, ok := integer(v); ok && n > 0 {
+		return humanize.Ordinal(n)
 	}
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.Itoa(n) + suffix
+	return text(v)
 }
 
 // addTimes adds OSIRIS's names for the period of an activity.
