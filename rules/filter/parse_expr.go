@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -163,19 +164,14 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 		return p.namedArguments(op, name, v, "")
 	}
 	args := p.exprs(v)
-	plural := func(n int) string {
-		if n == 1 {
-			return "argument"
-		}
-		return "arguments"
-	}
+	arguments := func(n int) string { return english.Plural(n, "argument", "") }
 	switch n := len(args); {
 	case op.least == op.most && n != op.least:
-		p.filter.fail("%s takes exactly %d %s, not %d", name, op.least, plural(op.least), n)
+		p.filter.fail("%s takes exactly %s, not %d", name, arguments(op.least), n)
 	case n < op.least:
-		p.filter.fail("%s takes at least %d %s, not %d", name, op.least, plural(op.least), n)
+		p.filter.fail("%s takes at least %s, not %d", name, arguments(op.least), n)
 	case n > op.most:
-		p.filter.fail("%s takes at most %d %s, not %d", name, op.most, plural(op.most), n)
+		p.filter.fail("%s takes at most %s, not %d", name, arguments(op.most), n)
 	}
 	return args
 }
