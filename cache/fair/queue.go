@@ -29,6 +29,7 @@ var errOverloaded = fmt.Errorf("%w: too many requests are waiting", rules.ErrUna
 type Queue struct {
 	maxWaiting int           // for turns of each kind
 	arrivals   atomic.Uint64 // number of requests so far
+	stats      struct{ ordinary, costly, pauses, helpers atomic.Uint64 }
 
 	mu       sync.Mutex
 	ordinary pool                                // guarded by mu
@@ -60,6 +61,19 @@ func New(parallel, waiting int) *Queue {
 // Arrive records that a request has arrived, even one that needs no turn. Costly work yields to requests that arrive
 // after it began.
 func (q *Queue) Arrive() { q.arrivals.Add(1) }
+
+// Stats counts what work has done in turns.
+type Stats struct {
+	Ordinary, Costly uint64 // slices of about a millisecond, by the kind of their turn
+	Pauses           uint64 // how often costly work slept, so that requests which arrived could go first
+	Helpers          uint64 // goroutines that helped to share work
+}
+
+// Stats returns what work has done so far.
+func (q *Queue) Stats() Stats {
+	s := &q.stats
+	return Stats{s.ordinary.Load(), s.costly.Load(), s.pauses.Load(), s.helpers.Load()}
+}
 
 // acquire waits for a turn of a pool. Work that resumes is never refused.
 func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn, resumes bool) error {

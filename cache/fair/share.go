@@ -89,7 +89,7 @@ func (s *sharedWork) do(i int) error {
 // helper rests every millisecond until the caller has done another item. Its processor then takes up waiting requests,
 // and the caller sees that they have arrived.
 func (s *sharedWork) help(ctx context.Context, rests bool) (err error) {
-	working := time.Now()
+	working, began := time.Now(), false
 	for more := true; more && err == nil; {
 		limited := s.turn.limited()
 		if limited || rests && time.Since(working) > checkInterval {
@@ -106,7 +106,10 @@ func (s *sharedWork) help(ctx context.Context, rests bool) (err error) {
 			working = time.Now()
 			continue
 		}
-		more, err = s.next(ctx, func() {})
+		if more, err = s.next(ctx, func() {}); more && !began && s.turn != nil {
+			began = true
+			s.turn.queue.stats.helpers.Add(1)
+		}
 	}
 	return err
 }

@@ -271,7 +271,15 @@ func (t *Turn) Costly(ctx context.Context) error {
 // yield lets other work run. It makes an ordinary turn costly when its time is over, or at once if now is true. It
 // passes on a costly turn if other work waits for one.
 func (t *Turn) yield(ctx context.Context, now bool) error {
+	switch stats := &t.queue.stats; {
+	case now: // no slice has ended
+	case t.isCostly():
+		stats.costly.Add(1)
+	default:
+		stats.ordinary.Add(1)
+	}
 	if t.isCostly() && t.limited() {
+		t.queue.stats.pauses.Add(1)
 		time.Sleep(costlyPause)
 	} else {
 		runtime.Gosched()

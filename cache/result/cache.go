@@ -205,6 +205,7 @@ type Stats struct {
 	Bytes    int64  // bytes kept now, including large answers
 	Budget   int64  // bound of Bytes
 	InFlight int64  // bytes of answers being made or sent
+	Turns    fair.Stats
 }
 
 type counters struct {
@@ -221,6 +222,7 @@ func (c *Cache) Stats() Stats {
 		Rejected: c.stats.rejected.Load(),
 		Evicted:  c.stats.evicted.Load(),
 		InFlight: c.inFlight.Bytes(),
+		Turns:    c.turns.Stats(),
 	}
 	s.Bytes, s.Budget = c.large.used()
 	s.Bytes += c.kept.MaxCost() - c.kept.RemainingCost()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/result"
+	"vitrine/rules"
 )
 
 // exports are long answers that no cache has; each value for %d makes another one.
@@ -166,9 +168,24 @@ func TestLeavingExports(t *testing.T) {
 	}
 }
 
+// turns are what work has done in turns, see fair.Stats.
+type turns struct{ ordinary, costly, pauses, helpers int }
+
+// turnsSince returns what work has done in turns since before.
+func turnsSince(l *proxytest.Live, before turns) turns {
+	l.T.Helper()
+	return turns{
+		l.Metric("vitrine_turns_ordinary_total") - before.ordinary, l.Metric("vitrine_turns_costly_total") - before.costly,
+		l.Metric("vitrine_turns_pauses_total") - before.pauses, l.Metric("vitrine_turns_helpers_total") - before.helpers,
+	}
+}
+
 // TestExportsBesideHits: 32 clients read exports as fast as they can. Meanwhile the server answers
-// cached requests from memory. The test logs the figures.
+// cached requests from memory. The exports run in costly turns, whose slices are short and end with
+// a pause while others ask, and only a few slices pass while a client asks and waits. The test logs
+// how long the answers took.
 func TestExportsBesideHits(t *testing.T) {
+	const answers = 100
 	rows, long := 2_000, proxytest.HostileFor(t, 300*time.Millisecond)
 	if !testing.Short() {
 		rows = 7_500
@@ -178,9 +195,11 @@ func TestExportsBesideHits(t *testing.T) {
 	l.Get(hot)
 	var n atomic.Int64
 	for _, target := range exports {
+		l.Get(fmt.Sprintf(target, 0)) // derives the data that it needs
 		stop := make(chan struct{})
 		var clients sync.WaitGroup
 		var read atomic.Int64
+		before, used, began := turnsSince(l, turns{}), processorTime(), time.Now()
 		for range 32 {
 			clients.Go(func() {
 				client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
@@ -209,17 +228,73 @@ func TestExportsBesideHits(t *testing.T) {
 				}
 			})
 		}
-		hits, asked, began := 0, 0, time.Now()
-		time.AfterFunc(long, func() { close(stop) })
-		all := latencies(l, stop, hot, func(res proxytest.Response) {
-			if asked++; res.Header.Get("Cache-Status") == "vitrine; hit" {
+		hits, asked := 0, 0
+		all := latencies(l, stop, hot, 0, func(res proxytest.Response) {
+			if asked++; asked >= answers && time.Since(began) >= long {
+				close(stop)
+			}
+			if res.Header.Get("Cache-Status") == "vitrine; hit" {
 				hits++
 			}
 		})
+		did := turnsSince(l, before)
+		used = processorTime() - used
 		clients.Wait()
+		slice, processors := used/time.Duration(max(did.costly, 1)), runtime.GOMAXPROCS(0)
+		t.Logf("%s: %+v; %v of processor time a slice, %.2f slices an answer", target, did, slice, float64(did.costly)/float64(asked))
 		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s", target, percentile(all, 50), percentile(all, 99), len(all), float64(read.Load())/time.Since(began).Seconds()/1e6)
 		if hits < asked {
 			t.Errorf("%s: %d of %d answers from memory", target, hits, asked)
+		}
+		if 4*did.ordinary > did.costly || 4*did.pauses < 3*did.costly {
+			t.Errorf("%s: %+v, want nearly all slices in costly turns, and a pause after each", target, did)
+		}
+		if most := 4 * time.Millisecond * time.Duration(processors); slice > most || did.costly > processors*asked {
+			t.Errorf("%s: %v of processor time a slice, %d slices during %d answers; want at most %v, and one an answer and processor", target, slice, did.costly, asked, most)
+		}
+	}
+}
+
+// TestAloneOnAllProcessors: costly work of the only request uses all processors and never pauses.
+// The test logs how long it takes.
+func TestAloneOnAllProcessors(t *testing.T) {
+	rows := 10_000
+	if !testing.Short() {
+		rows = 100_000
+	}
+	docs := make([]bson.Raw, rows)
+	for i := range docs {
+		var authors bson.A
+		for k := range 4 {
+			authors = append(authors, bson.D{{Key: "first", Value: fmt.Sprint("First", i%97)}, {Key: "last", Value: fmt.Sprint("Last", (i+k)%9973)}, {Key: "n", Value: (i + k) % 50}})
+		}
+		title := fmt.Sprint("Activity ", i, " ", strings.Repeat("lorem ipsum ", 20))
+		docs[i], _ = bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "title", Value: title}, {Key: "authors", Value: authors}}) // of plain types
+	}
+	store := proxytest.NewStore()
+	store.Publish(rules.ViewActivities, docs...)
+	store.Publish(rules.ViewPersons)
+	l := proxytest.ServeLive(t, proxytest.Open(t, store, proxytest.Options(t)))
+	for name, filter := range map[string]string{
+		"pattern":    `{"title":{"$regex":"(?:lorem|acti[v]ity) .*[%d~]$"}}`,
+		"$elemMatch": `{"authors":{"$elemMatch":{"n":{"$lt":40},"last":{"$ne":"x%d"},"first":{"$gte":"First5"}}}}`,
+		"infix":      `{"title":{"$regex":"psum%d","$options":"i"}}`,
+	} {
+		ask := func(n int) time.Duration {
+			began := time.Now()
+			if res := l.Get("/api/activities?limit=1&json=" + url.QueryEscape(fmt.Sprintf(filter, n))); res.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s: %.200s", name, res.Status, res.Body)
+			}
+			return time.Since(began)
+		}
+		ask(0) // makes the index
+		before, used := turnsSince(l, turns{}), processorTime()
+		took := ask(1)
+		used = processorTime() - used
+		did := turnsSince(l, before)
+		t.Logf("%s over %d rows: %v, %v of processor time by %d processors; %+v", name, rows, took, used, runtime.GOMAXPROCS(0), did)
+		if did.pauses > 0 || did.helpers < runtime.GOMAXPROCS(0)-1 {
+			t.Errorf("%s: %d pauses and %d helpers of the only request, want none and one for each further processor", name, did.pauses, did.helpers)
 		}
 	}
 }

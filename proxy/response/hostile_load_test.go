@@ -123,9 +123,9 @@ func TestFilterBombs(t *testing.T) {
 	}
 }
 
-// latencies sends the same request on its own connection until it is stopped, and returns how long
-// each answer took.
-func latencies(l *proxytest.Live, stop <-chan struct{}, target string, see func(proxytest.Response)) []time.Duration {
+// latencies sends the same request on its own connection until it is stopped, with a pause after each
+// answer, and returns how long each answer took.
+func latencies(l *proxytest.Live, stop <-chan struct{}, target string, pause time.Duration, see func(proxytest.Response)) []time.Duration {
 	conn := l.Dial()
 	r := bufio.NewReader(conn)
 	var all []time.Duration
@@ -139,7 +139,7 @@ func latencies(l *proxytest.Live, stop <-chan struct{}, target string, see func(
 		l.Write(conn, "GET "+target+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		see(l.Read(r))
 		all = append(all, time.Since(began))
-		time.Sleep(time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestExpressionsBesideHits(t *testing.T) {
 		var all []time.Duration
 		var prober sync.WaitGroup
 		prober.Go(func() {
-			all = latencies(l, stop, hot, func(res proxytest.Response) {
+			all = latencies(l, stop, hot, time.Millisecond, func(res proxytest.Response) {
 				if res.StatusCode != 200 || res.Header.Get("Cache-Status") != "vitrine; hit" {
 					t.Errorf("the answer in memory: %d, %s", res.StatusCode, res.Header.Get("Cache-Status"))
 				}
@@ -273,7 +273,7 @@ func TestCacheBusting(t *testing.T) {
 		hits, asked := 0, 0
 		var prober sync.WaitGroup
 		prober.Go(func() {
-			latencies(l, stop, hot, func(res proxytest.Response) {
+			latencies(l, stop, hot, time.Millisecond, func(res proxytest.Response) {
 				if asked++; strings.HasSuffix(res.Header.Get("Cache-Status"), "hit") {
 					hits++
 				}
