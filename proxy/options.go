@@ -118,6 +118,7 @@ type RefreshResult struct {
 	Done  bool     `json:"done"`           // false if the jobs, or the refresh of held views, are still running
 	Views []string `json:"views"`          // the refreshed views
 	Runs  []JobRun `json:"runs,omitempty"` // results of the jobs that have run
+	Msg   string   `json:"msg,omitempty"`  // says what the refresh does not do
 }
 
 // JobRun is the result of one run of a view's job.

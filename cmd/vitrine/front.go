@@ -171,6 +171,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 		return res, nil // the refresh goes on in the background
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
+			res.Msg = "Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
 			return res, nil
 		}
 		holder, err := materialize.Leader(ctx, p.store)

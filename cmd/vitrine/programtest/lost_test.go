@@ -163,7 +163,7 @@ func TestLostOverTheWire(t *testing.T) {
 	if keeps.until("/readyz", few); activitiesOf(keeps) != all {
 		t.Errorf("after a restart: %d activities", activitiesOf(keeps))
 	}
-	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusAccepted || !strings.Contains(body, `"done":false`) {
+	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusAccepted || !strings.Contains(body, `"done":false`) || !strings.Contains(body, "vitrine materialize --force") {
 		t.Errorf("forced on a front end: %d %s", status, body)
 	}
 	lone.serves(0)
