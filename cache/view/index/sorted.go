@@ -11,10 +11,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// SortAlone is the most selected rows that are sorted for one request only: that takes about a millisecond, and SortBytes
-// of memory for each row. For more, all rows of a segment are sorted once, and every request reads that order, however
-// long its client takes.
-const SortAlone, SortBytes = 1024, 256
+// SortAlone is the most selected rows that are sorted for one request only: that takes about a millisecond. While
+// the rows are read, it holds SortBytes for each. For more, all rows of a segment are sorted once, and every request
+// reads that order, however long its client takes.
+const SortAlone, SortBytes = 1024, 4
 
 // permutation has the rows of a segment in an order.
 type permutation []uint32
@@ -27,16 +27,16 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 	if s.count > SortAlone {
 		return s.merged(ctx, from, to, yield)
 	}
+	turn := fair.TurnOf(ctx)
+	if err := turn.Check(ctx); err != nil { // before and after, because waiting must not hold what sorting takes
+		return err
+	}
 	slots := make([]Slot, 0, s.count)
 	docs := make([]bson.Raw, 0, s.count)
 	s.between(0, s.count, func(slot Slot) bool {
 		slots, docs = append(slots, slot), append(docs, s.table.Doc(slot))
 		return true
 	})
-	turn := fair.TurnOf(ctx)
-	if err := turn.Check(ctx); err != nil {
-		return err
-	}
 	sorted := rank(s.order, docs).sorted(from, to)
 	for i, at := range sorted {
 		sorted[i] = int32(slots[at]) // the keys are not needed any more

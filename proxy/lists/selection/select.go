@@ -175,7 +175,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 }
 
 // Held estimates how many bytes the rows take while their entries are read: the sets of the selection, and of a part on
-// each level, and what sorting a part takes. It returns 0 for views in the store.
+// each level, and the order of a part. It returns 0 for views in the store.
 func (m *Matches) Held() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
