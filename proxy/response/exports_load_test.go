@@ -185,7 +185,7 @@ func turnsSince(l *proxytest.Live, before turns) turns {
 // a pause while others ask, and only a few slices pass while a client asks and waits. The test logs
 // how long the answers took.
 func TestExportsBesideHits(t *testing.T) {
-	const answers = 100
+	const answers, slices = 100, 50 // the least, by which the test judges
 	rows, long := 2_000, proxytest.HostileFor(t, 300*time.Millisecond)
 	if !testing.Short() {
 		rows = 7_500
@@ -230,7 +230,7 @@ func TestExportsBesideHits(t *testing.T) {
 		}
 		hits, asked := 0, 0
 		all := latencies(l, stop, hot, 0, func(res proxytest.Response) {
-			if asked++; asked >= answers && time.Since(began) >= long {
+			if asked++; asked%answers == 0 && time.Since(began) >= long && turnsSince(l, before).costly >= slices {
 				close(stop)
 			}
 			if res.Header.Get("Cache-Status") == "vitrine; hit" {
@@ -246,6 +246,9 @@ func TestExportsBesideHits(t *testing.T) {
 		if hits < asked {
 			t.Errorf("%s: %d of %d answers from memory", target, hits, asked)
 		}
+		if testing.Short() { // builds of exports, too, take long in the race detector
+			continue
+		}
 		if 4*did.ordinary > did.costly || 4*did.pauses < 3*did.costly {
 			t.Errorf("%s: %+v, want nearly all slices in costly turns, and a pause after each", target, did)
 		}
@@ -258,10 +261,11 @@ func TestExportsBesideHits(t *testing.T) {
 // TestAloneOnAllProcessors: costly work of the only request uses all processors and never pauses.
 // The test logs how long it takes.
 func TestAloneOnAllProcessors(t *testing.T) {
-	rows := 10_000
+	rows, o := 2_000, proxytest.Options(t)
 	if !testing.Short() {
 		rows = 100_000
 	}
+	o.Cache.Timeout, o.Limits.Request = 2*time.Minute, 2*time.Minute // an answer that is late on a busy machine is not a failure
 	docs := make([]bson.Raw, rows)
 	for i := range docs {
 		var authors bson.A
@@ -274,7 +278,7 @@ func TestAloneOnAllProcessors(t *testing.T) {
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, docs...)
 	store.Publish(rules.ViewPersons)
-	l := proxytest.ServeLive(t, proxytest.Open(t, store, proxytest.Options(t)))
+	l := proxytest.ServeLive(t, proxytest.Open(t, store, o))
 	for name, filter := range map[string]string{
 		"pattern":    `{"title":{"$regex":"(?:lorem|acti[v]ity) .*[%d~]$"}}`,
 		"$elemMatch": `{"authors":{"$elemMatch":{"n":{"$lt":40},"last":{"$ne":"x%d"},"first":{"$gte":"First5"}}}}`,
@@ -293,8 +297,15 @@ func TestAloneOnAllProcessors(t *testing.T) {
 		used = processorTime() - used
 		did := turnsSince(l, before)
 		t.Logf("%s over %d rows: %v, %v of processor time by %d processors; %+v", name, rows, took, used, runtime.GOMAXPROCS(0), did)
-		if did.pauses > 0 || did.helpers < runtime.GOMAXPROCS(0)-1 {
-			t.Errorf("%s: %d pauses and %d helpers of the only request, want none and one for each further processor", name, did.pauses, did.helpers)
+		want := runtime.GOMAXPROCS(0) - 1
+		switch each := used / time.Duration(want+1); {
+		case each < 5*time.Millisecond: // may be over before the first helper begins
+			want = 0
+		case each < 100*time.Millisecond:
+			want = min(want, 1)
+		}
+		if did.pauses > 0 || did.helpers < want {
+			t.Errorf("%s: %d pauses and %d helpers of the only request, want none and %d, one for each further processor", name, did.pauses, did.helpers, want)
 		}
 	}
 }
