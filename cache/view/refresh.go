@@ -223,6 +223,9 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	if shown != nil {
 		shown()
 	}
+	if resident {
+		v.builder.Prepare()
+	}
 	if before != nil {
 		before.ReplacedBy(table)
 	}

@@ -39,7 +39,7 @@ type Builder struct {
 	none    *Table // a table without rows
 
 	last  *Table          // nil if there is no table to continue from
-	slots map[string]Slot // live rows of last by id
+	slots map[string]Slot // live rows of last by id; nil until Prepare
 }
 
 // NewBuilder returns a builder for a view. If foreign is nil, the builder's tables refuse filters that memory does not
@@ -51,16 +51,24 @@ func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 
 // Load makes a table of rows in any order.
 func (b *Builder) Load(rows []bson.Raw) *Table {
-	b.last = b.compact(rows)
+	b.last, b.slots = b.compact(rows), nil
+	return b.last
+}
+
+// Prepare makes Apply ready for the last table, which takes long after Load.
+func (b *Builder) Prepare() {
+	if b.slots != nil {
+		return
+	}
 	b.slots = make(map[string]Slot, b.last.size)
 	for slot := range Slot(b.last.size) {
 		b.slots[raw.Key(raw.ByID.Key(b.last.Doc(slot)))] = slot
 	}
-	return b.last
 }
 
 // Apply makes the table that follows the last one. It shares the last one's segments, unless it is time to fold some.
 func (b *Builder) Apply(changes []Change) *Table {
+	b.Prepare()
 	live := b.last.live.Clone()
 	var docs []bson.Raw
 	for _, row := range changes {
@@ -120,7 +128,11 @@ func (b *Builder) newSegment(rows []bson.Raw) *segment {
 // compact makes a table with one segment from rows in any order.
 func (b *Builder) compact(rows []bson.Raw) *Table {
 	sorted := make([]bson.Raw, len(rows))
-	for i, from := range rank(b.def.Order, rows).read().sorted(0, len(rows)) {
+	r := rank(b.def.Order, rows).read()
+	if !slices.IsSortedFunc(r.at, r.compare) { // as they are in a snapshot file
+		r.sort(r.at, 0, 0, len(rows))
+	}
+	for i, from := range r.at {
 		sorted[i] = rows[from]
 	}
 	s := b.tableOf([]*segment{b.newSegment(sorted)})
