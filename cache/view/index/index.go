@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
@@ -47,17 +48,18 @@ func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
 	return derive(s, indexKey(path), func() *pathIndex { return s.buildIndexes([]raw.Path{path}, workers)[0] })
 }
 
-// pathIndexes is pathIndex for several paths. It builds the missing indexes in one pass over the rows.
+// passPaths is how many indexes are built in one pass over the rows. Requests that need one wait for all of them.
+const passPaths = 4
+
+// pathIndexes builds the missing indexes of at most passPaths paths in one pass over the rows.
 func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
-	if len(missing) > 0 {
-		for i, x := range s.buildIndexes(missing, workers) {
-			derive(s, indexKey(missing[i]), func() *pathIndex { return x })
+	all := sync.OnceValue(func() []*pathIndex { return s.buildIndexes(missing, workers) })
+	parallel.Split(len(missing), len(missing), func(_, from, to int) { // together, so that requests wait for the pass
+		for i := from; i < to; i++ {
+			derive(s, indexKey(missing[i]), func() *pathIndex { return all()[i] })
 		}
-	}
-	for _, path := range paths {
-		s.pathIndex(path, workers) // marks the index as used
-	}
+	})
 }
 
 // indexKey returns the key of a path's index in a segment.

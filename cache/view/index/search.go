@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
@@ -17,12 +18,13 @@ import (
 // wordsKey is the key of a segment's words.
 var wordsKey = derivedKey{kind: kindWords}
 
-// words returns the index of the segment's words.
-func (s *segment) words(workers int) *words.Index {
+// words returns the index of the segment's words. Searches need it whole, and it takes longest to build: it is built on
+// all processors, but always rests.
+func (s *segment) words() *words.Index {
 	return derive(s, wordsKey, func() *words.Index {
-		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) {
+		return words.Build(len(s.rows), runtime.GOMAXPROCS(0), func(row int, add func(text string, title bool)) {
 			s.def.Words(s.rows[row], add)
-			s.rest()
+			s.nap()
 		})
 	})
 }
@@ -66,7 +68,7 @@ func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titl
 		if err := seg.mayDerive(ctx, wordsKey); err != nil {
 			return nil, nil, err
 		}
-		x := seg.words(fair.Workers(ctx))
+		x := seg.words()
 		from, to := x.Find(term, prefix)
 		for word := from; word < to; word++ {
 			if (word-from)%checkEvery == 0 {

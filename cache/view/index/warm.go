@@ -44,23 +44,25 @@ func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
 	}
 }
 
-// warm builds the words, indexes and fragments of the definition, until the context ends.
+// warm builds the indexes, words and fragments of the definition, until the context ends.
 func (s *segment) warm(ctx context.Context) {
 	workers := runtime.GOMAXPROCS(0)
-	if s.def.Words != nil && ctx.Err() == nil {
-		s.words(workers) // first, because it takes longest
-	}
 	paths := s.def.WarmPaths()
 	for _, name := range s.def.Searched {
 		paths = append(paths, raw.PathOf(name))
 	}
-	if ctx.Err() == nil {
-		s.pathIndexes(paths, workers)
+	for some := range slices.Chunk(paths, passPaths) {
+		if ctx.Err() == nil {
+			s.pathIndexes(some, workers)
+		}
 	}
 	for _, path := range paths[len(paths)-len(s.def.Searched):] {
 		if ctx.Err() == nil {
 			s.texts(path, s.pathIndex(path, workers), true)
 		}
+	}
+	if s.def.Words != nil && ctx.Err() == nil {
+		s.words()
 	}
 	for _, name := range s.def.Warm {
 		if at, is := s.def.places[name]; is && ctx.Err() == nil {
@@ -113,7 +115,7 @@ func (s *segment) build(key derivedKey) {
 		s.column(key.path, key.arg)
 		return
 	case kindWords:
-		s.words(workers)
+		s.words()
 		return
 	}
 	path := raw.PathOf(key.path)
