@@ -68,16 +68,14 @@ func (s *Set) readFile(v *view) {
 		}
 		rows = l.rows()
 	}
-	bytes := int64(0)
-	for _, row := range rows {
-		bytes += int64(len(row))
-	}
-	if !s.room.take(v.def.Name, bytes) {
+	table := v.builder.Load(rows)
+	if !s.room.take(v.def.Name, table.RowBytes()) {
+		v.builder.Drop()
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
 	v.stripped = l.stripped
-	v.fromFile = v.snapshotOf(h.Meta, v.builder.Load(rows))
+	v.fromFile = v.snapshotOf(h.Meta, table)
 	v.update(func(s *state) { s.file = fileState{meta: h.Meta, confirmed: h.Confirmed, tried: began} })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
