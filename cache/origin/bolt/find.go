@@ -1,11 +1,13 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Find implements origin.Source. The only index is the one on _id: for a filter with an equality on _id, Find reads one
-// document; for any other filter it reads the collection. A sort holds all matching documents in memory. Find returns
+// Find implements origin.Source. The only index is the one on _id: for a filter with an equality or a list of _id, Find
+// reads these documents; for any other filter it reads the collection. A sort holds all matching documents in memory. Find returns
 // origin.ErrUnsupported for filters that package filter cannot evaluate. It leaves damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
@@ -55,13 +57,15 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 			return
 		}
 		var all []bson.Raw
-		for doc, err := range s.scan(ctx, collection, onlyKey(q.Filter), f.Match, runtime.Gosched) {
-			switch {
-			case errors.Is(err, origin.ErrDamagedRecord):
-			case err == nil && len(q.Sort) > 0:
-				all = append(all, doc)
-			case !yield(doc, err):
-				return
+		for _, only := range onlyKeys(q.Filter) {
+			for doc, err := range s.scan(ctx, collection, only, f.Match, runtime.Gosched) {
+				switch {
+				case errors.Is(err, origin.ErrDamagedRecord):
+				case err == nil && len(q.Sort) > 0:
+					all = append(all, doc)
+				case !yield(doc, err):
+					return
+				}
 			}
 		}
 		q.Sort.Documents(all)
@@ -81,23 +85,37 @@ func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(query, limits)
 }
 
-// onlyKey returns the key of the only document that a filter can match, because it demands an _id by equality, or nil.
-// The caller must still check the filter's other conditions.
-func onlyKey(filter bson.Raw) []byte {
+// onlyKeys returns the keys of the only documents that a filter can match, because it demands an _id by equality or a
+// list, in order. Otherwise it returns one nil. The caller must still check the filter's other conditions.
+func onlyKeys(filter bson.Raw) (keys [][]byte) {
+	all := [][]byte{nil}
 	id, err := filter.LookupErr("_id")
-	if operators, is := id.DocumentOK(); err == nil && is {
-		id, err = operators.LookupErr("$eq")
-	}
 	if err != nil {
-		return nil
+		return all
 	}
-	switch id.Type {
-	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // these values also match other ids
-		return nil
+	ids := []bson.RawValue{id}
+	if operators, is := id.DocumentOK(); is {
+		ids = ids[:0]
+		if one, err := operators.LookupErr("$eq"); err == nil {
+			ids = append(ids, one)
+		} else {
+			ids = slices.AppendSeq(ids, raw.Elements(operators.Lookup("$in")))
+		}
 	}
-	key, err := idkey.Of(id)
-	if err != nil {
-		return nil
+	for _, id := range ids {
+		switch id.Type {
+		case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // these values also match other ids
+			return all
+		}
+		key, err := idkey.Of(id)
+		if err != nil {
+			return all
+		}
+		keys = append(keys, key)
 	}
-	return key
+	if len(keys) == 0 {
+		return all
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
 }
