@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 	"vitrine/rules/spectrum"
 )
 
@@ -82,13 +83,17 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		}
 	}
 	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
+	at := map[string]int{}
 	for record, err := range in.Records {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := guard(func() (any, error) { return nil, summary.Add(record) }); err != nil {
-			in.Skip(record.Lookup("_id"), err)
+		id := record.Lookup("_id")
+		n := len(at)
+		at[raw.Key(id)] = n
+		if err := summary.Put(n, record); err != nil {
+			in.Skip(id, err)
 		}
 	}
-	return summary.Rows(), nil
+	return summary.Rows(at, nil)
 }

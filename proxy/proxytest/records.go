@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 	"vitrine/rules/spectrum"
 	"vitrine/rules/units"
 )
@@ -61,16 +63,18 @@ func Summary(t testing.TB, catalogue, activities []bson.Raw) []bson.Raw {
 	sum := spectrum.New(spectrum.Options{}, spectrum.Sources{
 		Catalogue: catalogue, Units: OfDepartment(t, "groups"), Persons: OfDepartment(t, "persons"),
 	})
-	for _, a := range activities {
-		if err := sum.Add(a); err != nil {
+	at := map[string]int{}
+	for n, a := range activities {
+		if err := sum.Put(n, a); err != nil {
 			t.Fatal(err)
 		}
+		at[raw.Key(a.Lookup("_id"))] = n
 	}
-	var rows []bson.Raw
-	for row := range sum.Rows() {
-		rows = append(rows, row)
+	rows, err := sum.Rows(at, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return rows
+	return slices.Collect(rows)
 }
 
 // DepartmentOptions returns the options for the department's golden answers.

@@ -25,6 +25,7 @@ type activity struct {
 
 // moment orders activities in time.
 type moment struct {
+	key   string // raw.Key of the _id; empty if the record is at hand
 	id    string
 	year  int64
 	dated bool // whether the activity has a year
@@ -55,6 +56,12 @@ func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
 	return topics, false
 }
 
+// listed returns the score of an assignment, and whether its topic may list the activity.
+func (m moment) listed(assignment []byte) (score float64, ok bool) {
+	score, _ = raw.Get(assignment, "score").AsFloat64OK()
+	return score, m.dated && score >= minScore
+}
+
 // read reads the fields of an activity. It uses stored users unchanged, because rendering keeps them.
 func (s *Summary) read(record bson.Raw) activity {
 	a := activity{record: record, doc: document(raw.Get(record, "rendered"))}
@@ -82,8 +89,8 @@ func (s *Summary) complete(a *activity) {
 func (s *Summary) cite(a *activity) *citation {
 	if s.complete(a); a.cited == nil && a.err == nil {
 		a.cited = &citation{
-			id: a.id, year: a.year,
-			html: raw.StringField(a.doc, "web"), icon: raw.StringField(a.doc, "icon"),
+			moment: a.moment,
+			html:   raw.StringField(a.doc, "web"), icon: raw.StringField(a.doc, "icon"),
 			kind: raw.StringField(a.doc, "type"), subkind: raw.StringField(a.doc, "subtype"),
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Summary) totals() bson.Raw {
 	return bson.Raw(bsoncore.NewDocumentBuilder().
 		AppendInt32("_id", 0).
 		AppendInt64("activities", int64(s.activities)).
-		AppendInt64("topics", int64(len(s.topics))).
+		AppendInt64("topics", int64(s.live)).
 		AppendBoolean("catalogue", len(s.catalogue) > 0).
 		Build())
 }

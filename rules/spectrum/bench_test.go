@@ -46,14 +46,7 @@ func BenchmarkSummary(b *testing.B) {
 	sources, activities := madeUp(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		s := spectrum.New(spectrum.Options{}, sources)
-		for _, a := range activities {
-			if err := s.Add(a); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for range s.Rows() {
-		}
+		summarise(b, spectrum.Options{}, sources, activities)
 	}
 }
 

@@ -121,12 +121,14 @@ func FuzzBytes(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		s := spectrum.New(spectrum.Options{}, spectrum.Sources{Catalogue: []bson.Raw{b}, Units: []bson.Raw{b}, Persons: []bson.Raw{b}})
-		for _, record := range [][]byte{a, b, nil} {
-			require.NoError(t, s.Add(record))
+		at := map[string]int{}
+		for n, record := range [][]byte{a, b, nil} {
+			require.NoError(t, s.Put(n, record))
+			at[keyOf(nil, n)] = n
 			require.True(t, json.Valid(spectrum.AppendRow(nil, record, 2026, spectrum.Totals{Activities: 3})))
 			_, _ = spectrum.ReadTotals(record)
 		}
-		for row := range s.Rows() {
+		for _, row := range rowsOf(t, s, at) {
 			require.NoError(t, row.Validate())
 			require.True(t, json.Valid(spectrum.AppendRow(nil, row, 2026, spectrum.Totals{})))
 		}

@@ -7,8 +7,7 @@ import (
 
 // citation is an activity in the form in which topics list it. All topics of the activity share it.
 type citation struct {
-	id   string
-	year int64
+	moment
 
 	// The texts of the activity's rendered document: web, icon, type and subtype.
 	html, icon, kind, subkind string

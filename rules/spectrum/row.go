@@ -14,16 +14,16 @@ import (
 )
 
 // row returns the row of a topic, with the fields of API.md's table in its order, without share.
-func (s *Summary) row(t *topic) bson.Raw {
+func (s *Summary) row(id string, t *topic) bson.Raw {
 	start, dst := bsoncore.AppendDocumentStart(nil)
-	dst = bsoncore.AppendStringElement(dst, "_id", t.id)
-	dst = bsoncore.AppendStringElement(dst, "id", t.id)
-	dst = bsoncore.AppendStringElement(dst, "catalog_url", strings.ReplaceAll(s.url, "{id}", url.PathEscape(t.id)))
+	dst = bsoncore.AppendStringElement(dst, "_id", id)
+	dst = bsoncore.AppendStringElement(dst, "id", id)
+	dst = bsoncore.AppendStringElement(dst, "catalog_url", strings.ReplaceAll(s.url, "{id}", url.PathEscape(id)))
 	dst = appendStored(dst, t.labels, "name", "path", "domain", "field", "subfield")
 	for _, key := range []string{"domain_id", "field_id", "subfield_id"} {
 		dst = appendValue(dst, key, numeric(raw.Get(t.labels, key)))
 	}
-	dst = s.appendEnrichment(dst, t.id)
+	dst = s.appendEnrichment(dst, id)
 	dst = bsoncore.AppendInt64Element(dst, "count", int64(t.count))
 	dst = appendList(dst, "timeline", slices.Sorted(maps.Keys(t.timeline)), func(dst []byte, year int64) []byte {
 		dst = bsoncore.AppendInt64Element(dst, "year", year)

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 	"vitrine/rules/spectrum"
 )
 
@@ -34,11 +35,27 @@ func docs(t require.TestingT, src ...string) []bson.Raw {
 
 // summarise returns the rows for activities that can all be rendered.
 func summarise(t require.TestingT, o spectrum.Options, sources spectrum.Sources, activities []bson.Raw) []bson.Raw {
-	s := spectrum.New(o, sources)
-	for _, a := range activities {
-		require.NoError(t, s.Add(a))
+	s, at := spectrum.New(o, sources), map[string]int{}
+	for n, a := range activities {
+		at[keyOf(a, n)] = n
+		require.NoError(t, s.Put(n, a))
 	}
-	return slices.Collect(s.Rows())
+	return rowsOf(t, s, at)
+}
+
+// keyOf returns the key of an activity, which may have no _id.
+func keyOf(a bson.Raw, n int) string {
+	if id := a.Lookup("_id"); !id.IsZero() {
+		return raw.Key(id)
+	}
+	return raw.Key(bson.RawValue{Value: []byte{byte(n)}})
+}
+
+// rowsOf returns the first rows of a summary.
+func rowsOf(t require.TestingT, s *spectrum.Summary, at map[string]int) []bson.Raw {
+	rows, err := s.Rows(at, nil)
+	require.NoError(t, err)
+	return slices.Collect(rows)
 }
 
 // totalsOf returns the totals among rows.
@@ -325,8 +342,8 @@ func TestRendering(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := spectrum.New(spectrum.Options{Render: tt.render}, sources)
-			require.ErrorIs(t, s.Add(doc(t, activity(1, tt.activity))), tt.err)
-			row := answer(t, slices.Collect(s.Rows()), 2026)[0]
+			require.ErrorIs(t, s.Put(0, doc(t, activity(1, tt.activity))), tt.err)
+			row := answer(t, rowsOf(t, s, map[string]int{keyOf(nil, 0): 0}), 2026)[0]
 			assert.Equal(t, 1.0, row["count"], "the topic is counted nevertheless")
 			assert.Len(t, row["researchers"], tt.users)
 			activities, _ := row["activities"].([]any)
@@ -339,7 +356,7 @@ func TestRenderedOnceAndOnlyIfShown(t *testing.T) {
 	calls := 0
 	s := spectrum.New(spectrum.Options{Render: func(bson.Raw) (bson.Raw, error) { calls++; return nil, nil }}, spectrum.Sources{})
 	add := func(n int, year string) {
-		require.NoError(t, s.Add(doc(t, `{"_id":`+oid(n)+`,"affiliated":true,"year":`+year+
+		require.NoError(t, s.Put(n, doc(t, `{"_id":`+oid(n)+`,"affiliated":true,"year":`+year+
 			`,"rendered":{"users":[]},"catalog":{"topics":[{"id":"T1","score":0.9},{"id":"T2","score":0.9}]}}`)))
 	}
 	for n := range 10 {

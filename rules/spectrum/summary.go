@@ -3,12 +3,14 @@ package spectrum
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/raw"
@@ -54,13 +56,19 @@ type Summary struct {
 	units     directory
 	persons   directory
 
-	activities int // activities in the spectrum, the base of shares
-	topics     map[string]*topic
+	members []member       // by the number of the activity
+	names   []string       // of topics, units and persons; the first is none
+	numbers map[string]int // positions in names
+
+	noting  bool           // Put gets every record that rows show; only Rows changes that
+	changed bool           // a member has changed since Rows was called
+	touched map[int]*topic // the topics of these members, by their position in names
+
+	activities, live int // members in the spectrum, the base of shares, and their topics, when Rows was called
 }
 
-// topic counts the activities of one topic so far.
+// topic counts the activities of one topic.
 type topic struct {
-	id    string
 	count int
 
 	// labels is the newest assignment, which comes from the activity at latest.
@@ -83,7 +91,10 @@ func New(o Options, sources Sources) *Summary {
 		catalogue: make(map[string]bson.Raw, len(sources.Catalogue)),
 		units:     visibleUnits(sources.Units),
 		persons:   visiblePersons(sources.Persons),
-		topics:    map[string]*topic{},
+		names:     []string{""},
+		numbers:   map[string]int{"": 0},
+		noting:    true,
+		touched:   map[int]*topic{},
 	}
 	for _, doc := range sources.Catalogue {
 		id := raw.StringField(doc, "id")
@@ -94,35 +105,32 @@ func New(o Options, sources Sources) *Summary {
 	return s
 }
 
-// Add counts an activity for its topics. It ignores activities outside the spectrum. It does not keep the record. If it
-// cannot render the activity, it returns an error: the activity is counted, but is missing among the activities of its
-// topics, and among its researchers' unless it stores them.
-func (s *Summary) Add(record bson.Raw) error {
+// Put counts an activity for its topics, in place of an earlier version with its number. It ignores activities outside
+// the spectrum; nil is one. It does not keep the record. If it cannot render the activity, it returns an error: the
+// activity is counted, but is missing among the activities of its topics, and among its researchers' unless it stores
+// them.
+func (s *Summary) Put(n int, record bson.Raw) error {
+	s.members = append(s.members, make([]member, max(0, n+1-len(s.members)))...)
+	old, m, a := s.members[n], member{}, activity{}
 	topics, ok := s.assignments(record)
-	if ok && s.strip != nil { // most activities are outside the spectrum, with fewer fields, too
-		record = s.strip(record)
-		topics, ok = s.assignments(record)
+	if ok {
+		if m.hash = xxhash.Sum64(record); m.hash == old.hash && !s.noting {
+			return nil
+		}
+		if s.strip != nil { // most activities are outside the spectrum, with fewer fields, too
+			record = s.strip(record)
+			topics, ok = s.assignments(record)
+		}
 	}
-	if !ok {
-		return nil
+	if ok {
+		a = s.read(record)
+		m.refs = s.encode(&a, topics)
 	}
-	s.activities++
-	a := s.read(record)
-	for assignment := range raw.Elements(topics) {
-		doc := document(assignment)
-		id := raw.StringField(doc, "id")
-		if id == "" {
-			continue
-		}
-		t := s.topic(id)
-		t.add(&a, doc)
-		score, _ := raw.Get(doc, "score").AsFloat64OK()
-		if !a.dated || !(score >= minScore) || !t.recent.keeps(a.id, a.year) {
-			continue
-		}
-		if cited := s.cite(&a); cited != nil {
-			t.recent = t.recent.add(entry{cited, score})
-		}
+	s.changed = s.changed || m.hash != old.hash
+	s.touch(old)
+	s.touch(m)
+	if s.members[n] = m; s.noting {
+		s.note(&a, topics)
 	}
 	if a.err != nil {
 		return fmt.Errorf("render activity %s: %w", a.id, a.err)
@@ -130,46 +138,68 @@ func (s *Summary) Add(record bson.Raw) error {
 	return nil
 }
 
-// topic returns the topic with an id. It adds a new one if necessary.
-func (s *Summary) topic(id string) *topic {
-	t := s.topics[id]
-	if t == nil {
-		t = &topic{id: id, timeline: map[int64]int{}, units: tally{}, persons: tally{}}
-		s.topics[id] = t
-	}
-	return t
-}
-
-// add counts an assignment of an activity, and keeps it if it is the newest.
-func (t *topic) add(a *activity, assignment []byte) {
-	if t.labels == nil || a.after(t.latest) {
-		t.labels, t.latest = bytes.Clone(assignment), a.moment
-	}
-	t.count++
-	if a.dated {
-		t.timeline[a.year]++
-	}
-	for _, u := range a.units {
-		t.units[u]++
-	}
-	for _, p := range a.persons {
-		t.persons[p]++
+// note lists an activity in touched topics, and keeps assignments that are the newest.
+func (s *Summary) note(a *activity, topics bson.RawValue) {
+	for assignment := range raw.Elements(topics) {
+		doc := document(assignment)
+		t := s.touched[s.numbers[raw.StringField(doc, "id")]]
+		if t == nil {
+			continue
+		}
+		if t.labels == nil || a.after(t.latest) {
+			t.labels, t.latest = bytes.Clone(doc), a.moment
+		}
+		score, listed := a.listed(doc)
+		if !listed || !t.recent.keeps(a.id, a.year) {
+			continue
+		}
+		if cited := s.cite(a); cited != nil {
+			t.recent = t.recent.add(entry{cited, score})
+		}
 	}
 }
 
-// Rows yields the summary of all activities added: the row of Totals, then one for each
-// topic in order of id. Equal input gives equal rows, whatever its order. A topic's _id
-// is its id. A row has the fields of API.md's table in its order, but no share, which
-// changes with every activity; its activities are not only recent ones.
-func (s *Summary) Rows() iter.Seq[bson.Raw] {
+// Changed reports whether Put has changed the summary since Rows was called.
+func (s *Summary) Changed() bool { return s.changed }
+
+// Touches reports whether the next call of Rows may change the row with an _id.
+func (s *Summary) Touches(id bson.RawValue) bool {
+	return id.Type != bson.TypeString || s.touched[s.numbers[text(id)]] != nil
+}
+
+// Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each topic
+// in order of id. Equal activities give equal rows, whatever the order and the number of calls. A topic's _id is its id.
+// A row has the fields of API.md's table in its order, but no share; its activities are not only recent ones. at has
+// the numbers of activities by raw.Key of their _id. fetch yields the records of some keys; it is not called at first.
+func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
+	shown := s.count(at)
+	if len(shown) > 0 {
+		s.noting, s.changed = true, false
+		for record, err := range fetch(slices.Collect(maps.Keys(shown))) {
+			key := raw.Key(raw.Get(record, "_id"))
+			if n, ok := shown[key]; ok && err == nil {
+				delete(shown, key)
+				err = s.Put(n, record)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if s.changed || len(shown) > 0 {
+			return nil, errors.New("activities have changed meanwhile")
+		}
+	}
+	touched := s.touched
+	s.noting, s.changed, s.touched = false, false, map[int]*topic{}
 	return func(yield func(bson.Raw) bool) {
 		if !yield(s.totals()) {
 			return
 		}
-		for _, id := range slices.Sorted(maps.Keys(s.topics)) {
-			if !yield(s.row(s.topics[id])) {
+		byID := func(a, b int) int { return strings.Compare(s.names[a], s.names[b]) }
+		for _, n := range slices.SortedFunc(maps.Keys(touched), byID) {
+			if t := touched[n]; t.count > 0 && !yield(s.row(s.names[n], t)) {
 				return
 			}
 		}
-	}
+	}, nil
 }
