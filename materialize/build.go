@@ -31,6 +31,9 @@ type build struct {
 	total int  // rows published when the run started, including those that the store has lost
 	first bool // the view was never published before
 	index *rowIndex
+
+	proving bool   // a full run summarises the records that the rows before it summarise
+	outside string // result of Job.Outside; empty if it failed
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -118,7 +121,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
 	kept := b.kept[view]
 	delete(b.kept, view) // a failed run keeps no index
-	same := kept != nil && b.unchanged(kept.inputs, in)
+	same := kept != nil && b.unchanged(kept.inputs, in) && b.tallied(kept)
 	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && in.exact && b.watched == 0); err != nil {
 		return meta, Failed, err
 	}
@@ -135,6 +138,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	vanished := b.index.removeVanished()
 	b.out.Removed += len(vanished)
+	b.prove()
 	rows := b.index.live()
 	if err := b.guard.rows(b.total, b.out.Removed, rows); err != nil {
 		return meta, Held, err

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/filter"
 )
 
 // fakeStore keeps its content in maps. Its hooks let tests look into a run, pause it, or make the
@@ -105,6 +106,25 @@ func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.
 			wanted := want(shown)
 			clear(shown) // a caller that keeps the document loses its content
 			if wanted && !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Find does not count as a Scan.
+func (s *fakeStore) Find(_ context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		f, err := filter.FromBSON(q.Filter, filter.Options{})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		s.mu.Lock()
+		docs := slices.Clone(s.sources[collection])
+		s.mu.Unlock()
+		for _, d := range docs {
+			if ok, err := f.Match(d); (ok || err != nil) && !yield(d, err) {
 				return
 			}
 		}

@@ -26,17 +26,16 @@ func (j Job) collections() []string {
 // version is empty.
 func (b *build) identify(ctx context.Context) inputs {
 	in := inputs{exact: true, read: time.Now()}
+	if b.job.Outside != nil {
+		var err error
+		if b.outside, err = b.job.Outside(ctx); err != nil {
+			return in // reading returns the error
+		}
+	}
 	if b.watched == 0 && b.Versioner == nil {
 		return in
 	}
-	versions := []string{strconv.FormatUint(b.watched, 10)}
-	if b.job.Outside != nil {
-		outside, err := b.job.Outside(ctx)
-		if err != nil {
-			return in // reading returns the error
-		}
-		versions = append(versions, outside)
-	}
+	versions := []string{strconv.FormatUint(b.watched, 10), b.outside}
 	if b.watched == 0 { // changes that a stream reports request runs that read
 		for _, name := range b.job.collections() {
 			version, exact, err := b.Versioner.Version(ctx, name, b.ChangedField)
@@ -60,7 +59,7 @@ func (b *build) unchanged(before, now inputs) bool {
 func (b *build) remember(in inputs) {
 	b.out.Read = in.read
 	if b.index.inputs = in; b.out.Skipped > 0 {
-		b.index.inputs = inputs{}
+		b.index.inputs, b.index.summary = inputs{}, nil
 	}
 	b.index.inputs.counts = maps.Clone(b.guard.counted)
 }

@@ -83,6 +83,8 @@ type Input struct {
 	Guard func(source string, records int) error
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)
+
+	source *rowIndex // has a position for each record, and gets the summary
 }
 
 // Jobs returns the jobs of all views, in the order of rules.Views. The jobs of activities and of the spectrum are

@@ -19,6 +19,7 @@ import (
 type Store interface {
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 	Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error]
+	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 	origin.Views
 	origin.Leases
 }

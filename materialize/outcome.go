@@ -29,6 +29,7 @@ type Outcome struct {
 	Err     error       // for Held, Failed and Stopped
 	Skips   []Skip      // the first skipped records, at most origin.MaxSkips
 	Missing int         // published rows that the store had lost or damaged
+	Drifted bool        // rows of a summary were not those of a whole reading; a bug
 	Started time.Time
 	Read    time.Time // when the run that read the source began: this one, or an earlier one with the same inputs; zero if it failed
 	Took    time.Duration

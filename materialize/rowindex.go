@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
+	"vitrine/rules/spectrum"
 )
 
 // rowIndex has the published rows by id, with the changes of the current run so far, and which of their records the run
@@ -23,7 +24,11 @@ type rowIndex struct {
 	run    uint32 // number of the current run
 	key    []byte // scratch space, so that a look-up does not allocate
 
-	dated   bool // first is known for the rows from before this process
+	dated   bool              // first is known for the rows from before this process
+	tally   *spectrum.Summary // of the records, which gets those that a run finds changed; nil if there is none
+	summary *spectrum.Summary // the tally of which these are the rows; nil if there is none
+	basis   string            // everything that the summary's rows depend on, besides records
+
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
 }
 
@@ -41,7 +46,8 @@ type storedRow struct {
 // otherwise. Loading takes longer than a scan with few changes. A full run always loads it. Counting reads the embedded
 // store's rows, so orLoad does not count them if they are sure to be there.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full, sure bool) (*rowIndex, error) {
-	if k != nil && !full && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published) {
+	same := k != nil && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published)
+	if same && !full {
 		stored, err := meta.Rows, error(nil)
 		if !sure {
 			stored, err = views.RowCount(ctx, meta.View)
@@ -54,7 +60,11 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 			return k, nil
 		}
 	}
+	old := k
 	k = &rowIndex{at: map[string]int{}, run: 1}
+	if full && same {
+		k.at, k.rows, k.tally, k.summary, k.basis = old.at, make([]storedRow, len(old.rows)), old.tally, old.summary, old.basis
+	}
 	add := func(id bson.RawValue, row storedRow) error {
 		at := k.place(id)
 		k.rows[at] = row
@@ -139,7 +149,11 @@ func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
 		return nil
 	}
 	for key, i := range k.at {
-		if row := &k.rows[i]; row.live && row.met != k.run {
+		row := &k.rows[i]
+		if k.tally != nil && row.met != k.run {
+			_ = k.tally.Put(i, nil) // renders nothing
+		}
+		if row.live && row.met != k.run {
 			row.live = false
 			ids = append(ids, raw.KeyValue(key))
 		}

@@ -97,6 +97,10 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}
 	out := b.run(ctx)
+	if b.index != nil && b.index.tally != nil && b.index.tally.Changed() {
+		summaries := slices.DeleteFunc(slices.Clone(r.o.Jobs), func(j Job) bool { return j.Summarize == nil })
+		_ = r.enqueue(summaries, runRequest{changed: true}) // ignore ErrStandby: RunOnce runs them itself
+	}
 	if finished := r.o.Observer.Finished; finished != nil {
 		finished(out)
 	}

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
-	"vitrine/rules/raw"
 	"vitrine/rules/spectrum"
 )
 
@@ -83,17 +82,15 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		}
 	}
 	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
-	at := map[string]int{}
 	for record, err := range in.Records {
 		if err != nil {
 			return nil, err
 		}
 		id := record.Lookup("_id")
-		n := len(at)
-		at[raw.Key(id)] = n
-		if err := summary.Put(n, record); err != nil {
+		if err := summary.Put(in.source.place(id), record); err != nil {
 			in.Skip(id, err)
 		}
 	}
-	return summary.Rows(at, nil)
+	in.source.tally = summary
+	return summary.Rows(in.source.at, nil)
 }

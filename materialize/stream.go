@@ -62,7 +62,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		}
 		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.prepare(record)) }
 	}
-	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
+	rendered := parallel.Map(b.batches(b.changes(ctx, deps, fingerprint, h)), 1, func(batch []change) ([]change, error) {
 		b.render(ctx, batch, row)
 		return batch, nil
 	})
@@ -117,9 +117,9 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 }
 
 // changes yields the records whose rows are stale.
-func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
+func (b *build) changes(ctx context.Context, deps Deps, fingerprint string, h *hasher) iter.Seq2[change, error] {
 	if b.job.Summarize != nil {
-		return b.summarize(ctx, deps, h)
+		return b.summarize(ctx, deps, fingerprint, h)
 	}
 	return func(yield func(change, error) bool) {
 		var wanted []change // records that Sift has not yielded yet
@@ -152,9 +152,9 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 }
 
 // summarize is changes for a job whose rows summarise all records.
-func (b *build) summarize(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
+func (b *build) summarize(ctx context.Context, deps Deps, fingerprint string, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
-		rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip})
+		rows, err := b.summarized(ctx, deps, fingerprint)
 		if err != nil {
 			yield(change{}, err)
 			return
@@ -169,8 +169,8 @@ func (b *build) summarize(ctx context.Context, deps Deps, h *hasher) iter.Seq2[c
 	}
 }
 
-// records yields the readable records for a summary, and skips others.
-func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
+// records yields the readable records for a summary, and skips others. It also puts them into the source's tally.
+func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.Store.Scan(ctx, b.job.Source) {
 			if held := b.mustHold(err); held != nil {
@@ -185,7 +185,10 @@ func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
 			b.out.Scanned++
 			if err := raw.Check(record); err != nil {
 				b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", err))
-			} else if !yield(b.job.prepare(record), nil) {
+				continue
+			}
+			record = b.job.prepare(record)
+			if source.put(source.place(record.Lookup("_id")), record); !yield(record, nil) {
 				return
 			}
 		}
@@ -210,6 +213,7 @@ func (b *build) leftOut(err error) bool {
 	}
 	b.out.Scanned++
 	b.skip(damaged.ID, err)
+	b.index.tally = nil
 	if damaged.ID.IsZero() {
 		b.index.keepAll = true
 	} else {
@@ -224,6 +228,7 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	id, err := record.LookupErr("_id")
 	if err != nil {
 		b.skip(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
+		b.index.tally = nil
 		return c, false
 	}
 	c.plain = h.plain(record)
@@ -232,6 +237,9 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	row := &b.index.rows[c.at]
 	if c.plain != 0 && c.plain == row.plain && row.live && !b.full {
 		return c, false
+	}
+	if !again && b.index.tally != nil {
+		b.index.put(c.at, b.job.prepare(record))
 	}
 	if c.hash, c.mark, err = h.sum(record); err != nil {
 		b.skip(id, err)
@@ -290,6 +298,7 @@ func (b *build) rows(changes []change) []origin.Row {
 		switch {
 		case c.err != nil:
 			b.skip(c.id(), c.err)
+			row.plain = 0 // the tally has this version
 		case c.row == nil && row.live:
 			b.out.Removed++
 			row.live = false

@@ -251,7 +251,7 @@ func (a *agenda) wait(now time.Time) time.Duration {
 func (r *Runner) log(ctx context.Context, out Outcome) {
 	level := slog.LevelInfo
 	switch {
-	case out.Result == Failed:
+	case out.Result == Failed || out.Drifted:
 		level = slog.LevelError
 	case out.Result == Stopped: // the run was stopped on request
 	case out.Result == Held || out.Err != nil || out.Skipped > 0 || out.Missing > 0:
