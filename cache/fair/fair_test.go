@@ -333,18 +333,31 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestEnded: the error of work that ends with its context says how long it worked.
+// TestEnded: the error of work that ends with its context says how long it worked, without the time
+// in which it worked for others, too.
 func TestEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 1)
 		limited, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		ctx, turn := begin(t, q, limited)
-		time.Sleep(2 * time.Second)
-		var ended *fair.EndedError
-		if err := turn.Check(ctx); !errors.As(err, &ended) || ended.Used != 2*time.Second || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Check = %v", err)
+		check := func(want time.Duration) {
+			t.Helper()
+			var ended *fair.EndedError
+			if err := turn.Check(ctx); !errors.As(err, &ended) || ended.Used != want || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Check = %v, want %v of work", err, want)
+			}
 		}
+		time.Sleep(2 * time.Second)
+		check(2 * time.Second)
+		outer, inner := turn.Share(), turn.Share()
+		time.Sleep(time.Second)
+		inner()
+		check(2 * time.Second)
+		time.Sleep(time.Second)
+		outer()
+		time.Sleep(time.Second)
+		check(3 * time.Second)
 		turn.End()
 	})
 }

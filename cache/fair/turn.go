@@ -75,13 +75,15 @@ type Turn struct {
 	limit      time.Duration // total of ordinary time
 	seen       atomic.Uint64 // number of requests that had arrived at the last look
 	crowded    atomic.Bool   // a request arrived less than quiet before the last look
-	shared     atomic.Int32  // number of running parts that other work waits for
+	shared     atomic.Int32  // number of running parts that other work waits for; changes under mu
 
 	mu        sync.Mutex    // guards the rest; no goroutine holds it while it waits
 	pool      *pool         // owner of the turn; nil while waiting and after End
 	acquiring chan struct{} // closed when the goroutine that waits for the turn goes on; nil if none waits
 	since     time.Time     // start of the time not charged yet
 	used      time.Duration // time charged so far; it does not change while the turn waits, when the queue reads it
+	sharing   time.Duration // heldLocked when Share began
+	others    time.Duration // part of the time during which parts were shared
 	last      time.Time     // when the turn last saw that a request had arrived
 	ended     bool
 }
@@ -123,8 +125,26 @@ func (t *Turn) Share() (done func()) {
 	if t == nil {
 		return func() {}
 	}
-	t.shared.Add(1)
-	return func() { t.shared.Add(-1) }
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shared.Add(1) == 1 {
+		t.sharing = t.heldLocked()
+	}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.shared.Add(-1) == 0 {
+			t.others += t.heldLocked() - t.sharing
+		}
+	}
+}
+
+// heldLocked returns how long the work has had the turn.
+func (t *Turn) heldLocked() time.Duration {
+	if t.pool == nil {
+		return t.used
+	}
+	return t.used + time.Since(t.since)
 }
 
 // Pause returns the turn while the work waits for something other than a processor, such as a
@@ -223,7 +243,7 @@ func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
 
 // EndedError is returned when the context of work ends while it has its turn.
 type EndedError struct {
-	Used  time.Duration // how long the work has had the turn
+	Used  time.Duration // how long the work has had the turn, but for what it shared with other work
 	Cause error         // cause of the context's end
 }
 
@@ -235,9 +255,9 @@ func (e *EndedError) Unwrap() error { return e.Cause }
 
 // endedLocked returns the error of a context that has ended.
 func (t *Turn) endedLocked(ctx context.Context) error {
-	used := t.used
-	if t.pool != nil {
-		used += time.Since(t.since)
+	used := t.heldLocked() - t.others
+	if t.shared.Load() > 0 {
+		used = t.sharing - t.others
 	}
 	return &EndedError{used, context.Cause(ctx)}
 }

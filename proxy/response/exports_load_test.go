@@ -311,7 +311,7 @@ func TestAloneOnAllProcessors(t *testing.T) {
 }
 
 // TestCostlyFilters: the server refuses a filter that needs more time than a request has, with that
-// reason, because a retry would not help.
+// reason, because a retry would not help. If the process did not get the time, a retry may help.
 func TestCostlyFilters(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.Request, o.Cache.Timeout = 500*time.Millisecond, 500*time.Millisecond
@@ -322,8 +322,11 @@ func TestCostlyFilters(t *testing.T) {
 	}
 	for _, path := range []string{"/api/activities?limit=1&json=", "/api/activities?full=1&json="} {
 		for _, coding := range []string{"identity", "gzip"} {
+			used := processorTime()
 			e := s.Get(path+url.QueryEscape(`{"$nor":[`+strings.Join(all, ",")+`]}`), "Accept-Encoding", coding).Envelope(t)
-			if e.Status != 400 || !strings.Contains(e.Msg, "takes more than the 500ms") {
+			if used = processorTime() - used; e.Status == 503 && used < o.Limits.Request {
+				t.Logf("%s %s: %v of processor time on a busy machine, and no answer", path, coding, used)
+			} else if e.Status != 400 || !strings.Contains(e.Msg, "takes more than the 500ms") {
 				t.Errorf("%s %s: %+v", path, coding, e)
 			}
 		}
