@@ -118,7 +118,10 @@ func TestSortLooks(t *testing.T) {
 		} {
 			count, most, alone := 0, 0, selected.Count() <= index.SortAlone
 			before := heap()
+			var mu sync.Mutex // several goroutines look
 			look := func() {
+				mu.Lock()
+				defer mu.Unlock()
 				if count++; alone { // all rows of a segment are sorted once, for all
 					most = max(most, heap()-before)
 				}
