@@ -61,7 +61,7 @@ func serveExports(t *testing.T, n, kept int, inFlight int64, ln net.Listener) *p
 	t.Helper()
 	o := proxytest.ListOptions(t)
 	o.Limits.KeptBytes, o.Limits.Write = kept, time.Hour
-	o.Cache = result.Options{Budget: 1 << 20, InFlight: inFlight}
+	o.Cache = result.Options{Budget: 4 << 20, InFlight: inFlight} // has room for all that is kept, so that nothing evicts it
 	return proxytest.ServeOn(t, proxytest.OpenViews(t, proxytest.ListStore(t, copies(n)), o, proxytest.ListViews(t), 64<<20), ln)
 }
 

@@ -44,7 +44,7 @@ func TestManyUnreadExports(t *testing.T) {
 		rows, clients, most = 75_000, 1_000, 300<<20
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // the rows are on the heap of this process, which would double it
-	l := serveExports(t, rows, 1<<20, 128<<20, proxytest.Narrow{Listener: proxytest.Listen(t)})
+	l := serveExports(t, rows, 64<<10, 128<<20, proxytest.Narrow{Listener: proxytest.Listen(t)})
 	const target, hot = "/lists/activities.bib?latex=1&sort=title&exclude=s%d", "/lists/activities.html?limit=5"
 	l.Get(fmt.Sprintf(target, 0)) // sorts the rows
 	proxytest.Until(t, "the page is kept", func() bool { return l.Get(hot).Header.Get("Cache-Status") == "vitrine; hit" })
