@@ -59,6 +59,9 @@ type fragments struct {
 	blocks [][]byte
 	ends   []uint32 // ends[i*parts+p] is the end of part p of row i in its block
 	groups []group  // nil if they are bulky
+	// used reports whether a group is encoded, because many fragments were read or they are warmed. Other goroutines may
+	// read it before once is done.
+	used atomic.Bool
 
 	filling *filling // of bulky fragments; nil if there is no room for them
 	filled  atomic.Bool
@@ -76,16 +79,6 @@ type group struct {
 
 // mostMissed is how many fragments of a group are encoded for one caller only, because a page has few rows of many groups.
 const mostMissed = groupBlocks * blockRows / 16
-
-// inUse reports whether many fragments that are not bulky were read.
-func (f *fragments) inUse() bool {
-	for i := range f.groups {
-		if f.groups[i].ready.Load() {
-			return true
-		}
-	}
-	return false
-}
 
 // has reports whether a block is encoded.
 func (f *fragments) has(block int) bool {

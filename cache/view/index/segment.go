@@ -80,6 +80,7 @@ func (s *segment) encode(number, g int) {
 		}
 		mapped.Move(s.files, f.blocks[from:to])
 		f.groups[g].ready.Store(true)
+		f.used.Store(true)
 	})
 }
 

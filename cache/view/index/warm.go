@@ -84,7 +84,7 @@ func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) 
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
 	for number := range before.segments[0].frags {
-		if before.segments[0].frags[number].inUse() {
+		if before.segments[0].frags[number].used.Load() {
 			for _, seg := range fresh {
 				seg.prepared(number, runtime.GOMAXPROCS(0))
 			}
