@@ -84,7 +84,7 @@ func Move[B ~[]byte](f *Files, slices []B) {
 	}
 }
 
-// Map returns size bytes of a file from an offset on, mapped. Nobody may write to them any more. It returns false if they
+// Map returns size bytes of a file from an offset on, mapped. The file must not change any more. It returns false if they
 // are not worth it, or cannot be mapped.
 func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	if f == nil || size < least {

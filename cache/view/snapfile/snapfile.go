@@ -5,7 +5,7 @@
 // anything is wrong with it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
-// checksums of what is mapped. As with any mapped file, nobody may write into a file that is in use.
+// checksums of what is mapped. As with any mapped file, no process may write into a file that is in use.
 //
 // # Layout
 //
