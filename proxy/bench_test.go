@@ -15,6 +15,8 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/units"
 )
 
 // connection is the peer of requests that need no network.
@@ -100,10 +102,29 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// personal returns a store with rows of persons, their units, events and a topic.
+func personal(t testing.TB) *proxytest.Store {
+	t.Helper()
+	s := proxytest.NewStore()
+	persons := proxytest.Documents(t, "api/testdata/department/persons.jsonl")
+	s.Publish(rules.ViewPersons, persons...)
+	s.Publish(rules.ViewEvents, proxytest.Documents(t, "api/testdata/department/conferences.jsonl")...)
+	row, err := units.NewNames(proxytest.Documents(t, "api/testdata/department/groups.jsonl")).Row(persons[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Publish(rules.ViewUserUnits, row)
+	s.Publish(rules.ViewSpectrum, proxytest.Parse(t, `{"_id":"T1","id":"T1","catalog_url":"https://openalex.org/T1","name":"Soil","path":null,
+		"domain":null,"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],"count":1,
+		"timeline":[{"year":2024,"count":1}],"units":[],"researchers":[]}`, `{"_id":0,"topics":1,"activities":1,"catalogue":true}`)...)
+	return s
+}
+
 // BenchmarkRecords measures answers from memory that depend on the user, on the day or on a title.
 func BenchmarkRecords(b *testing.B) {
-	s := proxytest.Open(b, proxytest.Department(b), proxytest.DepartmentOptions(b))
-	titles := proxytest.Open(b, proxytest.Many(b, 10_000), proxytest.DepartmentOptions(b))
+	o := proxytest.Options(b)
+	o.Access = access.New(access.Options{Anonymous: []access.Permission{access.PortfolioSpectrum}})
+	s, titles := proxytest.Open(b, personal(b), o), proxytest.Open(b, proxytest.Many(b, 10_000), o)
 	benchmarks := []struct {
 		name   string
 		site   *proxytest.Site

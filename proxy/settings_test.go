@@ -47,8 +47,9 @@ func TestAdopt(t *testing.T) {
 
 // TestAdoptRights: so do labels and rights.
 func TestAdoptRights(t *testing.T) {
-	o := proxytest.DepartmentOptions(t)
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	o := proxytest.Options(t)
+	o.Access = access.New(access.Options{Anonymous: []access.Permission{access.PortfolioSpectrum}})
+	s := proxytest.Open(t, personal(t), o)
 	o.Labels = label.Sets{label.Text: {"User not found": {EN: "No such person"}}}
 	if err := s.Server.Adopt(o); err != nil {
 		t.Fatal(err)

@@ -17,21 +17,6 @@ import (
 	"vitrine/rules"
 )
 
-// TestInStore runs the suites on answers with views that stay in the store: the answers do not
-// depend on where the rows are.
-func TestInStore(t *testing.T) {
-	proxytest.InStore(t, map[string]func(*testing.T){
-		"FieldsOfRecords":    TestFieldsOfRecords,
-		"IDs":                TestIDs,
-		"EveryPage":          TestEveryPage,
-		"NoPages":            TestNoPages,
-		"FilterForms":        TestFilterForms,
-		"WithoutRaw":         TestWithoutRaw,
-		"HiddenIsNoFilter":   TestHiddenIsNoFilter,
-		"AllPersonsAreFound": TestAllPersonsAreFound,
-	})
-}
-
 // TestModeIsTold: the operator's listener reports where the rows of each view are.
 func TestModeIsTold(t *testing.T) {
 	proxytest.ViewsAre = view.Store

@@ -11,7 +11,7 @@ import (
 // TestCitationIndexAge: an answer states its age, and whether it has expired.
 func TestCitationIndexAge(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Citations = &proxytest.Index{}
+	o.Citations = &citations{}
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for user, status := range map[string]string{"Known": "", "Empty": "vitrine; hit; detail=stale"} {
 		res := s.Get("/api/citation-index?user=" + user)
@@ -28,10 +28,10 @@ func TestCitationIndex(t *testing.T) {
 		body        string // for an error, its name
 		asked       string
 	}{
-		{"profile", "?user=Known", 200, proxytest.KnownProfile, "Known"},
-		{"profile without anything", "?user=Empty", 200, proxytest.EmptyProfile, "Empty"},
-		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, proxytest.EmptyProfile, "Empty"},
-		{"document", "?user=Known&doc=u-x6o8", 200, proxytest.KnownDocument, "Known:u-x6o8"},
+		{"profile", "?user=Known", 200, knownProfile, "Known"},
+		{"profile without anything", "?user=Empty", 200, emptyProfile, "Empty"},
+		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, emptyProfile, "Empty"},
+		{"document", "?user=Known&doc=u-x6o8", 200, knownDocument, "Known:u-x6o8"},
 		{"presence of doc selects the document", "?user=Known&doc=", 400, "WrongCall", "Known:"},
 		{"no user", "", 200, "", ""},
 		{"no user, but a document", "?doc=u-x6o8", 200, "", ""},
@@ -46,10 +46,10 @@ func TestCitationIndex(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			known := &proxytest.Index{}
-			o := proxytest.DepartmentOptions(t)
+			known := &citations{}
+			o := departmentOptions(t)
 			o.Citations, o.Auth.APIKey = known, "Right" // these endpoints need no key
-			res := proxytest.Open(t, proxytest.Department(t), o).Get("/api/citation-index" + tt.query)
+			res := proxytest.Open(t, department(t), o).Get("/api/citation-index" + tt.query)
 			if res.StatusCode != tt.status {
 				t.Fatalf("status %d, want %d: %s", res.StatusCode, tt.status, res.Body)
 			}
@@ -60,7 +60,7 @@ func TestCitationIndex(t *testing.T) {
 			} else if e := res.Envelope(t); e.Error != tt.body {
 				t.Errorf("error = %q, want %q", e.Error, tt.body)
 			}
-			if got := fmt.Sprint(known.Asked); got != fmt.Sprint(append([]string(nil), nonEmpty(tt.asked)...)) {
+			if got := fmt.Sprint(known.asked); got != fmt.Sprint(append([]string(nil), nonEmpty(tt.asked)...)) {
 				t.Errorf("asked = %s, want %s", got, tt.asked)
 			}
 		})
@@ -75,9 +75,9 @@ func nonEmpty(s string) []string {
 }
 
 func TestCitationIndexConditional(t *testing.T) {
-	o := proxytest.DepartmentOptions(t)
-	o.Citations = &proxytest.Index{}
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	o := departmentOptions(t)
+	o.Citations = &citations{}
+	s := proxytest.Open(t, department(t), o)
 	first := s.Get("/api/citation-index?user=Known")
 	tag := first.Header.Get("ETag")
 	if tag == "" || first.Header.Get("Content-Type") != "application/json; charset=utf-8" {
@@ -95,10 +95,10 @@ func TestCitationIndexConditional(t *testing.T) {
 // TestMadeUpCitationUsers: after some requests for made-up users, the client gets answers only for
 // known users.
 func TestMadeUpCitationUsers(t *testing.T) {
-	known := &proxytest.Index{}
-	o := proxytest.DepartmentOptions(t)
+	known := &citations{}
+	o := departmentOptions(t)
 	o.Citations = known
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	refused := 0
 	for i := range 20 {
 		res := s.Get(fmt.Sprint("/api/citation-index?user=MadeUp", i))
@@ -106,8 +106,8 @@ func TestMadeUpCitationUsers(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 15 || len(known.Asked) != 5 {
-		t.Errorf("of 20 made-up users %d were refused and %d looked up, want 15 and 5", refused, len(known.Asked))
+	if refused != 15 || len(known.asked) != 5 {
+		t.Errorf("of 20 made-up users %d were refused and %d looked up, want 15 and 5", refused, len(known.asked))
 	}
 	if got := s.Get("/api/citation-index?user=Known").StatusCode; got != 200 {
 		t.Errorf("status %d for a known user", got)
@@ -115,7 +115,7 @@ func TestMadeUpCitationUsers(t *testing.T) {
 }
 
 func TestNoCitationIndex(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	e := s.Get("/api/citation-index?user=Known").Envelope(t)
 	if e.Status != 404 || e.Error != "DataNotFound" || e.Msg != "No citation index is configured here." {
 		t.Errorf("envelope = %+v", e)

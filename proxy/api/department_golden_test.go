@@ -10,7 +10,7 @@ import (
 
 // TestDepartmentGolden compares whole answers of the small department's views.
 func TestDepartmentGolden(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct{ name, target string }{
 		{"user", "/api/users/ada"},
 		{"user_columns", "/api/users/66c000000000000000000011?columns[]=last&columns[]=id&columns[]=_id&columns[]=title&columns[]=units.unit&columns[]=nothing"},

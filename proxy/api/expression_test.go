@@ -43,7 +43,7 @@ func TestExpressionErrors(t *testing.T) {
 // TestNow: an answer computed with $$NOW is valid for one second, and its headers say so.
 func TestNow(t *testing.T) {
 	var seconds atomic.Int64
-	o := proxytest.HoldingsOptions(t)
+	o := holdingsOptions(t)
 	o.Fresh.MaxAge = time.Minute
 	start := time.Date(2024, 5, 31, 12, 0, 0, 0, time.UTC)
 	o.Now = func() time.Time { return start.Add(time.Duration(seconds.Load()) * time.Second) }

@@ -32,16 +32,16 @@ func lastOf(e proxytest.Envelope, t testing.TB) string {
 
 // TestFormatted: the answer is two documents, one after the other, or only the table.
 func TestFormatted(t *testing.T) {
-	two := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
-	o := proxytest.HoldingsOptions(t)
+	two := proxytest.Open(t, holdings(t), holdingsOptions(t))
+	o := holdingsOptions(t)
 	o.Limits.KeptBytes = 1
-	streaming := proxytest.Open(t, proxytest.Holdings(t), o)
+	streaming := proxytest.Open(t, holdings(t), o)
 	if got, want := streaming.Get("/api/projects?formatted").Body, two.Get("/api/projects?formatted").Body; string(got) != string(want) {
 		t.Errorf("streamed %d bytes, cached %d", len(got), len(want))
 	}
-	o = proxytest.HoldingsOptions(t)
+	o = holdingsOptions(t)
 	o.FormattedSingle = true
-	one := proxytest.Open(t, proxytest.Holdings(t), o)
+	one := proxytest.Open(t, holdings(t), o)
 
 	table := one.Get("/api/projects?formatted=0&limit=1&offset=2&raw&lang=de")
 	compare(t, filepath.Join("testdata", "golden", "projects_formatted.json"), table.Body)
@@ -63,9 +63,9 @@ func TestFormatted(t *testing.T) {
 // TestFormattedCountsAnew: the table counts activities, so it changes with them even if the
 // projects do not change.
 func TestFormattedCountsAnew(t *testing.T) {
-	o := proxytest.HoldingsOptions(t)
+	o := holdingsOptions(t)
 	o.FormattedSingle = true
-	s := proxytest.Open(t, proxytest.Holdings(t), o)
+	s := proxytest.Open(t, holdings(t), o)
 	const target = "/api/proposals?formatted"
 	if rows := s.Get(target).Envelope(t).Rows(t); rows[1]["activities"] != 0.0 {
 		t.Fatalf("before: %v", rows[1])
@@ -79,7 +79,7 @@ func TestFormattedCountsAnew(t *testing.T) {
 // TestPublicCast: a top-level value of public is cast to a boolean, also in ways in which only PHP
 // casts it.
 func TestPublicCast(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	j := func(filter string) string { return "json=" + url.QueryEscape(filter) }
 	const yes, no = "3 1", "2"
 	tests := []struct{ name, query, want string }{
@@ -121,7 +121,7 @@ func TestPublicCast(t *testing.T) {
 
 // TestFundingNumbers: values are decoded twice, never trimmed, and match exactly.
 func TestFundingNumbers(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	tests := []struct{ name, query, want string }{
 		{"in an array and alone", "number=EU-1", "1 2"},
 		{"of several values", "number=unheard,EU-1", "1 2"},
@@ -156,7 +156,7 @@ func TestFundingNumbers(t *testing.T) {
 
 // TestSearch: search replaces the filter and becomes an expression on the title.
 func TestSearch(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	q := url.QueryEscape
 	tests := []struct{ name, target, want string }{
 		{"any case", "/api/projects?search=MOTHS", "1"},
@@ -184,13 +184,13 @@ func TestSearch(t *testing.T) {
 // TestOwnOnly: without the permission a session sees only records that its user is linked to or has
 // created, whatever the caller's filter.
 func TestOwnOnly(t *testing.T) {
-	o := proxytest.HoldingsOptions(t)
+	o := holdingsOptions(t)
 	rights := access.New(access.Options{Roles: map[string][]access.Permission{"reader": {access.ProjectsView}}})
 	secret := []byte("0123456789abcdef0123456789abcdef")
 	o.Access = rights
 	o.Auth.APIKey = "right"
 	o.Auth.Session = auth.SessionOptions{Secret: secret, UnknownUsers: true}
-	s := proxytest.Open(t, proxytest.Holdings(t), o)
+	s := proxytest.Open(t, holdings(t), o)
 	or := "&json=" + url.QueryEscape(`{"$or":[{"name":"DUST"},{"name":"OWL"}]}`)
 	created := "&json=" + url.QueryEscape(`{"created_by":"bob"}`)
 	tests := []struct{ name, user, target, want string }{
@@ -236,9 +236,9 @@ func TestOwnOnly(t *testing.T) {
 
 // TestHoldingsBadInput: the response to a bad request names the wrong parameter.
 func TestHoldingsBadInput(t *testing.T) {
-	o := proxytest.HoldingsOptions(t)
+	o := holdingsOptions(t)
 	o.Filter.MaxNodes = 1000
-	s := proxytest.Open(t, proxytest.Holdings(t), o)
+	s := proxytest.Open(t, holdings(t), o)
 	q := url.QueryEscape
 	tests := []struct{ name, target, msg string }{
 		{"no number", "/api/projects-by-funding-number", "no funding number provided"},

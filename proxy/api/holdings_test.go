@@ -13,7 +13,7 @@ import (
 // TestHoldingsGolden compares whole answers, each checked by hand against API.md.
 func TestHoldingsGolden(t *testing.T) {
 	q := url.QueryEscape
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	tests := []struct{ name, target string }{
 		{"projects", "/api/projects"},
 		{"projects_german", "/api/projects?lang=de&limit=1&offset=1"},

@@ -30,5 +30,13 @@ func TestInStore(t *testing.T) {
 		"WhoIsMeant":                      TestWhoIsMeant,
 		"PersonsOfTheNextGeneration":      TestPersonsOfTheNextGeneration,
 		"NewcomerAppearsInTheView":        TestNewcomerAppearsInTheView,
+		"FieldsOfRecords":                 TestFieldsOfRecords,
+		"IDs":                             TestIDs,
+		"EveryPage":                       TestEveryPage,
+		"NoPages":                         TestNoPages,
+		"FilterForms":                     TestFilterForms,
+		"WithoutRaw":                      TestWithoutRaw,
+		"HiddenIsNoFilter":                TestHiddenIsNoFilter,
+		"AllPersonsAreFound":              TestAllPersonsAreFound,
 	})
 }

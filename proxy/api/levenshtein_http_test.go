@@ -14,7 +14,7 @@ import (
 )
 
 func TestLevenshtein(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	answer := func(similarity, id, title string) string {
 		return fmt.Sprintf(`{"similarity":%s,"id":%q,"title":%q}`, similarity, id, title)
 	}
@@ -48,7 +48,7 @@ func TestLevenshtein(t *testing.T) {
 }
 
 func TestLevenshteinOfNothing(t *testing.T) {
-	s := proxytest.Open(t, proxytest.NewStore(), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, proxytest.NewStore(), departmentOptions(t))
 	want := `{"similarity":0,"id":"","title":""}`
 	if got := string(s.Get("/api/levenshtein?title=any").Body); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -57,7 +57,7 @@ func TestLevenshteinOfNothing(t *testing.T) {
 
 // TestLevenshteinFollowsTheView: the corpus belongs to the snapshot that the answer comes from.
 func TestLevenshteinFollowsTheView(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	ask := func(want string) {
 		t.Helper()
 		var asking sync.WaitGroup

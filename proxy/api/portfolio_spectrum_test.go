@@ -17,9 +17,9 @@ import (
 // TestNewYear: at New Year the set of recent activities changes at once.
 func TestNewYear(t *testing.T) {
 	now := &clock{}
-	o := proxytest.DepartmentOptions(t)
+	o := departmentOptions(t)
 	o.Now, o.Zone = now.Now, zone(t)
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	newYear := time.Date(2024, time.December, 31, 22, 0, 0, 0, time.UTC)
 	tests := []struct {
 		name string
@@ -58,7 +58,7 @@ func TestNewYear(t *testing.T) {
 }
 
 func TestSpectrumPages(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct {
 		query, ids string
 		paged      bool
@@ -83,25 +83,25 @@ func TestSpectrumPages(t *testing.T) {
 }
 
 func TestSpectrumWithout(t *testing.T) {
-	activities := proxytest.OfDepartment(t, "activities")
+	activities := ofDepartment(t, "activities")
 	tests := []struct {
 		name string
 		rows []bson.Raw
 		off  bool
 		want int
 	}{
-		{"a catalogue", proxytest.Summary(t, nil, activities), false, 404},
-		{"topics", proxytest.Summary(t, proxytest.OfDepartment(t, "catalogue"), nil), false, 200},
-		{"topics and a catalogue", proxytest.Summary(t, nil, nil), false, 200},
+		{"a catalogue", summary(t, nil, activities), false, 404},
+		{"topics", summary(t, ofDepartment(t, "catalogue"), nil), false, 200},
+		{"topics and a catalogue", summary(t, nil, nil), false, 200},
 		{"a summary", nil, false, 200},
-		{"the feature", proxytest.Summary(t, proxytest.OfDepartment(t, "catalogue"), activities), true, 200},
-		{"the feature and a catalogue", proxytest.Summary(t, nil, activities), true, 200},
+		{"the feature", summary(t, ofDepartment(t, "catalogue"), activities), true, 200},
+		{"the feature and a catalogue", summary(t, nil, activities), true, 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			store := proxytest.NewStore()
 			store.Publish(rules.ViewSpectrum, tt.rows...)
-			o := proxytest.DepartmentOptions(t)
+			o := departmentOptions(t)
 			o.SpectrumOff = tt.off
 			e := proxytest.Open(t, store, o).Get("/portfolio/spectrum").Envelope(t)
 			switch {
@@ -156,11 +156,11 @@ func TestSpectrumAccess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := proxytest.DepartmentOptions(t)
+			o := departmentOptions(t)
 			o.Access, o.Auth.APIKey, o.Auth.PortfolioKey = tt.rights, tt.api, tt.portfolio
 			o.Auth.Session = auth.SessionOptions{Secret: secret}
 			o.Fresh.MaxAge = time.Minute
-			s := proxytest.Open(t, proxytest.Department(t), o)
+			s := proxytest.Open(t, department(t), o)
 			for range 2 { // callers with other rights must not get the cached answer
 				if tt.headers != nil && tt.headers[0] == "Authorization" {
 					s.Get("/portfolio/spectrum", bearer("ada")...)
@@ -191,9 +191,9 @@ func TestSpectrumAccess(t *testing.T) {
 
 // TestKeysOfRecords: the endpoints of records require the API's key.
 func TestKeysOfRecords(t *testing.T) {
-	o := proxytest.DepartmentOptions(t)
+	o := departmentOptions(t)
 	o.Auth.APIKey, o.Auth.PortfolioKey = "Api", "Portfolio"
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	for _, target := range []string{
 		"/api/users/ada?", "/api/users/unknown?", "/api/user-units/ada?", "/api/events?", "/api/conferences?",
 		"/api/deadlines?", "/api/levenshtein?title=Word&", "/api/levenshtein?",

@@ -33,7 +33,7 @@ func TestReservedFields(t *testing.T) {
 			s.Publish(view.Name, []bson.Raw{note, other}...)
 		}
 	}
-	site := proxytest.Open(t, s, proxytest.HoldingsOptions(t))
+	site := proxytest.Open(t, s, holdingsOptions(t))
 	for _, target := range []string{
 		"/api/activities", "/api/activities?full", "/api/activities?full&limit=1", "/api/activities?columns=title,authors", "/api/activities?aggregate=title",
 		"/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=T1", "/api/levenshtein?title=T",

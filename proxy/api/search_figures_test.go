@@ -20,7 +20,7 @@ import (
 // shelf serves journals written as Extended JSON.
 func shelf(t testing.TB, written ...string) *proxytest.Site {
 	t.Helper()
-	return proxytest.Open(t, journals(t, written...), proxytest.HoldingsOptions(t))
+	return proxytest.Open(t, journals(t, written...), holdingsOptions(t))
 }
 
 // journals makes a store of them.
@@ -120,7 +120,7 @@ func TestUnwindingAgainstPlain(t *testing.T) {
 				sums[key] += rec.N
 			}
 		}
-		front := proxytest.Open(t, s, proxytest.HoldingsOptions(t))
+		front := proxytest.Open(t, s, holdingsOptions(t))
 		const rows = "/api/search/journals?columns[]=topics&columns[]=units"
 		whole := front.Get(rows).Envelope(t)
 		all := whole.Rows(t)

@@ -22,9 +22,9 @@ func zone(t testing.TB) *time.Location {
 // cached answers.
 func TestMidnight(t *testing.T) {
 	now := &clock{}
-	o := proxytest.DepartmentOptions(t)
+	o := departmentOptions(t)
 	o.Now, o.Zone = now.Now, zone(t)
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	midnight := time.Date(2024, time.May, 6, 22, 0, 0, 0, time.UTC)
 	tests := []struct {
 		name, id string
@@ -82,10 +82,10 @@ func TestCachesForgetInTime(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := proxytest.DepartmentOptions(t)
+			o := departmentOptions(t)
 			o.Now, o.Zone, o.Auth.APIKey = (&clock{now: midnight.Add(-tt.left)}).Now, zone(t), tt.key
 			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, time.Hour
-			if got := proxytest.Open(t, proxytest.Department(t), o).Get(tt.target).Header.Get("Cache-Control"); got != tt.want {
+			if got := proxytest.Open(t, department(t), o).Get(tt.target).Header.Get("Cache-Control"); got != tt.want {
 				t.Errorf("Cache-Control = %q, want %q", got, tt.want)
 			}
 		})
@@ -95,8 +95,8 @@ func TestCachesForgetInTime(t *testing.T) {
 // TestPersonsOfTheNextGeneration: answers show from the next generation on that a person's record
 // changed, disappeared or appeared, also where they were cached.
 func TestPersonsOfTheNextGeneration(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
-	names := units.NewNames(proxytest.OfDepartment(t, "groups"))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
+	names := units.NewNames(ofDepartment(t, "groups"))
 	const path = "66c000000000000000000011" // Ada
 	publish := func(username, first string, in ...string) {
 		t.Helper()

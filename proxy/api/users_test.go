@@ -38,7 +38,7 @@ func (c *clock) advance(d time.Duration) { c.set(c.Now().Add(d)) }
 
 // TestWhoIsMeant: an ObjectID is looked up as such, any other text as username.
 func TestWhoIsMeant(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct {
 		name, id string
 		first    string // "" if there is no person
@@ -82,10 +82,10 @@ func TestWhoIsMeant(t *testing.T) {
 }
 
 func TestUserNotFoundIsTranslated(t *testing.T) {
-	o := proxytest.DepartmentOptions(t)
+	o := departmentOptions(t)
 	o.Language = "de"
-	german := proxytest.Open(t, proxytest.Department(t), o)
-	english := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	german := proxytest.Open(t, department(t), o)
+	english := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct {
 		name, query string
 		site        *proxytest.Site
@@ -108,7 +108,7 @@ func TestUserNotFoundIsTranslated(t *testing.T) {
 }
 
 func TestBadInputById(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct{ name, target, msg string }{
 		{"id is not UTF-8", "/api/users/%ff", "id"},
 		{"id of units is not UTF-8", "/api/user-units/%ff%fe", "id"},
@@ -150,7 +150,7 @@ func TestBadInputById(t *testing.T) {
 
 // TestParametersNotRead: parameters that API.md calls unsupported change nothing.
 func TestParametersNotRead(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, department(t), departmentOptions(t))
 	rest := "&limit=1&offset=2&full=1&json=%7Bbroken&filter[x]=y&search=nobody&aggregate=x"
 	for _, target := range []string{
 		"/api/users/ada?", "/api/user-units/ada?", "/api/events?", "/api/conferences?", "/api/deadlines?",
@@ -190,19 +190,19 @@ func person(t testing.TB, id, username string) bson.Raw {
 // the fact that there is no such person.
 func TestNewcomer(t *testing.T) {
 	const id = "66c0000000000000000000aa"
-	source := &proxytest.Records{}
-	source.Set("groups", proxytest.OfDepartment(t, "groups")...)
+	source := &sources{}
+	source.set("groups", ofDepartment(t, "groups")...)
 	now := &clock{now: proxytest.Published}
-	o := proxytest.DepartmentOptions(t)
+	o := departmentOptions(t)
 	o.Records, o.Now = source, now.Now
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	status := func(path string, want, finds int) {
 		t.Helper()
-		before := source.Times("persons")
+		before := source.times("persons")
 		if got := s.Get(path).StatusCode; got != want {
 			t.Errorf("%s: status %d, want %d", path, got, want)
 		}
-		if got := source.Times("persons") - before; got != finds {
+		if got := source.times("persons") - before; got != finds {
 			t.Errorf("%s: %d look-ups, want %d", path, got, finds)
 		}
 	}
@@ -212,7 +212,7 @@ func TestNewcomer(t *testing.T) {
 	status("/api/user-units/new", 404, 0) // the same person
 	status("/api/users/"+id, 404, 1)
 
-	source.Set("persons", person(t, id, "new"))
+	source.set("persons", person(t, id, "new"))
 	status("/api/users/new", 404, 0)
 	now.advance(10 * time.Second)
 	status("/api/users/new", 200, 1)
@@ -228,26 +228,26 @@ func TestNewcomer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source.Set("persons", changed)
+	source.set("persons", changed)
 	if got := string(s.Get("/api/users/new").Body); !strings.Contains(got, "Newer") {
 		t.Errorf("after a change: %s", got)
 	}
 
-	source.Fail(true)
+	source.fail(true)
 	status("/api/users/other", 503, 1)
 	status("/api/users/other", 503, 1)
-	source.Fail(false)
+	source.fail(false)
 	status("/api/users/other", 404, 1)
 	status("/api/users/"+strings.Repeat("x", 1000), 404, 0)
 }
 
 // TestNewcomerAppearsInTheView: once the view has the person, its record counts.
 func TestNewcomerAppearsInTheView(t *testing.T) {
-	source := &proxytest.Records{}
-	source.Set("persons", person(t, "66c0000000000000000000aa", "new"))
-	o := proxytest.DepartmentOptions(t)
+	source := &sources{}
+	source.set("persons", person(t, "66c0000000000000000000aa", "new"))
+	o := departmentOptions(t)
 	o.Records = source
-	store := proxytest.Department(t)
+	store := department(t)
 	s := proxytest.Open(t, store, o)
 	if got := s.Get("/api/users/new").StatusCode; got != 200 {
 		t.Fatalf("status %d", got)
@@ -265,11 +265,11 @@ func TestNewcomerAppearsInTheView(t *testing.T) {
 // TestOneLookUpAtATime: concurrent callers who request the same newcomer wait for the running
 // look-up or get its result.
 func TestOneLookUpAtATime(t *testing.T) {
-	source := &proxytest.Records{Held: make(chan struct{})}
-	source.Set("persons", person(t, "66c0000000000000000000aa", "new"))
-	o := proxytest.DepartmentOptions(t)
+	source := &sources{held: make(chan struct{})}
+	source.set("persons", person(t, "66c0000000000000000000aa", "new"))
+	o := departmentOptions(t)
 	o.Records = source
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	var asking sync.WaitGroup
 	for i := range 20 {
 		asking.Go(func() {
@@ -278,22 +278,22 @@ func TestOneLookUpAtATime(t *testing.T) {
 			}
 		})
 	}
-	for source.Times("persons") == 0 {
+	for source.times("persons") == 0 {
 		runtime.Gosched()
 	}
-	close(source.Held)
+	close(source.held)
 	asking.Wait()
-	if got := source.Times("persons"); got != 1 {
+	if got := source.times("persons"); got != 1 {
 		t.Errorf("%d look-ups, want 1", got)
 	}
 }
 
 // TestManyStrangers: the cache of unknown users is bounded, and correct.
 func TestManyStrangers(t *testing.T) {
-	source := &proxytest.Records{}
-	o := proxytest.DepartmentOptions(t)
+	source := &sources{}
+	o := departmentOptions(t)
 	o.Records = source
-	s := proxytest.Open(t, proxytest.Department(t), o)
+	s := proxytest.Open(t, department(t), o)
 	const many = 5000 // more than the cache holds
 	for i := range many {
 		if got := s.Get(fmt.Sprintf("/api/users/s%d", i)).StatusCode; got != 404 {
@@ -302,7 +302,7 @@ func TestManyStrangers(t *testing.T) {
 	}
 	s.Get("/api/users/s0")
 	s.Get(fmt.Sprintf("/api/users/s%d", many-1))
-	if got := source.Times("persons"); got != many+1 {
+	if got := source.times("persons"); got != many+1 {
 		t.Errorf("%d look-ups, want %d: the cache drops the oldest, not the newest", got, many+1)
 	}
 }
@@ -315,9 +315,9 @@ func FuzzPerson(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	o := proxytest.DepartmentOptions(f)
-	o.Records = &proxytest.Records{}
-	s := proxytest.Open(f, proxytest.Department(f), o)
+	o := departmentOptions(f)
+	o.Records = &sources{}
+	s := proxytest.Open(f, department(f), o)
 	f.Fuzz(func(t *testing.T, id, query string) {
 		for _, path := range []string{"/api/users/", "/api/user-units/"} {
 			req := httptest.NewRequest("GET", "/", nil)

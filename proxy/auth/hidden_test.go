@@ -1,7 +1,9 @@
 package auth_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -14,11 +16,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
+	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
@@ -81,6 +85,28 @@ func secretive(t testing.TB, secret string) *proxytest.Store {
 	return s
 }
 
+// sources are the institute's collections.
+type sources map[string][]bson.Raw
+
+// Find implements api.Records.
+func (s sources) Find(_ context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		f, err := filter.All(), error(nil)
+		if q.Filter != nil {
+			f, err = filter.FromBSON(q.Filter, filter.Options{})
+		}
+		for _, doc := range s[collection] {
+			matches := err == nil
+			if matches {
+				matches, err = f.Match(doc)
+			}
+			if (matches || err != nil) && !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
 // hiding returns options under which only adam sees hidden fields.
 func hiding(t testing.TB, secret string) proxy.Options {
 	t.Helper()
@@ -88,10 +114,11 @@ func hiding(t testing.TB, secret string) proxy.Options {
 		Anonymous: []access.Permission{access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum},
 		Roles:     map[string][]access.Permission{"admin": {access.FieldsHidden}},
 	})
-	source := &proxytest.Records{}
-	source.Set("groups", proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`)...)
-	source.Set("persons", proxytest.Parse(t, strings.ReplaceAll(
-		`{"_id":"new","username":"new","first":"New","mail":SECRET,"units":[{"unit":"SOIL","note":SECRET,"phone":SECRET}]}`, "SECRET", secret))...)
+	source := sources{
+		"groups": proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`),
+		"persons": proxytest.Parse(t, strings.ReplaceAll(
+			`{"_id":"new","username":"new","first":"New","mail":SECRET,"units":[{"unit":"SOIL","note":SECRET,"phone":SECRET}]}`, "SECRET", secret)),
+	}
 	o := proxytest.Options(t)
 	o.Access, o.Hidden, o.Records, o.StartYear = rights, hiddenFields(t), source, 0
 	o.Auth.Session = auth.SessionOptions{Secret: []byte(strings.Repeat("k", 32))}

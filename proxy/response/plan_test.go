@@ -18,7 +18,7 @@ import (
 // TestPlansAreKept: a plan is rebuilt only for a request of a session, or if its inputs have
 // changed.
 func TestPlansAreKept(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Department(t), proxytest.DepartmentOptions(t))
+	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	results, err := result.New(result.Options{Budget: 1 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package proxy_test
+package api_test
 
 import (
 	"encoding/json"
@@ -49,7 +49,7 @@ func wholeRecords(t testing.TB) *proxytest.Store {
 // TestFieldsOfRecords: every field that API.md lists is answered as stored, in whole records and as
 // a column.
 func TestFieldsOfRecords(t *testing.T) {
-	s := proxytest.Open(t, wholeRecords(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, wholeRecords(t), holdingsOptions(t))
 	tests := []struct {
 		name, whole, columns string // whole is "" if the endpoint returns no whole records
 		record               string
@@ -109,7 +109,7 @@ func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 
 // TestIDs: id is the string form of _id, and _id an Extended JSON object.
 func TestIDs(t *testing.T) {
-	s := proxytest.Open(t, wholeRecords(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, wholeRecords(t), holdingsOptions(t))
 	tests := []struct{ target, id string }{
 		{"/api/activities", "aa"}, {"/api/activities?columns[]=_id", "aa"}, {"/api/all-activities", "aa"}, {"/api/html", "aa"},
 		{"/api/spectrum-activities?spectrum=Soil", "aa"}, {"/api/search/activities?columns[]=_id&columns[]=id", "aa"},
@@ -226,7 +226,7 @@ func TestNoPages(t *testing.T) {
 // TestFilterForms: json overrides filter, search replaces both, and both forms of a filter mean the
 // same, at every endpoint that has them.
 func TestFilterForms(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	q := url.QueryEscape
 	const moth, other = `{"title":{"$regex":"^Moth"}}`, `{"title":"nothing of that title"}`
 	for _, path := range []string{"/api/projects", "/api/proposals", "/api/search/projects", "/api/search/proposals"} {
@@ -252,7 +252,7 @@ func TestFilterForms(t *testing.T) {
 
 // TestWithoutRaw: only projects and proposals are rendered, with raw or without.
 func TestWithoutRaw(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	for _, name := range []string{"journals", "persons", "activities", "conferences"} {
 		target := "/api/search/" + name
 		if got, want := string(s.Get(target+"?raw").Body), string(s.Get(target).Body); got != want || strings.Contains(want, `"-"`) {
@@ -263,7 +263,7 @@ func TestWithoutRaw(t *testing.T) {
 
 // TestSearchReadsNoModes: searches ignore full and formatted.
 func TestSearchReadsNoModes(t *testing.T) {
-	s := proxytest.Open(t, proxytest.Holdings(t), proxytest.HoldingsOptions(t))
+	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	for _, name := range []string{"proposals", "projects", "journals", "persons", "activities", "conferences"} {
 		target := "/api/search/" + name
 		if got, want := string(s.Get(target+"?full=1&formatted=1").Body), string(s.Get(target).Body); got != want {

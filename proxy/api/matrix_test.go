@@ -1,4 +1,4 @@
-package proxy_test
+package api_test
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ func matrixStore(t testing.TB) *proxytest.Store {
 	s.Publish(rules.ViewEvents, proxytest.Parse(t, `{"_id":"e1","title":"Meeting"}`)...)
 	s.Publish(rules.ViewDeadlines, proxytest.Parse(t, `{"_id":"d1","title":"Grants"}`)...)
 	s.Publish(rules.ViewUserUnits, proxytest.Parse(t, `{"_id":"u1","username":"linda","name":"Linda","units":[]}`)...)
-	s.Publish(rules.ViewSpectrum, proxytest.Summary(t, proxytest.OfDepartment(t, "catalogue"), proxytest.OfDepartment(t, "activities"))...)
+	s.Publish(rules.ViewSpectrum, summary(t, ofDepartment(t, "catalogue"), ofDepartment(t, "activities"))...)
 	return s
 }
 
@@ -64,7 +64,7 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 		Restricted: map[string][]string{"review": {"admin"}},
 	})
 	o := proxytest.Options(t)
-	o.Access, o.Citations = rights, &proxytest.Index{}
+	o.Access, o.Citations = rights, &citations{}
 	o.Lists = lists.Options{Enabled: true, Cite: proxytest.CiteRules(t), BaseURL: "https://data.example"}
 	o.Auth.Session = auth.SessionOptions{
 		Secret: secret, Cookie: "vitrine_session",
