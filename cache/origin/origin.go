@@ -1,21 +1,17 @@
-// Package origin is the store: the institute's source collections, which Vitrine
-// reads and only imports write, and the side collections (view_*), which the
-// materializer publishes and every front end loads.
+// Package origin is the store: the institute's source collections, which Vitrine reads and only imports write, and the
+// side collections (view_*), which the materializer publishes and every front end loads.
 //
-// It has two implementations that behave the same, proven by one conformance
-// suite (TestConformance): package mongo for MongoDB 6 to 8, and package bolt for an
-// embedded, crash-safe store in one file. Documents cross the interface as
+// It has two implementations that behave the same, proven by one conformance suite (TestConformance): package mongo for
+// MongoDB 6 to 8, and package bolt for an embedded, crash-safe store in one file. Documents cross the interface as
 // bson.Raw and belong to the receiver: the store never reuses or unmaps them.
 //
 // # How a view is published
 //
-// Readers must see a view at one generation or at the next, never a mixture, whatever
-// process is killed at any moment. A publication therefore has three phases: prepare
-// writes new row versions where no reader looks; commit advances the view's Meta in one
-// atomic, fenced step, and from then on readers see the new generation; settle folds the
-// new versions in and deletes the replaced ones. Killed before commit, the view is whole
-// at generation g, and the next Begin discards the leftovers; killed after it, the view is
-// whole at g+1, and the next Begin finishes settling.
+// Readers must see a view at one generation or at the next, never a mixture, whatever process is killed at any moment.
+// A publication therefore has three phases: prepare writes new row versions where no reader looks; commit advances the
+// view's Meta in one atomic, fenced step, and from then on readers see the new generation; settle folds the new
+// versions in and deletes the replaced ones. Killed before commit, the view is whole at generation g, and the next
+// Begin discards the leftovers; killed after it, the view is whole at g+1, and the next Begin finishes settling.
 package origin
 
 import (
@@ -81,10 +77,9 @@ func NoGate(ctx context.Context, request func(context.Context) error) error { re
 
 // Source reads the institute's collections.
 type Source interface {
-	// Scan yields every document of a collection once, in any order. A missing
-	// collection is an empty one. The loop body may call other methods of the store,
-	// writes included. An error ends the loop, unless it is ErrDamagedRecord: Scan
-	// yields one in place of each damaged record.
+	// Scan yields every document of a collection once, in any order. A missing collection is an empty one. The loop
+	// body may call other methods of the store, writes included. An error ends the loop, unless it is ErrDamagedRecord:
+	// Scan yields one in place of each damaged record.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 	// Sift is a Scan that yields only the documents that want accepts, and copies only
 	// those. want gets the store's own memory: it may neither keep nor change a document,
@@ -105,8 +100,7 @@ type Query struct {
 	Limit      int64 // 0 means no limit
 }
 
-// Row is one row of a view. Doc is the row as handlers and filters see it, without generation
-// and hash.
+// Row is one row of a view. Doc is the row as handlers and filters see it, without generation and hash.
 type Row struct {
 	ID         bson.RawValue // the record's own _id
 	Generation uint64        // the generation that published this version
@@ -195,8 +189,7 @@ type Health struct {
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
-// SourceEmpty reports whether the run found no records in its source, also where it held the
-// view back because of that.
+// SourceEmpty reports whether the run found no records in its source, also where it held the view back because of that.
 func (h Health) SourceEmpty() bool {
 	return h.Scanned == 0 && (h.Status == HealthOK || h.Status == HealthHeld)
 }
@@ -207,14 +200,11 @@ type Views interface {
 	Meta(ctx context.Context, view string) (Meta, error)
 	// Metas returns every known view's meta, sorted by name.
 	Metas(ctx context.Context) ([]Meta, error)
-	// Rows calls fn for the rows that take a reader from generation since to the
-	// returned Meta's generation: with since 0 every live row, otherwise the rows
-	// changed after since, tombstones included. Together the rows are exactly the
-	// view at that generation, even if publications go on meanwhile. An id may come
-	// more than once; its last row has the highest generation and is the valid one.
-	// So with since 0 a tombstone may follow a row that was deleted during the call.
-	// On ErrStale the caller must start from 0, even if it did. fn may keep the row
-	// and may call the store.
+	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's generation: with since
+	// 0 every live row, otherwise the rows changed after since, tombstones included. Together the rows are exactly the
+	// view at that generation, even if publications go on meanwhile. An id may come more than once; its last row has
+	// the highest generation and is the valid one. So with since 0 a tombstone may follow a row that was deleted during
+	// the call. On ErrStale the caller must start from 0, even if it did. fn may keep the row and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
 	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails.
@@ -222,10 +212,9 @@ type Views interface {
 	// RowCount counts the live rows of the current generation without reading them. It is
 	// exact after Begin, like Hashes, and when the view is Settled.
 	RowCount(ctx context.Context, view string) (int, error)
-	// Begin repairs the leftovers of an interrupted publication and starts one under a
-	// lease. The lease guarantees one publication of a view at a time, so a view is
-	// always published under leases of one name. It returns ErrFenced if the lease is no
-	// longer the newest. It fences off all earlier publications.
+	// Begin repairs the leftovers of an interrupted publication and starts one under a lease. The lease guarantees one
+	// publication of a view at a time, so a view is always published under leases of one name. It returns ErrFenced if
+	// the lease is no longer the newest. It fences off all earlier publications.
 	Begin(ctx context.Context, view string, lease Lease) (Publication, error)
 	// SetHealth records the outcome of a run, fenced by the lease. Rows and generation stay.
 	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
@@ -237,18 +226,16 @@ type Publication interface {
 	// Put stages new versions of rows. It ignores Row.Generation; a nil Doc deletes the
 	// row. An id may be put only once.
 	Put(ctx context.Context, rows []Row) error
-	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the
-	// lease is no longer the newest. rows is the number of live rows afterwards, rules
-	// the fingerprint to record.
+	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the lease is no longer the newest.
+	// rows is the number of live rows afterwards, rules the fingerprint to record.
 	Commit(ctx context.Context, rows int, rules string) (Meta, error)
 	// Abort discards the staged rows. After Commit it does nothing.
 	Abort(ctx context.Context) error
 }
 
-// Queries runs queries on views in the store, for readers that do not hold them in memory.
-// Every method takes the view's Meta and answers from exactly its generation. ErrStale means
-// that the view was published again, and the caller should start over with the new Meta. The
-// methods wait until a published generation is settled.
+// Queries runs queries on views in the store, for readers that do not hold them in memory. Every method takes the
+// view's Meta and answers from exactly its generation. ErrStale means that the view was published again, and the caller
+// should start over with the new Meta. The methods wait until a published generation is settled.
 type Queries interface {
 	// Select yields the rows that match a query, in its order, and ties by _id. It holds no more than a batch of rows,
 	// except that a store without an index for the order may hold the sort keys of all rows up to the end of the page.

@@ -74,7 +74,6 @@ func (f *storeFile) intact() error {
 	}
 }
 
-// errForeign reports a file that another program wrote.
 var errForeign = errors.New("another program has written to the file: restart to open it anew")
 
 // write is update without the gate.
@@ -117,7 +116,6 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 	return nil
 }
 
-// begin begins a transaction if the file is intact.
 func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 	f.gate.Lock()
 	defer f.gate.Unlock()
@@ -148,7 +146,6 @@ func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	return false, fn()
 }
 
-// lost returns the error for a file that has changed or cannot be read.
 func (f *storeFile) lost(err error) error {
 	return fmt.Errorf("%w: %s: %w; vitrine check examines it", rules.ErrUnavailable, f.Name(), err)
 }

@@ -25,8 +25,7 @@ func (s source) Find(ctx context.Context, collection string, q origin.Query) ite
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }
 
-// page applies a query's Skip, Limit and Projection to the documents that match it. It ends at
-// the first error.
+// page applies a query's Skip, Limit and Projection to the documents that match it. It ends at the first error.
 func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := q.Skip, q.Limit
@@ -45,7 +44,6 @@ func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, e
 	}
 }
 
-// query yields the documents that match a query, in its order.
 func (s source) query(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		f, err := compile(q.Filter, filter.Options{})
@@ -77,7 +75,6 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 	}
 }
 
-// compile returns a query's filter; a nil filter matches everything.
 func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	if query == nil {
 		return filter.All(), nil

@@ -46,7 +46,6 @@ func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) 
 	return done, nil
 }
 
-// upsert stores docs within a transaction.
 func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	bucket, err := tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
 	if err != nil {

@@ -53,7 +53,6 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 	return d, err
 }
 
-// leases is the place of all leases.
 var leases = placeOf(bucketLeases, "")
 
 // readLease returns a lease, without a holder if it does not exist or is damaged: only one
@@ -66,7 +65,6 @@ func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	return d, err
 }
 
-// placeLease is table.place for leases.
 func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error) {
 	return tx.Bucket(bucketLeases), []byte(name), leases, nil
 }

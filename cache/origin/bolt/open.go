@@ -1,5 +1,4 @@
-// Package bolt is the embedded store: everything in one bbolt file, for a bare
-// machine without a database server.
+// Package bolt is the embedded store: everything in one bbolt file, for a bare machine without a database server.
 //
 // # Layout
 //
@@ -15,25 +14,21 @@
 //
 // # Promise
 //
-// Every write is one or more bbolt transactions, each synced to disk before it is
-// acknowledged, so that the file is sound after kill -9 or power loss at any point.
-// Rows have versions: a reader pins a generation and sees it to the end, whatever is
-// published meanwhile. A publication writes versions above the committed generation,
-// which no reader looks at, and one small transaction increments the generation. After
-// that commit the store prunes, in bounded steps, versions that no reader can request
-// any more.
+// Every write is one or more bbolt transactions, each synced to disk before it is acknowledged, so that the file is
+// sound after kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the
+// end, whatever is published meanwhile. A publication writes versions above the committed generation, which no reader
+// looks at, and one small transaction increments the generation. After that commit the store prunes, in bounded steps,
+// versions that no reader can request any more.
 //
-// One process has the file open at a time. No read transaction is open while callers'
-// code runs: a writer that must enlarge the mapping waits for all readers, so a reader
-// that writes from its loop would wait for itself.
+// One process has the file open at a time. No read transaction is open while callers' code runs: a writer that must
+// enlarge the mapping waits for all readers, so a reader that writes from its loop would wait for itself.
 //
 // # Damage
 //
-// Open checks the structure of the file first. The store never returns a record that is not
-// what was written: Scan and Sift yield an origin.DamagedError in its place, Find leaves it
-// out. It leaves damaged rows out, and Hashes yields none for them or another one. Damage
-// lists all damage beyond single records. If another program cuts, replaces or writes the
-// file, every operation fails with rules.ErrUnavailable.
+// Open checks the structure of the file first. The store never returns a record that is not what was written: Scan and
+// Sift yield an origin.DamagedError in its place, Find leaves it out. It leaves damaged rows out, and Hashes yields
+// none for them or another one. Damage lists all damage beyond single records. If another program cuts, replaces or
+// writes the file, every operation fails with rules.ErrUnavailable.
 package bolt
 
 import (
@@ -65,8 +60,7 @@ type Options struct {
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
-	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the
-	// process's own.
+	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the process's own.
 	Elapsed func() time.Duration
 }
 
@@ -123,7 +117,6 @@ func Open(path string, o Options) (*Store, error) {
 	}, nil
 }
 
-// open opens the file and creates the buckets.
 func (f *storeFile) open() error {
 	dir := filepath.Dir(f.path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -232,7 +225,6 @@ func (f *storeFile) prepare() error {
 	})
 }
 
-// setAside moves views that cannot be read out of the way.
 func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	views := tx.Bucket(bucketViews)
 	var damaged []string

@@ -15,7 +15,6 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// publisher writes and prunes the versions of rows.
 type publisher struct {
 	file    *storeFile
 	metas   table[registry.View]
@@ -23,7 +22,6 @@ type publisher struct {
 	keep    uint64 // generations that deltas reach back
 }
 
-// put writes versions of the generation that is being prepared.
 func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) error {
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		err := p.updateAttempt(ctx, d, func(b viewBuckets) error {
@@ -117,9 +115,8 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
-// deleteObsolete deletes the versions that pick finds for the index entries of the generations
-// (from, to], in bounded steps. It searches in read transactions, because a write transaction
-// costs a sync even if there is nothing to delete.
+// deleteObsolete deletes the versions that pick finds for the index entries of the generations (from, to], in bounded
+// steps. It searches in read transactions, because a write transaction costs a sync even if there is nothing to delete.
 func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
@@ -156,7 +153,6 @@ func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolet
 	return obsolete, nil
 }
 
-// deleteVersions deletes versions by their index keys.
 func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 	for _, key := range indexKeys {
 		if err := cmp.Or(b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key)); err != nil {
@@ -169,10 +165,8 @@ func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 // pickFunc looks at a version of an id and calls doom with the generations of the id's obsolete versions.
 type pickFunc func(b viewBuckets, id []byte, generation uint64, doom func(generation uint64))
 
-// own picks the version itself.
 func own(_ viewBuckets, _ []byte, generation uint64, doom func(uint64)) { doom(generation) }
 
-// older picks all versions before this one.
 func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	cursor := b.rows.Cursor()
 	if key, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(key, versionKey(id, generation)) {
@@ -188,7 +182,6 @@ func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	}
 }
 
-// tombstone picks the version itself if it is one.
 func tombstone(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	key := versionKey(id, generation)
 	if value := b.rows.Get(key); isTombstone(value) {

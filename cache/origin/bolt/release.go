@@ -19,7 +19,6 @@ func mapping(db *bbolt.DB, size int64) []byte {
 // end a whole large store, although the system's cache has them, too.
 const releaseEvery = 64 << 20
 
-// releasePages removes the file from the process's resident memory.
 func (f *storeFile) releasePages() {
 	// The transaction keeps the mapping from moving.
 	_ = f.read(context.Background(), func(tx *bbolt.Tx) error {

@@ -26,18 +26,14 @@ const (
 	rowHeader      = 1 + 8
 )
 
-// flagGone marks a tombstone.
 const flagGone = 1
 
-// isTombstone reports whether the value of a version is a tombstone.
 func isTombstone(value []byte) bool { return len(value) > 0 && value[0]&flagGone != 0 }
 
-// versionKey returns the key of an id's version.
 func versionKey(id []byte, generation uint64) []byte {
 	return binary.BigEndian.AppendUint64(slices.Clip(id), generation)
 }
 
-// splitVersion is the inverse of versionKey.
 func splitVersion(key []byte) (id []byte, generation uint64) {
 	n := len(key) - generationSize
 	if n < 0 {
@@ -46,13 +42,11 @@ func splitVersion(key []byte) (id []byte, generation uint64) {
 	return key[:n], binary.BigEndian.Uint64(key[n:])
 }
 
-// indexKey returns the key of a version in the index.
 func indexKey(id []byte, generation uint64) []byte {
 	key := make([]byte, 0, len(id)+generationSize)
 	return append(binary.BigEndian.AppendUint64(key, generation), id...)
 }
 
-// splitIndex is the inverse of indexKey.
 func splitIndex(key []byte) (id []byte, generation uint64) {
 	if len(key) < generationSize {
 		return key, 0
@@ -60,7 +54,6 @@ func splitIndex(key []byte) (id []byte, generation uint64) {
 	return key[generationSize:], binary.BigEndian.Uint64(key)
 }
 
-// encodeRow returns the value of a version, without seal.
 func encodeRow(r origin.Row) []byte {
 	doc, flags := r.Doc, byte(0)
 	if doc == nil {
@@ -117,7 +110,6 @@ func idOf(key, doc []byte) bson.RawValue {
 	return bson.RawValue{}
 }
 
-// rowID is idOf for a version of a row.
 func rowID(key, value []byte) bson.RawValue {
 	if len(value) < rowHeader {
 		return bson.RawValue{}
@@ -126,7 +118,6 @@ func rowID(key, value []byte) bson.RawValue {
 	return idOf(own, value[rowHeader:])
 }
 
-// viewBuckets are a view's buckets within one transaction.
 type viewBuckets struct {
 	self, rows, index *bbolt.Bucket
 	place             place

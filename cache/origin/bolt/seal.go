@@ -31,20 +31,17 @@ const (
 	sealVersion = 1
 )
 
-// errDamaged reports a damaged value.
 var errDamaged = errors.New("damaged: its checksum does not match")
 
 // place identifies the bucket that a value belongs to, so that the values of a page that got into another bucket count
 // as damaged.
 type place uint64
 
-// placeOf returns the place of a bucket.
 func placeOf(top []byte, name string) place { return place(xxhash.Sum64String(pathOf(top, name))) }
 
 // pathOf names a bucket by its names from the top: "source/activities", "views/persons".
 func pathOf(top []byte, name string) string { return string(top) + "/" + name }
 
-// sum is the checksum of a key and its value.
 func (p place) sum(key, value []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(uint64(p))
@@ -53,7 +50,6 @@ func (p place) sum(key, value []byte) uint64 {
 	return d.Sum64()
 }
 
-// seal returns a copy of the value with its seal.
 func (p place) seal(key, value []byte) []byte {
 	out := append(make([]byte, 0, len(value)+sealSize), value...)
 	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)

@@ -125,7 +125,6 @@ func (v views) matches(ctx context.Context, view string, p *pin, f *filter.Filte
 	}
 }
 
-// fetch yields rows by their keys, in the given order.
 func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for batch := range slices.Chunk(ids, batchDocs) {
@@ -157,7 +156,6 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 	}
 }
 
-// errLost reports a pinned row that is no longer there.
 var errLost = errors.New("a pinned row is gone")
 
 // ranking collects the sort keys of rows. If most is set, it keeps only the first most rows: it drops the others each
@@ -175,7 +173,6 @@ type rank struct {
 	id   []byte
 }
 
-// add adds a row.
 func (r *ranking) add(doc bson.Raw) error {
 	id, err := raw.ID(doc)
 	if err != nil {
@@ -208,7 +205,6 @@ func (r *ranking) cut() {
 	}
 }
 
-// ids returns the keys of the rows in order.
 func (r *ranking) ids() [][]byte {
 	r.cut()
 	ids := make([][]byte, len(r.rows))

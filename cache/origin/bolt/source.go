@@ -76,7 +76,6 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 	}
 }
 
-// source reads and fills the source collections.
 type source struct{ file *storeFile }
 
 // Scan implements origin.Source. Documents come in the order of their _id.
@@ -95,9 +94,8 @@ type record struct {
 	damaged error
 }
 
-// scan yields the documents that match accepts; a nil match accepts all. If only is not nil,
-// it reads just the document with that key. match sees the file's own memory: it may neither
-// keep documents nor call the store.
+// scan yields the documents that match accepts; a nil match accepts all. If only is not nil, it reads just the document
+// with that key. match sees the file's own memory: it may neither keep documents nor call the store.
 func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
 	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {

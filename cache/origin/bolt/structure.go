@@ -45,7 +45,6 @@ const (
 // header is the content of one of bbolt's two meta pages, written by transaction tx.
 type header struct{ root, freelist, pages, tx uint64 }
 
-// errCut reports a file that is shorter than its meta page says.
 func errCut(size, want int64) error {
 	return fmt.Errorf("the file was cut off: it has %d bytes and should have at least %d", size, want)
 }

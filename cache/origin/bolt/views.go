@@ -20,13 +20,11 @@ import (
 // since.
 type pin struct{ since, at uint64 }
 
-// pins are the pins of active readers.
 type pins struct {
 	mu     sync.Mutex // held while a reader is pinned and while pruning chooses its limits
 	byView map[string]map[*pin]struct{}
 }
 
-// views reads the rows and the metas of views.
 type views struct {
 	file    *storeFile
 	metas   table[registry.View]
@@ -53,7 +51,6 @@ func (r *pins) pin(ctx context.Context, metas table[registry.View], view string,
 	return d.Meta, p, nil
 }
 
-// unpin removes a reader.
 func (r *pins) unpin(view string, p *pin) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

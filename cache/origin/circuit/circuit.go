@@ -92,7 +92,6 @@ func (s *Store) unavailable() error {
 	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
 }
 
-// recordAnswer records a response of the store.
 func (s *Store) recordAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,11 +10,9 @@ import (
 	"vitrine/rules"
 )
 
-// errCanceled is the cause with which the circuit cancels requests.
 var errCanceled = errors.New("canceled: the store has stopped answering")
 
-// pass is the store's gate: it sends a request unless the circuit is open, and cancels it when
-// the circuit opens.
+// pass is the store's gate: it sends a request unless the circuit is open, and cancels it when the circuit opens.
 func (s *Store) pass(ctx context.Context, request func(context.Context) error) error {
 	s.mu.Lock()
 	open, era := s.state.Open, s.era
@@ -36,7 +34,6 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	return err
 }
 
-// answers are errors that show that the store answered.
 var answers = []error{
 	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
 }

@@ -45,7 +45,6 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-// probe pings the store.
 func (s *Store) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -96,7 +95,6 @@ func (s *Store) waitToProbe(ctx context.Context) {
 	sleep(ctx, wait, nil)
 }
 
-// trip opens the circuit. If it is already open, trip records the latest reason.
 func (s *Store) trip(err error) {
 	s.mu.Lock()
 	before := s.state.Open
@@ -113,7 +111,6 @@ func (s *Store) trip(err error) {
 	}
 }
 
-// close closes the circuit if it is open.
 func (s *Store) close() {
 	s.mu.Lock()
 	before, since := s.state.Open, s.state.Since

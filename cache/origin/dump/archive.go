@@ -20,10 +20,8 @@ import (
 // parallel. A block is a header that names the collection, documents, and a terminator. A collection's last block has
 // no documents; its header has the checksum of all the collection's documents.
 
-// archiveMagic are the first bytes of an archive.
 var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 
-// archiveVersion is the only version of the format.
 const archiveVersion = "0.1"
 
 // namespace is a collection of one of an archive's databases.
@@ -86,7 +84,6 @@ func (s *stream) decode(v any) error {
 	return newBrokenFile(place, err)
 }
 
-// crcTable is the table of mongodump's polynomial.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // checksum is a namespace's running CRC-64, and whether its last block was read.
@@ -116,7 +113,6 @@ func (s *Source) readArchive(in *stream, take takeFunc) error {
 	return err
 }
 
-// readHeader reads the header of a block and returns the block's namespace.
 func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err error) {
 	place := in.place()
 	var header struct {
@@ -148,7 +144,6 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 	return ns, nil
 }
 
-// readBlock reads a block's documents.
 func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFunc) error {
 	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
 	for {

@@ -14,8 +14,7 @@ import (
 // collections, an oplog entry wraps a document and so exceeds raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
-// errTerminator reports four bytes of 0xff in place of a document: the end of a block in an
-// archive.
+// errTerminator reports four bytes of 0xff in place of a document: the end of a block in an archive.
 var errTerminator = errors.New("terminator")
 
 // frame returns the next BSON document and the place where it begins. It looks only at the document's length. It fails
@@ -83,5 +82,4 @@ func checkDocument(d Document) (Document, error) {
 	return d, nil
 }
 
-// errNotDocument reports an impossible length.
 var errNotDocument = errors.New("no BSON document begins here")

@@ -18,10 +18,8 @@ const maxText = 4 * raw.MaxDocument
 // import busy for ever.
 const maxGap = 4 * maxText
 
-// errGap reports more than maxGap bytes without the end of a document.
 var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
 
-// errTextTooLong reports a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
 // byteOrderMark is what some editors write at the beginning of UTF-8.
@@ -58,7 +56,6 @@ type text struct {
 	buf        []byte // text of the current document; reused
 }
 
-// place returns the position of the next byte.
 func (t *text) place() Place {
 	place := t.stream.place()
 	place.Line = t.line

@@ -38,17 +38,15 @@ const maxHeld = 8 << 20
 
 // Load stores a dump's documents by their _id and replaces what is there.
 //
-// It reads the dump twice. The first time it writes nothing: a bad document or a broken file
-// stops it with a *BadDocument or *BrokenFile and leaves every collection as it was. The second
-// time it stores the documents in batches. Of documents with the same _id it stores the last
-// one and counts the others. It gives a document without _id an ObjectID made from its
-// collection and content, so that the same dump always gives the same documents.
+// It reads the dump twice. The first time it writes nothing: a bad document or a broken file stops it with a
+// *BadDocument or *BrokenFile and leaves every collection as it was. The second time it stores the documents in
+// batches. Of documents with the same _id it stores the last one and counts the others. It gives a document without _id
+// an ObjectID made from its collection and content, so that the same dump always gives the same documents.
 //
 // With Drop, it deletes at the end. A collection is never empty in between. An import that is
 // killed leaves a mixture of old and new documents at worst, which the next one completes.
 //
-// If ctx ends, Load stops between two batches. The report says what was done,
-// also beside an error.
+// If ctx ends, Load stops between two batches. The report says what was done, also beside an error.
 func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
 	if o.BatchDocs <= 0 {
 		o.BatchDocs = 1000
@@ -90,7 +88,6 @@ type collection struct {
 	batch []bson.Raw
 }
 
-// collection returns the state of a collection, which it creates if necessary.
 func (l *loader) collection(name string) *collection {
 	c := l.collections[name]
 	if c == nil {
@@ -132,8 +129,7 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 	return nil
 }
 
-// identify returns a document with its _id, its own or a derived one. The error is a
-// *BadDocument.
+// identify returns a document with its _id, its own or a derived one. The error is a *BadDocument.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	id, err := raw.CheckStorable(doc.Raw)
 	stored := doc.Raw
@@ -231,7 +227,6 @@ func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHa
 	return nil
 }
 
-// flush stores a collection's batch.
 func (l *loader) flush(ctx context.Context, c *collection) error {
 	if len(c.batch) == 0 {
 		return nil
@@ -249,7 +244,6 @@ func (l *loader) flush(ctx context.Context, c *collection) error {
 	return nil
 }
 
-// drop deletes from each collection the documents that the dump does not hold.
 func (l *loader) drop(ctx context.Context) error {
 	for _, c := range l.byName() {
 		if c.tally.Skipped > 0 {
@@ -276,7 +270,6 @@ type keyHash [16]byte
 // maxID is the greatest length of an _id that every store accepts, in bytes.
 const maxID = 32000
 
-// hashID returns the hash of an _id.
 func hashID(id bson.RawValue) (keyHash, error) {
 	var room [64]byte
 	key, err := idkey.Append(room[:0], id)

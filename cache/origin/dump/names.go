@@ -8,7 +8,6 @@ import (
 	"vitrine/cache/origin"
 )
 
-// format is the format of a file's documents.
 type format int
 
 const (
@@ -18,7 +17,6 @@ const (
 	archiveFormat
 )
 
-// formatOf returns the format that a file's name implies.
 func formatOf(name string) format {
 	name = strings.TrimSuffix(name, ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {

@@ -25,11 +25,9 @@ type Options struct {
 	Collection string
 	// Database selects the database if a path holds several.
 	Database string
-	// Stdin is copied to a temporary file for the path "-". If nil, that path is an
-	// error.
+	// Stdin is copied to a temporary file for the path "-". If nil, that path is an error.
 	Stdin io.Reader
-	// StdinBytes is the limit on the bytes of Stdin: more is an error. If zero,
-	// DefaultStdinBytes is used.
+	// StdinBytes is the limit on the bytes of Stdin: more is an error. If zero, DefaultStdinBytes is used.
 	StdinBytes int64
 	// Progress, if not nil, is called with the number of bytes read from Stdin.
 	Progress func(n int)
@@ -103,7 +101,6 @@ func (d *Dump) Close() error {
 	return os.Remove(d.spool)
 }
 
-// add adds a file, a folder or standard input.
 func (d *Dump) add(ctx context.Context, name string) error {
 	if name == "-" {
 		if err := d.spoolStdin(ctx); err != nil {
@@ -168,7 +165,6 @@ func (d *Dump) addFile(name, file string, inFolder bool) error {
 	return nil
 }
 
-// addArchive adds an archive with the collections that its prelude lists.
 func (d *Dump) addArchive(s Source, in *stream) error {
 	promised, err := readPrelude(in)
 	if err != nil {
@@ -222,7 +218,6 @@ func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
 }
 
-// note adds a note.
 func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }

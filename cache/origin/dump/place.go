@@ -15,7 +15,6 @@ type Document struct {
 	Place      Place
 }
 
-// bad returns a *BadDocument.
 func (d Document) bad(err error) error {
 	return &BadDocument{d.Collection, fault{d.Place, err}}
 }
@@ -35,20 +34,16 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s: byte %d", p.File, p.Offset)
 }
 
-// fault is an error at a place.
 type fault struct {
 	Place Place
 	Err   error
 }
 
-// Error returns the place and the error.
 func (f *fault) Error() string { return f.Place.String() + ": " + f.Err.Error() }
 
-// Unwrap returns the error.
 func (f *fault) Unwrap() error { return f.Err }
 
-// BadDocument is the error for one document that cannot be stored. The rest of the file can
-// still be read.
+// BadDocument is the error for one document that cannot be stored. The rest of the file can still be read.
 type BadDocument struct {
 	Collection string
 	fault

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// maxBadListed is how many bad documents a report lists.
 const maxBadListed = 20
 
 // Report is the result of Load.
@@ -43,7 +42,6 @@ type Tally struct {
 	Kept bool
 }
 
-// report returns the report of the run.
 func (l *loader) report() Report {
 	r := Report{Bad: l.bad, BadTotal: l.badTotal}
 	for _, c := range l.byName() {
@@ -52,7 +50,6 @@ func (l *loader) report() Report {
 	return r
 }
 
-// byName returns the collections by name.
 func (l *loader) byName() []*collection {
 	return slices.SortedFunc(maps.Values(l.collections), func(a, b *collection) int {
 		return cmp.Compare(a.tally.Collection, b.tally.Collection)

@@ -46,7 +46,6 @@ func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	return in, nil
 }
 
-// read sets the content of the stream.
 func (s *stream) read(content *counter) {
 	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
 }

@@ -49,7 +49,6 @@ type collection struct {
 	store *Store
 }
 
-// collection returns a source collection.
 func (s *Store) collection(name string) collection {
 	return collection{s.source.Collection(name), s}
 }
@@ -59,7 +58,6 @@ func (s *Store) side(name string) collection {
 	return collection{s.own.Collection(origin.SidePrefix + name), s}
 }
 
-// is returns the filter for the document with an _id.
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // write performs writes in any order, and goes on after the server refuses one. It returns the known results, even with
@@ -74,13 +72,11 @@ func (c collection) write(ctx context.Context, models ...driver.WriteModel) (don
 	return done, err
 }
 
-// deleteMany deletes the documents that match a filter.
 func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int, err error) {
 	done, err := c.write(ctx, driver.NewDeleteManyModel().SetFilter(filter))
 	return int(done.DeletedCount), err
 }
 
-// deleteIDs deletes documents by _id.
 func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted int, err error) {
 	for part := range slices.Chunk(ids, c.store.batch) {
 		gone, err := c.deleteMany(ctx, is(bson.D{{Key: "$in", Value: part}}))
@@ -153,8 +149,7 @@ type cursor interface {
 	Close(ctx context.Context) error
 }
 
-// next advances a cursor and reports whether it is at a document. It needs a request only at
-// the end of a batch.
+// next advances a cursor and reports whether it is at a document. It needs a request only at the end of a batch.
 func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) (bool, error) {
 	gate := s.gate
 	if c.RemainingBatchLength() > 0 {

@@ -65,7 +65,6 @@ func queryError(err error) error {
 	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
 }
 
-// maxReason is how many characters of a server's reason are reported.
 const maxReason = 300
 
 // printable replaces characters that do not belong in a line of text by question marks.
@@ -91,7 +90,6 @@ func unanswered(err error) bool {
 	return !server && !unmarshalled && !invalid && !errors.Is(err, xdriver.ErrDocumentTooLarge)
 }
 
-// hasCode reports whether a server's error has one of the codes.
 func hasCode(err error, codes []int) bool {
 	server, ok := errors.AsType[driver.ServerError](err)
 	return ok && slices.ContainsFunc(codes, server.HasErrorCode)

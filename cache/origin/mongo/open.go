@@ -1,5 +1,4 @@
-// Package mongo is the store in a MongoDB, 6 to 8: standalone, replica set or
-// sharded cluster.
+// Package mongo is the store in a MongoDB, 6 to 8: standalone, replica set or sharded cluster.
 //
 // # Collections
 //
@@ -13,33 +12,27 @@
 //
 // # How a publication stays whole without transactions
 //
-// Only single documents change atomically, so everything hangs on the view's one
-// document in view_meta. Everything else is written where no reader looks until that
-// document points there.
+// Only single documents change atomically, so everything hangs on the view's one document in view_meta. Everything else
+// is written where no reader looks until that document points there.
 //
-// Begin counts up meta.attempt, which fences off all earlier publications, and
-// prepare writes every row to view_staged under that attempt's number. Commit is
-// one replacement of meta, on condition that it is still as it was read a moment
-// before, with the generation and the attempt of Begin and no newer lease token; it
-// sets the new generation and staged: attempt. From then on readers see the new
-// generation. Settle then folds the staged rows into view_NAME, deletes each from
-// view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
-// which no reader sees and the next Begin deletes, or a committed one, which readers
-// overlay and the next Begin settles first.
+// Begin counts up meta.attempt, which fences off all earlier publications, and prepare writes every row to view_staged
+// under that attempt's number. Commit is one replacement of meta, on condition that it is still as it was read a moment
+// before, with the generation and the attempt of Begin and no newer lease token; it sets the new generation and staged:
+// attempt. From then on readers see the new generation. Settle then folds the staged rows into view_NAME, deletes each
+// from view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
+// which no reader sees and the next Begin deletes, or a committed one, which readers overlay and the next Begin settles
+// first.
 //
-// Nothing is prepared in view_NAME itself, though rows with new ids could be
-// written there once instead of twice: a publisher that was fenced off while a
-// write was under way may see that write arrive at any time later, and in view_NAME it
-// would become part of another publisher's generation. In view_staged it stays under an
-// attempt that nobody commits. Every other late write is harmless, too: settling replaces
-// only versions older than its own, and deletions concern only finished attempts and
-// generations.
+// Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: a
+// publisher that was fenced off while a write was under way may see that write arrive at any time later, and in
+// view_NAME it would become part of another publisher's generation. In view_staged it stays under an attempt that
+// nobody commits. Every other late write is harmless, too: settling replaces only versions older than its own, and
+// deletions concern only finished attempts and generations.
 //
-// A reader takes meta, then the rows of meta's staged attempt, and view_NAME
-// last. In this order a row that is being settled meanwhile is seen in at least
-// one of the two places; in the other order it could be folded in after the reader read
-// view_NAME and deleted before it reads view_staged. Rows may be newer than the meta; so
-// the reader reads meta again, and then the changes since, until meta stays the same.
+// A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In this order a row that is being
+// settled meanwhile is seen in at least one of the two places; in the other order it could be folded in after the
+// reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta; so the reader reads
+// meta again, and then the changes since, until meta stays the same.
 package mongo
 
 import (
@@ -71,14 +64,12 @@ type Options struct {
 	ViewsDatabase string
 	// BatchSize is how many statements one write command carries. If zero, 1000.
 	BatchSize int
-	// KeepDeltas is how many generations back a reader can be and still be brought
-	// up to date by a delta; older tombstones are deleted. If zero, 1000. It should
-	// span more time than a stalled process may sleep, see publish.go.
+	// KeepDeltas is how many generations back a reader can be and still be brought up to date by a delta; older
+	// tombstones are deleted. If zero, 1000. It should span more time than a stalled process may sleep, see publish.go.
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
-	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the
-	// process's own.
+	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the process's own.
 	Elapsed func() time.Duration
 }
 
@@ -107,9 +98,8 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for
-// a server: Ping reports whether one answers, so that a front end can start from a
-// snapshot while the database is down.
+// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for a server: Ping reports whether one
+// answers, so that a front end can start from a snapshot while the database is down.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -146,7 +136,6 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// durable acknowledges a write once it is in the journals of a majority.
 func durable() *writeconcern.WriteConcern {
 	journal := true
 	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
@@ -194,7 +183,6 @@ func splitURI(uri string) (server, database, secret string, err error) {
 	return server, database, secret, err
 }
 
-// redact removes the password from a message of the driver's URI parser.
 func redact(message, secret string) string {
 	forms := []string{secret}
 	if plain, err := url.PathUnescape(secret); err == nil {

@@ -26,14 +26,12 @@ type publisher struct {
 	keep  uint64 // how many generations deltas reach back
 }
 
-// stagedRange returns the filter for the staged rows of a view's attempts in [from, to).
 func stagedRange(view string, from, to uint64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{
 		{Key: "$gte", Value: stagedPrefix(view, from)}, {Key: "$lt", Value: stagedPrefix(view, to)},
 	}}}
 }
 
-// stage writes rows to view_staged.
 func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
 	for part := range batch.Of(rows, p.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {

@@ -13,10 +13,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// viewField is the field that the store adds to a row's document.
 const viewField = "_view"
 
-// rowInfo is the content of viewField.
 type rowInfo struct {
 	Generation uint64        `bson:"gen"`
 	Hash       int64         `bson:"hash"` // the unsigned hash as a signed number
@@ -43,16 +41,13 @@ func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error)
 	return encode(raw.NewString(prefix+hex.EncodeToString(sum[:16])), r.Doc, info)
 }
 
-// sideDoc returns a row in the form that view_NAME has.
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
 
-// infoOf returns the content of viewField for a row.
 func infoOf(r origin.Row, generation uint64) rowInfo {
 	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil, Words: r.Words}
 }
 
-// encode joins _id, the document's fields and viewField, which replaces a field of the same
-// name in the record.
+// encode joins _id, the document's fields and viewField, which replaces a field of the same name in the record.
 func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
 	about, err := bson.Marshal(info)
 	if err != nil {
@@ -74,8 +69,7 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decode returns the row in a document of view_NAME or view_staged. It shares no memory with
-// the document.
+// decode returns the row in a document of view_NAME or view_staged. It shares no memory with the document.
 func decode(doc bson.Raw) (r origin.Row, err error) {
 	var info rowInfo
 	about, err := doc.LookupErr(viewField)

@@ -19,13 +19,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// How queries on a view stay whole: settle folds the rows of a generation into the view's
-// collection after the meta has moved to it, and completely before the next generation can
-// begin. So rows that are read while the meta stays at a generation, with nothing staged, are
-// that generation. We read the meta before a query, and again after each batch before we
-// yield it. Unlike Rows, queries do not merge staged rows: the server sorts and counts, and
-// we could not merge in bounded memory. Queries wait until a generation is settled, which
-// takes a moment.
+// How queries on a view stay whole: settle folds the rows of a generation into the view's collection after the meta has
+// moved to it, and completely before the next generation can begin. So rows that are read while the meta stays at a
+// generation, with nothing staged, are that generation. We read the meta before a query, and again after each batch
+// before we yield it. Unlike Rows, queries do not merge staged rows: the server sorts and counts, and we could not
+// merge in bounded memory. Queries wait until a generation is settled, which takes a moment.
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
@@ -124,7 +122,6 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 	return err
 }
 
-// selectOptions translates a query on a view. Ties are ordered by _id.
 func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	q.Sort = q.Sort.Total()
 	if q.Projection != nil {
@@ -136,7 +133,6 @@ func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	return o
 }
 
-// withoutTombstones narrows a filter to rows that are not tombstones.
 func withoutTombstones(filter bson.Raw) bson.D {
 	there := bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}}
 	if filter == nil {
@@ -145,7 +141,6 @@ func withoutTombstones(filter bson.Raw) bson.D {
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
 
-// generation is a view's generation, to which a query keeps.
 type generation struct {
 	store *Store
 	at    origin.Meta

@@ -74,7 +74,6 @@ func (s *Store) Version(ctx context.Context, name, field string) (version string
 	return version, false, nil
 }
 
-// findOptions translates a query without its filter.
 func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	o := options.Find()
 	if len(q.Sort) > 0 {
@@ -99,7 +98,6 @@ func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	return o
 }
 
-// sortKeys translates an order.
 func sortKeys(order raw.Sort) bson.D {
 	keys := make(bson.D, len(order))
 	for i, field := range order {

@@ -47,12 +47,10 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	return all - gone, err
 }
 
-// onlyInfo projects rows to id, generation and hash.
 func onlyInfo() *options.FindOptionsBuilder {
 	return options.Find().SetProjection(bson.D{{Key: pathGeneration, Value: 1}, {Key: pathHash, Value: 1}, {Key: pathGone, Value: 1}})
 }
 
-// withoutWords projects rows to all but their words.
 func withoutWords() *options.FindOptionsBuilder {
 	return options.Find().SetProjection(bson.D{{Key: origin.WordsPath, Value: 0}})
 }
@@ -128,7 +126,6 @@ func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn 
 	return nil
 }
 
-// rows yields the rows that a find returns, from view_NAME or view_staged.
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range c.documents(ctx, filter, o) {

@@ -60,7 +60,6 @@ type patient struct{ *driver.ChangeStream }
 // Next is TryNext.
 func (p patient) Next(ctx context.Context) bool { return p.TryNext(ctx) }
 
-// stream opens a change stream.
 func (s *Store) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
 	return request(ctx, s.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
 		return s.source.Watch(ctx, driver.Pipeline{
@@ -95,7 +94,6 @@ func streamError(err error) error {
 	return storeError(err)
 }
 
-// pause is how long Watch waits for more changes before it reports them.
 const pause = 250 * time.Millisecond
 
 // burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first,
@@ -109,7 +107,6 @@ type burst struct {
 	timer *time.Timer
 }
 
-// add adds names. Each is reported once.
 func (b *burst) add(names ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,7 +123,6 @@ func (b *burst) add(names ...string) {
 	b.timer = time.AfterFunc(min(pause, time.Until(b.limit)), b.report)
 }
 
-// report reports the names.
 func (b *burst) report() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

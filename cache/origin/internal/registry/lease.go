@@ -39,11 +39,10 @@ func (d Lease) is(l origin.Lease) error {
 
 // Leases implements origin.Leases on a table.
 //
-// Clocks of hosts may differ by hours and may be set at any time, so no instance compares its
-// clock with a time that another one wrote. A holder changes the lease at every renewal. An
-// instance that wants the lease remembers it; the lease has run out when it has not changed for
-// its whole term by the monotonic clock of that instance. The holder counts the same term from
-// before its renewal, so it always stops before another instance takes the lease.
+// Clocks of hosts may differ by hours and may be set at any time, so no instance compares its clock with a time that
+// another one wrote. A holder changes the lease at every renewal. An instance that wants the lease remembers it; the
+// lease has run out when it has not changed for its whole term by the monotonic clock of that instance. The holder
+// counts the same term from before its renewal, so it always stops before another instance takes the lease.
 type Leases struct {
 	table   Table[Lease]
 	now     func() time.Time
@@ -140,9 +139,8 @@ func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) 
 	return d.Holder, err
 }
 
-// Check returns origin.ErrFenced unless l is the newest of its name. It only stops a writer
-// early: the lease can be lost a moment later, and then conditions on the view's meta protect the
-// view.
+// Check returns origin.ErrFenced unless l is the newest of its name. It only stops a writer early: the lease can be
+// lost a moment later, and then conditions on the view's meta protect the view.
 func (s *Leases) Check(ctx context.Context, l origin.Lease) error {
 	d, err := s.table.Read(ctx, l.Name)
 	if err != nil {

@@ -18,7 +18,6 @@ type publication struct {
 	done  bool // the publication was committed or aborted
 }
 
-// errDone reports the use of a publication after its end.
 var errDone = errors.New("publication is over")
 
 // newest returns origin.ErrFenced unless this publication can be committed.

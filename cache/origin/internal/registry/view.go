@@ -29,8 +29,7 @@ type Rows struct {
 	Put func(ctx context.Context, d View, rows []origin.Row) error
 	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request any more.
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
-	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if
-	// nothing was ever published.
+	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was ever published.
 	Discard func(ctx context.Context, d View) error
 }
 

@@ -72,7 +72,6 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// hostOf returns the address in a URI.
 func hostOf(uri string) string { return strings.Trim(strings.TrimPrefix(uri, "mongodb://"), "/") }
 
 // URI returns the URI of the proxy; it ends in "/".
@@ -129,14 +128,12 @@ func (p *Proxy) Cut() {
 	p.era, p.end = context.WithCancel(context.Background())
 }
 
-// now returns the current state.
 func (p *Proxy) now() state {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state
 }
 
-// accept connects clients to the server.
 func (p *Proxy) accept(ln net.Listener) {
 	for {
 		client, err := ln.Accept()
@@ -203,7 +200,6 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 	}
 }
 
-// request counts commands. It returns the message, or nil if the fault does not let the command pass.
 func (p *Proxy) request(message []byte, f Fault) []byte {
 	command, ok := commandIn(message)
 	if !ok {
@@ -216,7 +212,6 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 	return message
 }
 
-// reply returns the message to forward for a reply.
 func (p *Proxy) reply(message []byte, f Fault) []byte {
 	if f.Reply == nil {
 		return message
@@ -224,10 +219,8 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 	return f.Reply(message)
 }
 
-// headerSize is the size of a message's header, which begins with the message's length.
 const headerSize = 16
 
-// readMessage reads one message.
 func readMessage(r io.Reader) ([]byte, error) {
 	header := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, header); err != nil {
