@@ -43,7 +43,6 @@ func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fin
 // RenderFunc returns the whole "rendered" document of a record.
 type RenderFunc = func(record bson.Raw) (bson.Raw, error)
 
-// withRendered returns the RowFunc of activities: a row is the record with its rendered document.
 func withRendered(render RenderFunc) RowFunc {
 	return func(_ context.Context, record bson.Raw) (bson.Raw, error) {
 		rendered, err := render(record)

@@ -14,7 +14,6 @@ import (
 // finishTime is how long a stopped run may take to clean up in the store.
 const finishTime = 5 * time.Second
 
-// build is one run of one job under a lease.
 type build struct {
 	*Options
 	kept     map[string]*rowIndex // see Runner
@@ -170,7 +169,6 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	return next, Published, nil
 }
 
-// reportProgress calls progress, if it is set.
 func (b *build) reportProgress(done bool) {
 	if b.progress != nil {
 		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed, Done: done})

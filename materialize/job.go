@@ -26,8 +26,7 @@ type Job struct {
 	// Fingerprint identifies the rules for rows: a row made under another fingerprint is stale. It must change whenever
 	// the configuration or the program would make another row from the same record.
 	Fingerprint string
-	// Optional says that the source may be empty. If false, a run that finds no records
-	// in it logs a warning.
+	// Optional says that the source may be empty. If false, a run that finds no records in it logs a warning.
 	Optional bool
 	// Digest returns a digest of the parts of Deps that rows use, so that other changes in Deps do not make rows stale.
 	// If nil, rows use everything.
@@ -125,19 +124,16 @@ func Plain(view string) Job {
 	return job
 }
 
-// sourceOf returns the source collection of a view.
 func sourceOf(view string) string {
 	v, _ := rules.ViewNamed(view)
 	return v.Source
 }
 
-// forStore is a job whose rows are the stored records, unchanged.
 var storedJob = Job{
 	Fingerprint: "record/1",
 	Rows:        func(Deps) (RowFunc, error) { return asStored, nil },
 }
 
-// asStored is the RowFunc that returns the record itself.
 func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
 
 // resolvedJob is a job whose rows are stored records with the names of the people and organisations that they refer to,

@@ -16,7 +16,6 @@ const leaseName = "materialize"
 // forever is a patience of acquire that ends only with the context.
 const forever time.Duration = -1
 
-// term is a lease with the end of its term.
 type term struct {
 	origin.Lease // as acquired, because renewing changes nothing that writes depend on
 	// until is when the holder must assume that the lease is lost: a whole term after it requested the lease, so before

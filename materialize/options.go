@@ -88,7 +88,6 @@ type Observer struct {
 	Leading func(bool)
 }
 
-// defaults returns the options with defaults for zero fields.
 func (o Options) defaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now

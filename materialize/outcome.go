@@ -51,7 +51,6 @@ type Skip struct {
 	Err error
 }
 
-// maxNamed is how many records a log line names.
 const maxNamed = 3
 
 // health returns the part of the outcome that the store keeps. Skipped records are listed even if the run succeeded:

@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 )
 
-// panicError is a recovered panic.
 type panicError struct {
 	value any
 	stack []byte

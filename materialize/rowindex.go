@@ -32,7 +32,6 @@ type rowIndex struct {
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
 }
 
-// storedRow is a row in the store.
 type storedRow struct {
 	hash  uint64 // hash of its inputs; 0 if it is damaged
 	plain uint64 // the plain hash of the record from which hash was computed without an error; 0 if unknown

@@ -10,9 +10,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed cron spec that keeps its promise when clocks change. Package
-// cron alone skips a local time that does not exist on the day clocks go forward and
-// keeps twice one that exists twice on the day they go back. Here
+// Schedule is a parsed cron spec that keeps its promise when clocks change. Package cron alone skips a local time that
+// does not exist on the day clocks go forward and keeps twice one that exists twice on the day they go back. Here
 //
 //   - a spec that names hours ("30 2 * * *") is due once each day: at the moment of
 //     the change if clocks jump over its time, the first time round if it comes twice;

@@ -26,7 +26,6 @@ type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason + ": the last good view stays until forced" }
 
-// recall sets the counts of earlier runs.
 func (g *shrinkGuard) recall(counts []origin.Count) {
 	g.past, g.counted = map[string]origin.Count{}, map[string]int{}
 	for _, c := range counts {
@@ -34,7 +33,6 @@ func (g *shrinkGuard) recall(counts []origin.Count) {
 	}
 }
 
-// excess reports whether gone is too large a part of before.
 func (g *shrinkGuard) excess(gone, before int) bool {
 	return !g.forced && g.max > 0 && before > 0 && float64(gone)/float64(before) > g.max
 }

@@ -25,7 +25,6 @@ type SpectrumOptions struct {
 	Fingerprint func() string
 }
 
-// topicCollection is the collection with the topic catalogue.
 const topicCollection = "catalog_topics"
 
 // Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum makes
@@ -48,7 +47,6 @@ func Spectrum(o SpectrumOptions) Job {
 	}
 }
 
-// outside is Job.Outside.
 func (o SpectrumOptions) outside(ctx context.Context) (string, error) {
 	digest := xxhash.New()
 	digest.WriteString(o.Fingerprint())
@@ -64,7 +62,6 @@ func (o SpectrumOptions) outside(ctx context.Context) (string, error) {
 	return strconv.FormatUint(digest.Sum64(), 16), nil
 }
 
-// summarize summarises all activities.
 func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson.Raw], error) {
 	catalogue := in.Deps[topicCollection]
 	if o.Catalogue != nil {

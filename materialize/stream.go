@@ -92,7 +92,6 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	return fingerprint, nil
 }
 
-// batches yields changes in batches.
 func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, error] {
 	return func(yield func([]change, error) bool) {
 		var batch []change
@@ -315,7 +314,6 @@ func (b *build) rows(changes []change) []origin.Row {
 	return rows
 }
 
-// skip counts a skipped record and lists it if it is among the first.
 func (b *build) skip(id bson.RawValue, err error) {
 	b.out.Skipped++
 	if len(b.out.Skips) < origin.MaxSkips {

@@ -20,10 +20,8 @@ func (k *rowIndex) put(at int, record bson.Raw) {
 	}
 }
 
-// errDrift is listed if a full run has changed rows although no record has changed.
 var errDrift = errors.New("rows made from changed activities alone were wrong, and are made anew: please report this")
 
-// prove lists a drift after a full run.
 func (b *build) prove() {
 	if b.out.Drifted = b.proving && b.out.Changed+b.out.Removed > 0; b.out.Drifted {
 		b.skip(bson.RawValue{}, errDrift)

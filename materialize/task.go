@@ -24,7 +24,6 @@ type runRequest struct {
 	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
 
-// with combines two requests.
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
 		changed: a.changed || b.changed, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
@@ -90,7 +89,6 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.pending = t.pending.with(request)
 }
 
-// sleep waits, and returns the cause if ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -39,7 +39,6 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
-// opened records that a change stream is open.
 func (r *Runner) opened() {
 	r.streams++
 	r.stream.Store(r.streams)

@@ -21,7 +21,6 @@ type Request struct {
 	Force bool     // publish even if a view shrinks more than permitted
 }
 
-// run returns the request for each of its jobs.
 func (q Request) run() runRequest {
 	return runRequest{now: true, full: q.Full, force: q.Force}
 }
@@ -144,7 +143,6 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 // now returns the wall clock's time, without a monotonic reading.
 func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
 
-// agenda has the tasks of the goroutine that runs jobs, and their times.
 type agenda struct {
 	clock   *wallClock
 	tasks   []*task
@@ -182,7 +180,6 @@ func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	return now
 }
 
-// reportDue reports to the observer when a scheduled task runs next.
 func (r *Runner) reportDue(t *task, now time.Time) {
 	if t.schedule != nil && r.o.Observer.Due != nil {
 		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))

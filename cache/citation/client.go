@@ -71,8 +71,7 @@ func New(o Options) *Client {
 	return c
 }
 
-// Close cancels running requests. Later calls return kept answers or fail with
-// ErrUnavailable.
+// Close cancels running requests. Later calls return kept answers or fail with ErrUnavailable.
 func (c *Client) Close() {
 	c.cancel()
 	c.http.CloseIdleConnections()
@@ -126,7 +125,6 @@ const maxIdentifier = 64
 // alphabet has the characters that an identifier may have. None of them has a special meaning in a URL.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// check returns an error for a malformed identifier.
 func check(param, id string) error {
 	if id == "" || len(id) > maxIdentifier {
 		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// authorsLabel is the label of the only field that is a list.
 const authorsLabel = "Autoren"
 
 // parseDocument reads a publication's page (API.md: GET /api/citation-index): title, doi, and a key for each field, in
@@ -35,7 +34,6 @@ func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	return document, nil
 }
 
-// names splits a list of names.
 func names(list string) []string {
 	all := []string{}
 	for name := range strings.SplitSeq(list, ",") {
@@ -52,8 +50,7 @@ var doi = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
 // doiSuffixes are the endings that publishers append to the DOI in the URL of a full text.
 var doiSuffixes = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
 
-// parseDOI returns the DOI in the title's link, or else in the links to the full text,
-// or "".
+// parseDOI returns the DOI in the title's link, or else in the links to the full text, or "".
 func parseDOI(page *goquery.Document) string {
 	for _, where := range []string{"#gsc_oci_title, .gsc_oci_title", "#gsc_oci_title_gg, .gsc_oci_title_gg"} {
 		for _, link := range page.Find(where).Find("a[href]").EachIter() {

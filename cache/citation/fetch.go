@@ -69,7 +69,6 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// read parses a page of bounded size.
 func (c *Client) read(response *http.Response) (*goquery.Document, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.maxBytes+1))
 	if err != nil {

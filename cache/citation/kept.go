@@ -13,7 +13,6 @@ import (
 	"vitrine/rules"
 )
 
-// entry is a kept answer.
 type entry struct {
 	text    []byte
 	fetched time.Time
@@ -81,7 +80,6 @@ func (c *Client) stale(key string, err error) (Answer, error) {
 	return Answer{}, err
 }
 
-// load loads and parses a page.
 func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, error) {
 	page, err := c.request(ctx, query)
 	if err != nil {
@@ -143,7 +141,6 @@ func (c *Client) turn(ctx context.Context, known bool) error {
 	return c.blockedLocked() // the index may have refused an earlier request meanwhile
 }
 
-// reserve claims the next turn and returns the time until it.
 func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,6 @@ const (
 	maxText     = 64 << 10
 )
 
-// find returns the first elements of a page that a selector matches.
 func find(page *goquery.Document, selector string) *goquery.Selection {
 	found := page.Find(selector)
 	return found.Slice(0, min(maxElements, found.Length()))
@@ -54,7 +53,6 @@ func text(s *goquery.Selection) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(b.String()), " "), "")
 }
 
-// breaks are the elements that begin a new line.
 var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
 
 // parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads only the beginning, which may be ASCII.
@@ -81,10 +79,9 @@ const (
 	maxDepth      = 512
 )
 
-// buildTree builds the tree of a page from its tags, one node for each token. html.Parse
-// would repair the page as browsers do: it reopens unclosed formatting tags in each block
-// and merges the attributes of all html and body tags. A hostile page of 130 kB then takes
-// a gigabyte and minutes. The index closes its tags, so no repair is needed.
+// buildTree builds the tree of a page from its tags, one node for each token. html.Parse would repair the page as
+// browsers do: it reopens unclosed formatting tags in each block and merges the attributes of all html and body tags. A
+// hostile page of 130 kB then takes a gigabyte and minutes. The index closes its tags, so no repair is needed.
 func buildTree(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
@@ -118,7 +115,6 @@ func buildTree(body []byte) (*html.Node, error) {
 	return nil, fmt.Errorf("more than %d tokens", maxTokens)
 }
 
-// void has the elements without an end tag.
 var void = [...]atom.Atom{
 	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr,
 }

@@ -20,7 +20,6 @@ type profile struct {
 	Publications     []publication `json:"publications"` // the newest hundred, newest first
 }
 
-// publication is a row of a profile's list.
 type publication struct {
 	Title     string `json:"title"`
 	Link      string `json:"link"` // the document's identifier: the index's key without the user

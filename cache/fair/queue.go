@@ -37,13 +37,11 @@ type Queue struct {
 	debts    *lru.Cache[netip.Prefix, time.Time] // when each client's used time stops counting; guarded by mu
 }
 
-// pool holds the turns of one kind.
 type pool struct {
 	free    int
 	waiting []*waiter // in order of arrival
 }
 
-// waiter is work that waits for a turn.
 type waiter struct {
 	turn    *Turn
 	granted chan struct{} // closed when the turn is granted
@@ -115,7 +113,6 @@ func (q *Queue) release(d *pool, client netip.Prefix, took time.Duration) {
 	q.handOverLocked(d)
 }
 
-// hasWaiters reports whether work waits for a turn of a pool.
 func (q *Queue) hasWaiters(d *pool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +134,6 @@ func (q *Queue) debtLocked(client netip.Prefix) time.Duration {
 	return 0
 }
 
-// handOverLocked grants a free turn to the next work.
 func (q *Queue) handOverLocked(d *pool) {
 	if len(d.waiting) == 0 {
 		d.free++

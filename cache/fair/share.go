@@ -53,7 +53,6 @@ type sharedWork struct {
 	rested   chan struct{} // receives while a helper rests
 }
 
-// wake ends the rest of a helper.
 func (s *sharedWork) wake() {
 	select {
 	case s.rested <- struct{}{}:

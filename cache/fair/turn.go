@@ -20,9 +20,8 @@ const (
 	heavyUse                = 100 * time.Millisecond
 	// quantum is how long work keeps a costly turn that others wait for.
 	quantum = 10 * time.Millisecond
-	// checkInterval is how often work yields its processor. While requests arrive, costly
-	// work sleeps for costlyPause each time: work that never sleeps keeps its processor
-	// until the system preempts it.
+	// checkInterval is how often work yields its processor. While requests arrive, costly work sleeps for costlyPause
+	// each time: work that never sleeps keeps its processor until the system preempts it.
 	checkInterval, costlyPause = time.Millisecond, 100 * time.Microsecond
 	// quiet is how long requests must stop arriving before costly work uses all processors.
 	quiet = 10 * time.Millisecond
@@ -62,8 +61,7 @@ func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
 	return budget, func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) }
 }
 
-// Turn is the right to use a processor. Work without a queue has a nil Turn. Its
-// methods are safe for concurrent use.
+// Turn is the right to use a processor. Work without a queue has a nil Turn. Its methods are safe for concurrent use.
 type Turn struct {
 	queue  *Queue
 	client netip.Prefix
@@ -247,10 +245,8 @@ type EndedError struct {
 	Cause error         // cause of the context's end
 }
 
-// Error implements error.
 func (e *EndedError) Error() string { return fmt.Sprintf("after %v of work: %v", e.Used, e.Cause) }
 
-// Unwrap returns the cause.
 func (e *EndedError) Unwrap() error { return e.Cause }
 
 // endedLocked returns the error of a context that has ended.
@@ -338,7 +334,6 @@ func (t *Turn) lookLocked() {
 	t.crowded.Store(time.Since(t.last) < quiet)
 }
 
-// isCostly reports whether the turn is costly. A nil turn is not.
 func (t *Turn) isCostly() bool { return t != nil && t.costly.Load() }
 
 // limited reports whether the work may use only one processor, because other requests arrive.

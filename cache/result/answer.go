@@ -39,8 +39,7 @@ func NewAnswer(body []byte, contentType string) *Answer {
 	}
 }
 
-// minCompressed is the size in bytes from which a body is compressed. A smaller one fits in one
-// packet anyway.
+// minCompressed is the size in bytes from which a body is compressed. A smaller one fits in one packet anyway.
 const minCompressed = 1024
 
 // in returns the plain answer in a coding. It returns a itself if a has the coding, is small, or would not become
@@ -59,7 +58,6 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Links: a.Links, Ignored: a.Ignored}, nil
 }
 
-// cost returns the answer's share of the budget, in bytes.
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
 
 // Tag returns a strong entity tag for content that is never in memory as a whole. The text determinedBy must determine

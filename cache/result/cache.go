@@ -22,15 +22,13 @@ type Options struct {
 	// LargeBudget bounds the kept answers of more than LargeBytes, in addition to Budget. If it is 0, Budget includes
 	// them.
 	LargeBudget int64
-	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
-	// bound.
+	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no bound.
 	InFlight int64
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
 	Timeout time.Duration
 }
 
-// maxWaiting is how many loads may wait for their turn; one more fails at once with
-// rules.ErrUnavailable.
+// maxWaiting is how many loads may wait for their turn; one more fails at once with rules.ErrUnavailable.
 const maxWaiting = 1000
 
 // maxAge bounds how long an answer stays in memory. Large answers of a Cache with LargeBudget, which are few, stay
@@ -47,7 +45,6 @@ type Key struct {
 	Coding     Coding
 }
 
-// plain returns the key of the uncompressed answer.
 func (k Key) plain() Key {
 	k.Coding = Identity
 	return k
@@ -74,7 +71,6 @@ func (e entry) of(key Key) bool {
 	return e.answer != nil && e.generation == key.Generation && e.epoch == key.Epoch && e.published == key.Published
 }
 
-// newer reports whether the entry has a newer generation than another.
 func (e entry) newer(other entry) bool {
 	return e.epoch == other.epoch && e.generation > other.generation && e.published >= other.published
 }

@@ -14,8 +14,7 @@ import (
 // Coding is an HTTP content coding, by its registered name.
 type Coding string
 
-// The codings of answers. Identity is the empty string, so that a zero Key names the
-// plain body.
+// The codings of answers. Identity is the empty string, so that a zero Key names the plain body.
 const (
 	Identity Coding = ""
 	Gzip     Coding = "gzip"
@@ -56,7 +55,6 @@ func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLev
 	}
 }
 
-// compress returns body in a coding.
 func compress(body []byte, c Coding) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(body)/4 + 64)

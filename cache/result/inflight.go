@@ -7,8 +7,7 @@ import (
 	"vitrine/rules"
 )
 
-// ErrInFlight reports that answers in flight have used up their budget. It is of kind
-// rules.ErrUnavailable.
+// ErrInFlight reports that answers in flight have used up their budget. It is of kind rules.ErrUnavailable.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
 // Uncounted is the size in bytes up to which an answer does not count as in flight, because its connection takes as
@@ -28,9 +27,8 @@ type InFlight struct {
 	used   int64      // all other acquired bytes
 }
 
-// AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is
-// called. It fails with ErrInFlight if too little is free, or if the answer could not be
-// sent as a whole anyway.
+// AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is called. It fails with
+// ErrInFlight if too little is free, or if the answer could not be sent as a whole anyway.
 func (f *InFlight) AcquireToMake(n int64) (release func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

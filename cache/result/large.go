@@ -19,7 +19,6 @@ type large struct {
 	kept  *lru.Cache[string, entry] // entries by place
 }
 
-// get returns the entry in a place, or the zero entry.
 func (l *large) get(place string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +47,6 @@ func (l *large) set(place string, e entry) (evicted int, ok bool) {
 	return evicted, true
 }
 
-// drop removes the entry in a place.
 func (l *large) drop(place string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +61,6 @@ func (l *large) dropLocked(place string) {
 	}
 }
 
-// used returns the bytes of the kept answers, and their budget.
 func (l *large) used() (bytes, budget int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time of the process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,6 +1,5 @@
 package result
 
-// mostKept is the size in bytes of the largest answer that is kept.
 const mostKept = 16 << 20
 
 // Sized returns options for answers that take budget bytes while they are kept, and inFlight bytes while they are made
