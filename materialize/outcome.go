@@ -66,7 +66,7 @@ func (o Outcome) health() origin.Health {
 		Skipped: o.Skipped,
 	}
 	for _, s := range o.Skips {
-		h.Skips = append(h.Skips, s.forStore())
+		h.Skips = append(h.Skips, origin.Skip{ID: s.ID, Reason: s.Err.Error()})
 	}
 	switch o.Result {
 	case Held:
@@ -77,17 +77,11 @@ func (o Outcome) health() origin.Health {
 	return h
 }
 
-// forStore returns a skip in the form that the store keeps.
-func (s Skip) forStore() origin.Skip {
-	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
-}
-
 // skipText returns a text with the skipped records and reasons.
 func (o Outcome) skipText() string {
 	var named []string
 	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
-		short := s.forStore()
-		named = append(named, fmt.Sprintf("%s (%s)", short.ID, short.Reason))
+		named = append(named, fmt.Sprintf("%s (%s)", origin.SkipText(s.ID), origin.SkipText(s.Err.Error())))
 	}
 	if o.Skipped > maxNamed {
 		named = append(named, "…")
