@@ -33,7 +33,7 @@ func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSour
 // Sound reports whether the part is undamaged.
 func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
 
-// Check examines every page and every value of the store in the file at path, and changes nothing. The error wraps
+// Check examines every page and value of the store in the file at path, and changes nothing. The error wraps
 // origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
 	f := &storeFile{path: path}

@@ -12,9 +12,8 @@ import (
 	"vitrine/rules"
 )
 
-// The file is mapped into memory. Reading a part that no longer exists, because the file was cut or a disk failed,
-// causes a fault, and damage makes bbolt panic. view and update turn both into errors that name the file. Once the
-// store is open, only they read the mapping, and no pointer into the mapping may leave them.
+// The file is mapped into memory. A file that was cut or a failing disk causes a fault, and damage makes bbolt panic:
+// view and update turn both into errors that name the file. No pointer into the mapping may leave them.
 
 // view runs a short read transaction if the gate lets it pass.
 func (f *storeFile) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
@@ -46,9 +45,8 @@ func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error
 	return f.intact() // check again: the data may come from another file
 }
 
-// intact returns an error unless the file is the one that was opened, has at least its expected length, and was last
-// written by this process. A commit under way may already have written its header, but it leaves the previous header
-// alone.
+// intact returns an error unless the file is the one that was opened, is long enough, and was last written by this
+// process. A commit under way may already have written its header, but leaves the previous one alone.
 func (f *storeFile) intact() error {
 	for {
 		written := f.written.Load()

@@ -18,14 +18,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Find implements origin.Source. The only index is the one on _id: for a filter with an equality or a list of _id, Find
-// reads these documents; for any other filter it reads the collection. A sort holds all matching documents in memory. Find returns
-// origin.ErrUnsupported for filters that package filter cannot evaluate. It leaves damaged documents out.
+// Find implements origin.Source. Only for an equality or a list of _id it reads single documents; any other filter
+// reads the collection. A sort holds all matching documents in memory. Find returns origin.ErrUnsupported for filters
+// that package filter cannot evaluate, and leaves damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }
 
-// page applies a query's Skip, Limit and Projection to the documents that match it. It ends at the first error.
+// page applies a query's Skip, Limit and Projection to matching documents. It ends at the first error.
 func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := q.Skip, q.Limit
@@ -82,8 +82,8 @@ func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(query, limits)
 }
 
-// onlyKeys returns the keys of the only documents that a filter can match, because it demands an _id by equality or a
-// list, in order. Otherwise it returns one nil. The caller must still check the filter's other conditions.
+// onlyKeys returns, in order, the keys of the only documents that a filter can match because it demands an _id by
+// equality or a list, and otherwise one nil. The caller still checks the filter.
 func onlyKeys(filter bson.Raw) (keys [][]byte) {
 	all := [][]byte{nil}
 	id, err := filter.LookupErr("_id")

@@ -14,11 +14,10 @@
 //
 // # Promise
 //
-// Every write is one or more bbolt transactions, each synced to disk before it is acknowledged, so that the file is
-// sound after kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the
-// end, whatever is published meanwhile. A publication writes versions above the committed generation, which no reader
-// looks at, and one small transaction increments the generation. After that commit the store prunes, in bounded steps,
-// versions that no reader can request any more.
+// Every write is one or more bbolt transactions, each synced before it is acknowledged, so that the file is sound after
+// kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the end. A
+// publication writes versions above the committed generation, which no reader looks at, and one small transaction
+// increments the generation. Then the store prunes, in bounded steps, versions that no reader can request any more.
 //
 // One process has the file open at a time. No read transaction is open while callers' code runs: a writer that must
 // enlarge the mapping waits for all readers, so a reader that writes from its loop would wait for itself.
@@ -26,9 +25,9 @@
 // # Damage
 //
 // Open checks the structure of the file first. The store never returns a record that is not what was written: Scan and
-// Sift yield an origin.DamagedError in its place, Find leaves it out. It leaves damaged rows out, and Hashes yields
-// none for them or another one. Damage lists all damage beyond single records. If another program cuts, replaces or
-// writes the file, every operation fails with rules.ErrUnavailable.
+// Sift yield an origin.DamagedError in its place, Find leaves it out. Damaged rows are left out, and Hashes yields none
+// or zero for them. Damage lists all damage beyond single records. If another program cuts, replaces or writes the
+// file, every operation fails with rules.ErrUnavailable.
 package bolt
 
 import (
@@ -55,8 +54,7 @@ import (
 
 // Options tunes a store; the zero value works.
 type Options struct {
-	// KeepDeltas is how many generations back a reader can be and still be brought
-	// up to date by a delta; older tombstones are pruned. If zero, 1000.
+	// KeepDeltas is how many generations back a delta reaches; older tombstones are pruned. If zero, 1000.
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
@@ -94,7 +92,7 @@ type storeFile struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// Open opens the store in the file at path. If the file does not exist, Open creates it and its folder. The error wraps
+// Open opens the store in the file at path, and creates it with its folder if necessary. The error wraps
 // origin.ErrLocked if another process has the file open.
 func Open(path string, o Options) (*Store, error) {
 	if path == "" {
@@ -147,7 +145,7 @@ func (f *storeFile) open() error {
 	return nil
 }
 
-// examine checks the structure of the file, if it exists, before bbolt reads it. It locks the file during the check.
+// examine checks the structure of the file, which it locks meanwhile, before bbolt reads it.
 func (f *storeFile) examine() error {
 	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
 		return nil // open creates it
@@ -185,10 +183,9 @@ func (f *storeFile) examine() error {
 // lockTimeout is how long to wait for another process to close the file.
 const lockTimeout = 500 * time.Millisecond
 
-// openFile opens the file with bbolt. Commits are synced (NoSync stays off), so that
-// acknowledged writes survive. Each commit writes the free list (NoFreelistSync stays off):
-// that costs a few pages, but a start after a crash need not walk the whole file to find the
-// free ones. The free list is a hash map, which stays fast when pruning leaves many gaps.
+// openFile opens the file with bbolt. Commits are synced (NoSync stays off) and write the free list (NoFreelistSync
+// stays off), so that a start after a crash need not walk the whole file to find free pages. The free list is a hash
+// map, which stays fast when pruning leaves many gaps.
 func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	db, err := bbolt.Open(f.path, 0o600, &bbolt.Options{
 		Timeout: lockTimeout, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
@@ -208,7 +205,7 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 }
 
 // prepare creates the buckets and sets aside the views that cannot be read: the next run rebuilds them. While a
-// collection is damaged it writes nothing, because the collection's pages may also belong to other buckets.
+// collection is damaged it writes nothing, because the collection's pages may also belong to others.
 func (f *storeFile) prepare() error {
 	last, _, err := readHeaders(f.file, f.page)
 	f.written.Store(&last)
@@ -259,8 +256,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 // Damage lists the damage that Open found, except damaged single records, in sentences for the operator.
 func (s *Store) Damage() []string { return s.file.notes }
 
-// syncFolder makes a new file's directory entry durable. It ignores errors: file systems that
-// cannot sync a folder do not need it.
+// syncFolder makes a new file's entry durable. File systems that cannot sync a folder do not need it.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

@@ -64,10 +64,9 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return p.deleteObsolete(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
-// prune deletes versions that no reader can request any more: replaced versions, and tombstones older than the deltas
-// that are kept. It runs at Begin and after Commit, under the publisher's lease, so never twice at a time for one view.
-// It may be killed and repeated anywhere, because its decisions depend only on committed generations, which do not
-// change.
+// prune deletes versions that no reader can request any more: replaced ones, and tombstones older than the deltas that
+// are kept. It runs under the publisher's lease, so never twice at a time for one view, and may be killed and repeated
+// anywhere: its decisions depend only on committed generations, which do not change.
 func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
@@ -87,7 +86,7 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 }
 
 // pruneLimits decides what to prune: versions replaced up to generation settled, and tombstones up to swept. It records
-// how far deltas will reach before prune deletes anything. The lock keeps readers from starting in between.
+// how far deltas will reach before any is deleted. The lock keeps readers from starting in between.
 func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
 	p.readers.mu.Lock()
 	defer p.readers.mu.Unlock()
@@ -116,7 +115,7 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 }
 
 // deleteObsolete deletes the versions that pick finds for the index entries of the generations (from, to], in bounded
-// steps. It searches in read transactions, because a write transaction costs a sync even if there is nothing to delete.
+// steps. It searches in read transactions: a write transaction costs a sync even with nothing to delete.
 func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
@@ -135,8 +134,7 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 	return nil
 }
 
-// findObsolete collects the versions to delete, from the index entry next on. rest is the entry to continue with, or
-// nil at the end.
+// findObsolete collects the versions to delete, from the index entry next on; rest is the entry to continue with.
 func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolete [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0

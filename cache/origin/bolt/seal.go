@@ -33,8 +33,7 @@ const (
 
 var errDamaged = errors.New("damaged: its checksum does not match")
 
-// place identifies the bucket that a value belongs to, so that the values of a page that got into another bucket count
-// as damaged.
+// place identifies a value's bucket, so that the values of a page that got into another bucket count as damaged.
 type place uint64
 
 func placeOf(top []byte, name string) place { return place(xxhash.Sum64String(pathOf(top, name))) }

@@ -23,9 +23,9 @@ import (
 // selectLimits allow the filters that the program itself writes, which may be large.
 var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1 << 20}
 
-// Select implements origin.Queries. It pins the generation, so that a query that has begun is never stale. There are no
-// indexes: every query reads the whole view. For any order but that of _id it reads the view twice; the first pass
-// collects the sort keys of the rows up to the end of the page.
+// Select implements origin.Queries. It pins the generation, so that a query that has begun is never stale. Without
+// indexes, every query reads the whole view, and for any order but that of _id twice: the first pass collects the sort
+// keys of the rows up to the end of the page.
 func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
@@ -158,8 +158,8 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 
 var errLost = errors.New("a pinned row is gone")
 
-// ranking collects the sort keys of rows. If most is set, it keeps only the first most rows: it drops the others each
-// time their number has doubled.
+// ranking collects the sort keys of rows. If most is set, it drops all but the first most each time their number
+// doubles.
 type ranking struct {
 	order raw.Sort
 	most  int // the number of rows to keep; 0 keeps all

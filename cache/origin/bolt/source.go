@@ -16,8 +16,7 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// The most entries, and the most bytes of them, that a read transaction reads before it ends and inBatches yields the
-// items.
+// The most entries, and bytes of them, that one read transaction reads before inBatches yields the items.
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
@@ -29,8 +28,8 @@ type entry struct{ at, key, value []byte }
 // entriesFunc yields entries within a transaction, beginning at the key from; nil is the first key.
 type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
-// inBatches yields the items that take makes from entries, and skips entries for which take returns false. take runs
-// inside a read transaction, on the file's own memory. After each batch inBatches calls pause.
+// inBatches yields the items that take makes from entries, unless it returns false. take runs inside a read
+// transaction, on the file's own memory. After each batch inBatches calls pause.
 func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var from []byte
@@ -94,8 +93,8 @@ type record struct {
 	damaged error
 }
 
-// scan yields the documents that match accepts; a nil match accepts all. If only is not nil, it reads just the document
-// with that key. match sees the file's own memory: it may neither keep documents nor call the store.
+// scan yields the documents that match accepts; a nil match accepts all. only, if not nil, is the key of the one
+// document to read. match sees the file's own memory: it may neither keep documents nor call the store.
 func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
 	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {

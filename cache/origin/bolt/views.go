@@ -16,8 +16,7 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// pin keeps pruning from deleting the versions that a reader needs: those of generation at, and the tombstones after
-// since.
+// pin keeps pruning from the versions that a reader needs: those of generation at, and the tombstones after since.
 type pin struct{ since, at uint64 }
 
 type pins struct {
@@ -31,8 +30,8 @@ type views struct {
 	readers *pins
 }
 
-// pin registers a reader, unless check refuses the meta, and returns the meta. It holds the lock from reading the meta
-// to registering, so that pruning cannot begin in between.
+// pin registers a reader, unless check refuses the meta. It holds the lock from reading the meta to registering, so
+// that pruning cannot begin in between.
 func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +118,7 @@ func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFun
 	})
 }
 
-// live yields the live rows at the pinned generation: for each id its last version up to that generation, unless that
-// is a tombstone.
+// live yields for each id its last version up to the pinned generation, unless that is a tombstone.
 func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	cursor := view.rows.Cursor()
 	var last entry // the newest version so far of the current id
@@ -159,8 +157,7 @@ func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	}
 }
 
-// versionAt finds the last version of a row up to a generation. If there is none, it returns a version of another row,
-// or nothing.
+// versionAt finds a row's last version up to a generation. Without one, it returns another row's version, or nothing.
 func versionAt(versions *bbolt.Cursor, id []byte, at uint64) (key, value []byte) {
 	versions.Seek(versionKey(id, at+1))
 	return versions.Prev()

@@ -1,13 +1,12 @@
 // Package circuit protects the program from a store that may become unavailable.
 //
 // While the store answers, requests pass. After a while without an answer, or when an operation could not reach the
-// store, one goroutine, Run, pings it. After two pings in a row without an answer the circuit opens: it cancels running
-// operations, and new ones fail at once with rules.ErrUnavailable, which says when to retry. Only Run goes on pinging,
-// at jittered pauses of up to a second. The first answer closes the circuit.
+// store, one goroutine, Run, pings it. After two failed pings in a row the circuit opens: it cancels running
+// operations, and new ones fail at once with rules.ErrUnavailable, which says when to retry. Run goes on pinging, at
+// jittered pauses of up to a second. The first answer closes the circuit.
 //
-// A usual circuit breaker lets a request through to test the store; here only pings test it. A slow query does not open
-// the circuit, because the store still answers pings. And a store that comes back gets one ping from each process, not
-// all waiting requests.
+// A usual circuit breaker lets a request through to test the store; here only pings do. So a slow query does not open
+// the circuit, and a store that comes back gets one ping from each process, not all waiting requests.
 package circuit
 
 import (
@@ -64,8 +63,8 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// New puts a closed circuit before a store. Close closes the store. The circuit calls onChange
-// when it closes (true) and opens (false).
+// New puts a closed circuit before a store, which Close closes. It calls onChange when it closes (true) and opens
+// (false).
 func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
 	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
 	s.era, s.end = context.WithCancel(context.Background())
@@ -80,8 +79,7 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// unavailable returns the error of a request that the open circuit refuses or cancels. It says when
-// the next ping is due.
+// unavailable returns the error of a request that the open circuit refuses or cancels, with the time of the next ping.
 func (s *Store) unavailable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Probe pings the store once, at a start. If the store does not answer, the circuit opens, and
-// operations fail at once until Run finds the store.
+// Probe pings the store once, at a start. Without an answer the circuit opens, until Run finds the store.
 func (s *Store) Probe(ctx context.Context) {
 	if err := s.probe(ctx); err == nil {
 		s.recordAnswer()
@@ -60,8 +59,7 @@ func (s *Store) probe(ctx context.Context) error {
 	return err
 }
 
-// waitForDoubt waits until the store has been silent or an operation did not reach it, and at least a pause after the
-// last ping.
+// waitForDoubt waits until the store was silent or an operation did not reach it, and at least a pause.
 func (s *Store) waitForDoubt(ctx context.Context) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
@@ -85,8 +83,7 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
-// waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered,
-// so that processes do not ping at the same time.
+// waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered between processes.
 func (s *Store) waitToProbe(ctx context.Context) {
 	wait := pause/2 + rand.N(pause/2+1)
 	s.mu.Lock()

@@ -15,10 +15,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// An archive of mongodump begins with the magic number and a prelude: a header, one document of metadata for each
-// collection, and a terminator. Then come blocks; mongodump interleaves the blocks of collections that it dumps in
-// parallel. A block is a header that names the collection, documents, and a terminator. A collection's last block has
-// no documents; its header has the checksum of all the collection's documents.
+// An archive of mongodump begins with the magic number and a prelude: a header, metadata of each collection, and a
+// terminator. Then come blocks, those of collections dumped in parallel interleaved: a header that names the
+// collection, documents, and a terminator. A collection's last block has no documents; its header has the checksum of
+// all.
 
 var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 
@@ -68,7 +68,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	}
 }
 
-// decode reads the next document of the archive's own into v. The error is or wraps errTerminator at a terminator, and
+// decode reads the next document of the archive's own into v. The error is errTerminator at a terminator, and wraps
 // io.ErrUnexpectedEOF at the end of the file.
 func (s *stream) decode(v any) error {
 	doc, place, err := s.frame()
@@ -92,8 +92,8 @@ type checksum struct {
 	ended bool
 }
 
-// readArchive reads the documents of one of an archive's databases. It only checks the checksums of other databases and
-// of reserved collections.
+// readArchive reads the documents of one of an archive's databases. Of others, and of reserved collections, it only
+// checks the checksums.
 func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
 	sums := map[namespace]*checksum{}

@@ -10,15 +10,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length of a document, in bytes; a greater length means damage. In a server's own
-// collections, an oplog entry wraps a document and so exceeds raw.MaxDocument.
+// maxFrame is the greatest length of a document; a greater one means damage. An oplog entry wraps a document and so
+// exceeds raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
-// errTerminator reports four bytes of 0xff in place of a document: the end of a block in an archive.
+// errTerminator reports four bytes of 0xff in place of a document: the end of an archive's block.
 var errTerminator = errors.New("terminator")
 
-// frame returns the next BSON document and the place where it begins. It looks only at the document's length. It fails
-// with io.EOF at the end of the stream, with errTerminator, or with a *BrokenFile.
+// frame returns the next BSON document and its place. It checks only the document's length. It fails with io.EOF at the
+// end of the stream, with errTerminator, or with a *BrokenFile.
 func (s *stream) frame() (bson.Raw, Place, error) {
 	place := s.place()
 	var head [4]byte

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// addFolder adds a folder's data files. If it has none, addFolder adds those of the only folder in it that holds a
-// database written by mongodump.
+// addFolder adds a folder's data files, or if it has none, those of the only database written by mongodump in it.
 func (d *Dump) addFolder(folder string) error {
 	files, databases, err := d.listFolder(folder)
 	switch {
@@ -36,8 +35,8 @@ func (d *Dump) addFolder(folder string) error {
 	return nil
 }
 
-// listFolder returns the names of a folder's data files and of the folders in it that hold BSON files, and notes all
-// other entries. It skips hidden entries.
+// listFolder returns a folder's data files and the folders in it that hold BSON files, and notes all other entries but
+// hidden ones.
 func (d *Dump) listFolder(folder string) (files, databases []string, err error) {
 	entries, err := fs.ReadDir(d.files, folder)
 	if err != nil {

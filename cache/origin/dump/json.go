@@ -10,12 +10,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxText is the limit on the Extended JSON of one document, in bytes. The canonical form is several times as large as
-// the BSON.
+// maxText limits the Extended JSON of one document. The canonical form is several times as large as the BSON.
 const maxText = 4 * raw.MaxDocument
 
-// maxGap is how many bytes may be read without the end of a document: without it, an endless document would keep an
-// import busy for ever.
+// maxGap is how many bytes may be read without the end of a document, so that reading ends.
 const maxGap = 4 * maxText
 
 var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
@@ -81,8 +79,7 @@ func (t *text) readLines(take takeFunc) error {
 	}
 }
 
-// lineEnd returns the position after a line and the empty lines that follow it, or the length
-// of src if the line does not end in it.
+// lineEnd returns the position after a line and the empty lines that follow it, or len(src) if the line goes on.
 func lineEnd(src []byte) (n int, end bool) {
 	if i := bytes.IndexByte(src, '\n'); i >= 0 {
 		for ; i < len(src) && src[i] == '\n'; i++ {
@@ -182,8 +179,7 @@ func (n *nesting) follow(src []byte) (int, bool) {
 	return len(src), false
 }
 
-// gather reads a document's text into buf, up to the end that find finds. If the text is longer
-// than maxText, it keeps nothing and reads to the end.
+// gather reads a document's text into buf, up to the end that find finds. Text longer than maxText it reads but drops.
 func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 	t.buf = t.buf[:0]
 	tooLong := false

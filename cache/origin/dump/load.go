@@ -17,9 +17,8 @@ import (
 
 // LoadOptions say how a dump is loaded. The zero value works.
 type LoadOptions struct {
-	// Drop makes Load, once everything is stored, delete the documents of the imported collections that the dump does
-	// not hold. Load deletes none from a collection of which it skipped bad documents, because the stored ones may be
-	// the same.
+	// Drop makes Load, at last, delete the documents of the imported collections that the dump does not hold. It
+	// deletes none from a collection of which it skipped bad documents: the stored ones may be the same.
 	Drop bool
 	// SkipBad skips bad documents and counts them instead of stopping.
 	SkipBad bool
@@ -36,15 +35,13 @@ var ErrChanged = errors.New("the dump changed while it was read")
 // maxHeld is how many bytes of documents Load collects before it stores them.
 const maxHeld = 8 << 20
 
-// Load stores a dump's documents by their _id and replaces what is there.
+// Load stores a dump's documents by their _id and replaces what is there. It reads the dump twice. The first time it
+// writes nothing: a bad document or a broken file stops it with a *BadDocument or *BrokenFile. The second time it
+// stores the documents in batches. Of documents with the same _id it stores the last one and counts the others. A
+// document without _id gets an ObjectID made from its collection and content.
 //
-// It reads the dump twice. The first time it writes nothing: a bad document or a broken file stops it with a
-// *BadDocument or *BrokenFile and leaves every collection as it was. The second time it stores the documents in
-// batches. Of documents with the same _id it stores the last one and counts the others. It gives a document without _id
-// an ObjectID made from its collection and content, so that the same dump always gives the same documents.
-//
-// With Drop, it deletes at the end. A collection is never empty in between. An import that is
-// killed leaves a mixture of old and new documents at worst, which the next one completes.
+// With Drop, it deletes at the end: a collection is never empty in between. An import that is killed leaves a mixture
+// of old and new documents at worst, which the next one completes.
 //
 // If ctx ends, Load stops between two batches. The report says what was done, also beside an error.
 func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
@@ -97,8 +94,8 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
-// derive returns an _id for a document without one. It depends on the collection, the document and the number of equal
-// documents before it, so that the next import of the same dump replaces the documents instead of adding them again.
+// derive returns an _id for a document without one, made from the collection, the document and the number of equal
+// documents before it, so that the next import of the same dump replaces the documents.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	content := sha256.Sum256(doc)
 	before := binary.BigEndian.AppendUint64(nil, uint64(c.equal[content]))
@@ -263,8 +260,8 @@ func (l *loader) drop(ctx context.Context) error {
 	return nil
 }
 
-// keyHash replaces an _id in memory. It has 128 bits, so that long ids cost no more than short ones and collisions do
-// not happen. Ids that MongoDB considers equal, such as 1 and 1.0, have the same hash.
+// keyHash replaces an _id in memory: 128 bits, so that long ids cost no more than short ones. Ids that MongoDB
+// considers equal, such as 1 and 1.0, have the same hash.
 type keyHash [16]byte
 
 // maxID is the greatest length of an _id that every store accepts, in bytes.

@@ -30,9 +30,8 @@ func formatOf(name string) format {
 	return unknownFormat
 }
 
-// collectionOf derives a collection's name from the name of its file. For BSON that is the name without its ending and
-// without mongodump's percent escapes ("fs.files" is a usual name); for other formats it is the part before the first
-// dot.
+// collectionOf derives a collection's name from its file's: for BSON without the ending and mongodump's percent escapes
+// ("fs.files" is a usual name), for other formats the part before the first dot.
 func collectionOf(name string, f format) string {
 	if f != bsonFormat {
 		name, _, _ = strings.Cut(name, ".")
@@ -45,8 +44,7 @@ func collectionOf(name string, f format) string {
 	return name
 }
 
-// auxiliary reports whether a file of a mongodump folder is not a collection: it holds metadata or the log of
-// operations.
+// auxiliary reports whether a file of a mongodump folder holds metadata or the log of operations.
 func auxiliary(name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)

@@ -20,14 +20,14 @@ import (
 
 // Options say how paths become sources. The zero value works.
 type Options struct {
-	// Collection names the collection of a file that holds one, in place of the file's name. In an archive or folder it
-	// selects the only collection to import.
+	// Collection names the collection of a file that holds one. In an archive or folder it selects the only one to
+	// import.
 	Collection string
 	// Database selects the database if a path holds several.
 	Database string
 	// Stdin is copied to a temporary file for the path "-". If nil, that path is an error.
 	Stdin io.Reader
-	// StdinBytes is the limit on the bytes of Stdin: more is an error. If zero, DefaultStdinBytes is used.
+	// StdinBytes is the limit on the bytes of Stdin. If zero, DefaultStdinBytes is used.
 	StdinBytes int64
 	// Progress, if not nil, is called with the number of bytes read from Stdin.
 	Progress func(n int)
@@ -56,8 +56,8 @@ func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 // Stat implements fs.StatFS.
 func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// Open finds the sources that paths name: files, folders of files, folders written by mongodump, and "-" for standard
-// input. It reads the beginning of each file. The caller closes the dump.
+// Open finds the sources that paths name: files, folders of files or written by mongodump, and "-" for standard input.
+// It reads the beginning of each file. The caller closes the dump.
 func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
 	return open(ctx, disk{}, paths, o)
 }
@@ -118,8 +118,8 @@ func (d *Dump) add(ctx context.Context, name string) error {
 	return d.addFile(name, name, false)
 }
 
-// addFile adds a file after it has read the beginning. name is the name shown to people, file the name in d.files. In a
-// folder, Options.Collection selects one file; for a file that the caller named, it is the name of the collection.
+// addFile adds a file after it has read the beginning. name is shown to people, file is the name in d.files. In a
+// folder, Options.Collection selects one file; otherwise it names the file's collection.
 func (d *Dump) addFile(name, file string, inFolder bool) error {
 	s := Source{Name: name, files: d.files, file: file}
 	// Refuse devices and pipes, which may never end or never begin. Links to regular files are fine.
@@ -198,8 +198,8 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import. It imports the server's own, and the one with an empty
-// name, where an archive has the oplog, only if Options.Database names it.
+// chooseDatabase decides which of a path's databases to import: the server's own, and the one without a name, where an
+// archive has the oplog, only if Options.Database names it.
 func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	slices.Sort(databases)
 	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), func(name string) bool {
@@ -222,8 +222,7 @@ func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff finds a file's format: an archive by its magic number, other formats by the name or, if that does not tell, by
-// the first bytes.
+// sniff finds a file's format: an archive by its magic number, others by name or, if that does not tell, by content.
 func sniff(in *bufio.Reader, name string) format {
 	head, _ := in.Peek(raw.MinDocument) // ignore errors: reading the file reports them
 	if bytes.HasPrefix(head, archiveMagic) {

@@ -43,7 +43,7 @@ func (f *fault) Error() string { return f.Place.String() + ": " + f.Err.Error() 
 
 func (f *fault) Unwrap() error { return f.Err }
 
-// BadDocument is the error for one document that cannot be stored. The rest of the file can still be read.
+// BadDocument is the error for one document that cannot be stored. The rest of the file can be read.
 type BadDocument struct {
 	Collection string
 	fault
@@ -52,7 +52,7 @@ type BadDocument struct {
 // BrokenFile is the error for damage that makes the rest of a file unreadable.
 type BrokenFile struct{ fault }
 
-// newBrokenFile returns a reader's error with its place. If a file ends too early, it says that the file is cut off.
+// newBrokenFile returns a reader's error with its place; for a file that ends too early, it says so.
 func newBrokenFile(p Place, err error) *BrokenFile {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)

@@ -21,8 +21,8 @@ type stream struct {
 	content *counter // what Reader reads: the file, or its decompressed content
 }
 
-// open opens the file and detects gzip by the first bytes. count, if not nil, is called with
-// the number of bytes read from the file, before decompression. If ctx ends, reading fails.
+// open opens the file and detects gzip by the first bytes. count, if not nil, is called with the number of bytes read
+// before decompression. If ctx ends, reading fails.
 func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	file, err := s.files.Open(s.file)
 	if err != nil {
@@ -64,8 +64,7 @@ type counter struct {
 	gzip  bool         // content is decompressed, so errors come from gzip
 }
 
-// Read reads and counts bytes. It marks errors of decompression, because the offset in flate's own texts, such as
-// "corrupt input before offset 5", is not an offset in the file.
+// Read marks errors of decompression, because the offset in flate's own texts is not one in the file.
 func (c *counter) Read(p []byte) (int, error) {
 	if err := c.ended(); err != nil { // the only check in a file without documents
 		return 0, err

@@ -15,12 +15,11 @@ import (
 	"vitrine/cache/origin"
 )
 
-// The driver trusts replies. A single changed byte can make a reply announce a batch that it does not have, or report
-// on statements that were not sent, and then the driver panics. Such a panic must not end the program, so we read every
-// reply in a function that turns it into an error. Callers' functions do not run inside that function: their panics
-// reach their callers. We cannot catch panics in the driver's own goroutines, which greet servers.
+// The driver trusts replies: a single changed byte can make it panic, so we read every reply in a function that turns
+// that into an error. Callers' functions do not run inside of it: their panics reach their callers. We cannot catch
+// panics in the driver's own goroutines, which greet servers.
 
-// A request defers recoverReply, which turns a panic of the driver into an error and calls classify with every error.
+// recoverReply, deferred, turns a panic of the driver into an error and calls classify with every error.
 func recoverReply(err *error, classify func(error) error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the driver cannot read the server's reply: %v\n%s", r, debug.Stack())
@@ -43,7 +42,7 @@ func request[T any](ctx context.Context, gate origin.Gate, classify func(error) 
 // asIs classifies no error.
 func asIs(err error) error { return err }
 
-// collection sends the requests for one collection. storeError classifies its errors, unless a method says otherwise.
+// collection sends the requests for one collection. Errors are those of storeError unless a method says otherwise.
 type collection struct {
 	inner *driver.Collection
 	store *Store
@@ -60,8 +59,7 @@ func (s *Store) side(name string) collection {
 
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
-// write performs writes in any order, and goes on after the server refuses one. It returns the known results, even with
-// an error.
+// write performs writes in any order, even after the server refuses one. It also returns its results with an error.
 func (c collection) write(ctx context.Context, models ...driver.WriteModel) (done driver.BulkWriteResult, err error) {
 	result, err := request(ctx, c.store.gate, storeError, func(ctx context.Context) (*driver.BulkWriteResult, error) {
 		return c.inner.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
@@ -88,8 +86,7 @@ func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted
 	return deleted, nil
 }
 
-// count counts the documents that match a filter. Its errors are those of queryError, because a client may have written
-// the filter.
+// count counts matching documents. Its errors are those of queryError, because a client may have written the filter.
 func (c collection) count(ctx context.Context, filter bson.D) (int, error) {
 	n, err := request(ctx, c.store.gate, queryError, func(ctx context.Context) (int64, error) { return c.inner.CountDocuments(ctx, filter) })
 	return int(n), err
@@ -103,8 +100,8 @@ func (c collection) index(ctx context.Context, keys bson.D) error {
 	return err
 }
 
-// documents yields the documents that a find returns; each is valid until the next one. An error is the last item. If
-// the filter has conditions, a client may have written it, and the errors are those of queryError.
+// documents yields the documents that a find returns, each valid until the next one. If the filter has conditions, a
+// client may have written it, and the errors are those of queryError.
 func (c collection) documents(ctx context.Context, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
 	classify := queryError
 	if all, ok := filter.(bson.D); ok && len(all) == 0 {
@@ -149,7 +146,7 @@ type cursor interface {
 	Close(ctx context.Context) error
 }
 
-// next advances a cursor and reports whether it is at a document. It needs a request only at the end of a batch.
+// next advances a cursor and reports whether it is at a document. Only the end of a batch needs a request.
 func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) (bool, error) {
 	gate := s.gate
 	if c.RemainingBatchLength() > 0 {
@@ -161,8 +158,7 @@ func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) 
 // closeTime bounds how long closing a cursor may delay its reader.
 const closeTime = 2 * time.Second
 
-// closeCursor closes a cursor on the server, even if the caller's context has ended. If the
-// server does not answer, it will drop the idle cursor itself.
+// closeCursor closes a cursor even if ctx has ended. If the server does not answer, it drops the idle cursor itself.
 func closeCursor(ctx context.Context, c cursor) {
 	var err error // ignore the error: nothing depends on it
 	defer recoverReply(&err, asIs)

@@ -39,8 +39,7 @@ var ownCodes = slices.Concat(
 // replica set (40573).
 var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
 
-// storeError wraps an error of the driver with the error of package origin or rules that callers compare with. The
-// driver's text stays.
+// storeError adds to an error of the driver the error of package origin or rules that callers compare with.
 func storeError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -55,8 +54,8 @@ func storeError(err error) error {
 	return err
 }
 
-// queryError is storeError for an operation whose filter or sort may come from a client: it turns the server's
-// rejection into a wrong call, with the server's reason.
+// queryError is storeError for an operation whose filter or sort may come from a client: the server's rejection becomes
+// a wrong call, with its reason.
 func queryError(err error) error {
 	refused, ok := errors.AsType[driver.CommandError](err)
 	if !ok || unanswered(err) || hasCode(err, ownCodes) {
@@ -78,8 +77,7 @@ func printable(s string) string {
 }
 
 // unanswered reports whether the server was not reached, did not answer in time or gave a malformed answer. The driver
-// has no type for malformed answers: every error counts as one that the server did not send and that does not concern
-// an unsent request.
+// has no type for the last: it is every error that neither the server sent nor concerns an unsent request.
 func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
 		return true

@@ -56,8 +56,7 @@ func bulkError(err error, docs []bson.Raw) error {
 	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
-// batchBytes bounds the bytes of one write command. The server accepts 48 MB; smaller commands save memory on both
-// ends.
+// batchBytes bounds one write command. The server accepts 48 MB; smaller commands save memory on both ends.
 const batchBytes = 16 << 20
 
 // Retain implements origin.Importer.

@@ -13,8 +13,7 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// table is a registry.Table in a collection. It replaces a document only if its revision has not changed since it was
-// read.
+// table is a registry.Table in a collection. It replaces a document only if its revision is still the one that it read.
 type table[D any, P interface {
 	*D
 	Revise() uint64

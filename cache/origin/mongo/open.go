@@ -23,16 +23,14 @@
 // which no reader sees and the next Begin deletes, or a committed one, which readers overlay and the next Begin settles
 // first.
 //
-// Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: a
-// publisher that was fenced off while a write was under way may see that write arrive at any time later, and in
-// view_NAME it would become part of another publisher's generation. In view_staged it stays under an attempt that
-// nobody commits. Every other late write is harmless, too: settling replaces only versions older than its own, and
-// deletions concern only finished attempts and generations.
+// Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: the
+// write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another
+// publisher's generation. In view_staged it stays under an attempt that nobody commits. Every other late write is
+// harmless: settling replaces only older versions, and deletions concern only finished attempts and generations.
 //
-// A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In this order a row that is being
-// settled meanwhile is seen in at least one of the two places; in the other order it could be folded in after the
-// reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta; so the reader reads
-// meta again, and then the changes since, until meta stays the same.
+// A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In the other order a row could be
+// folded in after the reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta;
+// so the reader reads meta again, and then the changes since, until meta stays the same.
 package mongo
 
 import (
@@ -56,16 +54,14 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Options tunes a store; the zero value works. Options in the URI (pool sizes, timeoutMS,
-// appName, retryReads, retryWrites, …) take precedence.
+// Options tunes a store; the zero value works. Options in the URI (pool sizes, timeoutMS, …) take precedence.
 type Options struct {
-	// ViewsDatabase holds the side collections. If empty, it is the database with the
-	// source collections, which the URI's path names.
+	// ViewsDatabase holds the side collections. If empty, it is the URI's database, which has the source collections.
 	ViewsDatabase string
 	// BatchSize is how many statements one write command carries. If zero, 1000.
 	BatchSize int
-	// KeepDeltas is how many generations back a reader can be and still be brought up to date by a delta; older
-	// tombstones are deleted. If zero, 1000. It should span more time than a stalled process may sleep, see publish.go.
+	// KeepDeltas is how many generations back a delta reaches; older tombstones are deleted. If zero, 1000. It should
+	// span more time than a stalled process may sleep, see publish.go.
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
@@ -98,8 +94,8 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for a server: Ping reports whether one
-// answers, so that a front end can start from a snapshot while the database is down.
+// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for a server, so that a front end can
+// start from a snapshot while the database is down.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -121,12 +117,12 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if s.client, err = driver.Connect(config); err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	// The URI chooses the servers to read from. What a run has read must not be revoked by a failover, because change
-	// streams, which do not report that, may keep later runs from reading it again.
+	// The URI chooses the servers to read from. A failover must not revoke what a run has read: change streams do not
+	// report that, and may keep later runs from reading it again.
 	s.primary = config.ReadPreference == nil || config.ReadPreference.Mode() == readpref.PrimaryMode
 	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable()).SetReadConcern(readconcern.Majority()))
-	// Readers of views see only writes that a majority has. Otherwise a failover could revoke a generation that they
-	// have read, and another generation could get its number.
+	// Readers of views see only writes of a majority. Otherwise a failover could revoke a generation that they have
+	// read, and another one could get its number.
 	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
 	metas := table[registry.View, *registry.View]{s.side("meta")}
@@ -163,8 +159,7 @@ func (s *Store) Close() (err error) {
 	return s.client.Disconnect(ctx)
 }
 
-// splitURI splits scheme://[user[:password]@]hosts[/database][?options] into the server
-// as it may be shown, which is scheme and hosts, the database and the password.
+// splitURI splits scheme://[user[:password]@]hosts[/database][?options]; server is the part that may be shown.
 func splitURI(uri string) (server, database, secret string, err error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok || (scheme != "mongodb" && scheme != "mongodb+srv") {

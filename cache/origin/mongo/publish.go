@@ -17,9 +17,9 @@ import (
 
 // publisher stages, folds in and prunes rows, by the protocol of the package comment.
 //
-// One late write does harm: a process settles, sleeps in the middle for longer than KeepDeltas generations and then
-// writes a row that was deleted since, and whose tombstone is gone, too. The row stays until the next job compares all
-// hashes with the source.
+// One late write does harm: a process settles, sleeps in the middle for more than KeepDeltas generations and then
+// writes a row that was deleted since, with its tombstone. The row stays until a job compares all hashes with the
+// source.
 type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
@@ -51,8 +51,8 @@ func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row
 }
 
 // settle folds the staged rows of the committed generation into the view's collection. It may be killed and repeated
-// anywhere, and may even run twice at a time: it deletes a row from view_staged only after it has folded it in, and
-// does not replace rows that are as new.
+// anywhere, and even run twice at a time: it deletes a staged row only after folding it in, and replaces only older
+// rows.
 func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
 	for d.Staged != 0 {
 		if err := p.store.Check(ctx, lease); err != nil {
@@ -104,9 +104,8 @@ func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.R
 	return ids, rows, nil
 }
 
-// fold writes rows into the view's collection, unless it has a version that is as new. If another process writes such a
-// version between our read and our write, the condition on the generation matches nothing, and the upsert fails on the
-// existing _id; then fold starts again.
+// fold writes rows into the view's collection, unless it has a version that is as new. If another process writes one
+// between our read and our write, the upsert fails on the existing _id, and fold starts again.
 func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
 		rest, err := p.outdatedRows(ctx, view, rows)
@@ -148,8 +147,8 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
 }
 
-// discard deletes the staged rows of earlier attempts, and rows of generations above the committed one. Those come from
-// a backup whose collections are from different moments, and fold would consider them newer than the next rows. If
+// discard deletes the staged rows of earlier attempts, and rows above the committed generation: those come from a
+// backup whose collections are from different moments, and fold would consider them newer than the next rows. If
 // nothing was ever published, all rows belong to a view whose meta was lost. discard also creates the index that deltas
 // and RowCount need.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
@@ -177,8 +176,8 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return err
 }
 
-// prune deletes tombstones older than the deltas that are kept. It first records how far
-// deltas reach, so that readers that need the tombstones get origin.ErrStale.
+// prune deletes tombstones older than the deltas that are kept. It first records how far deltas reach, so that readers
+// that need the tombstones get origin.ErrStale.
 func (p publisher) prune(ctx context.Context, d registry.View) error {
 	pruned := d.Pruned
 	if d.Generation > p.keep {

@@ -23,13 +23,12 @@ type rowInfo struct {
 	Words      []string      `bson:"words,omitempty"`
 }
 
-// stagedPrefix is the beginning of the _id of every staged row of an attempt. Ids are text so that the rows of an
-// attempt, and those of all earlier attempts, are ranges of the index on _id: view_staged needs no other index.
+// stagedPrefix begins the _id of every staged row of an attempt: the rows of an attempt, and of all earlier ones, are
+// ranges of the index on _id.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
-// stagedDoc returns a row in the form that view_staged has: its fields stand beside viewField, not one level down, so
-// that a row may be as large as the server allows. The _id of the document has a digest of the row's own, which can be
-// of any type and length.
+// stagedDoc returns a row as view_staged has it: its fields stand beside viewField, so that it may be as large as the
+// server allows. Its _id has a digest of the row's own, which can be of any type and length.
 func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error) {
 	key, err := idkey.Of(r.ID)
 	if err != nil {
@@ -47,7 +46,7 @@ func infoOf(r origin.Row, generation uint64) rowInfo {
 	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil, Words: r.Words}
 }
 
-// encode joins _id, the document's fields and viewField, which replaces a field of the same name in the record.
+// encode joins _id, the document's fields and viewField, which replaces a field of that name.
 func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
 	about, err := bson.Marshal(info)
 	if err != nil {
@@ -69,7 +68,7 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decode returns the row in a document of view_NAME or view_staged. It shares no memory with the document.
+// decode returns a copy of the row in a document of view_NAME or view_staged.
 func decode(doc bson.Raw) (r origin.Row, err error) {
 	var info rowInfo
 	about, err := doc.LookupErr(viewField)

@@ -19,19 +19,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// How queries on a view stay whole: settle folds the rows of a generation into the view's collection after the meta has
-// moved to it, and completely before the next generation can begin. So rows that are read while the meta stays at a
-// generation, with nothing staged, are that generation. We read the meta before a query, and again after each batch
-// before we yield it. Unlike Rows, queries do not merge staged rows: the server sorts and counts, and we could not
-// merge in bounded memory. Queries wait until a generation is settled, which takes a moment.
+// How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta has
+// moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing staged,
+// are that generation: we read the meta before a query, and again before we yield each batch. Queries do not merge
+// staged rows, as Rows does: the server sorts and counts, and our memory is bounded. They wait until a generation is
+// settled, which takes a moment.
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
 	selectRows, selectBytes = 256, 1 << 20
 	// settlePoll is the pause between two readings of a meta while its generation is being settled.
 	settlePoll = 25 * time.Millisecond
-	// indexTime bounds the creation of indexes, which takes much longer than any other operation if there are many
-	// rows.
+	// indexTime bounds the creation of indexes, which takes longest if there are many rows.
 	indexTime = 30 * time.Minute
 )
 
@@ -146,7 +145,7 @@ type generation struct {
 	at    origin.Meta
 }
 
-// wait waits until the generation is settled. It returns origin.ErrStale if the view has moved to another one.
+// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one.
 func (g generation) wait(ctx context.Context) error {
 	for {
 		d, err := g.read(ctx)
@@ -177,8 +176,7 @@ func (g generation) read(ctx context.Context) (registry.View, error) {
 	return d, err
 }
 
-// Index implements origin.Indexer. It creates only the missing indexes, so that a
-// read-only user suffices where another user has created them.
+// Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they exist.
 func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
@@ -202,8 +200,7 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 	return errors.Join(errs...)
 }
 
-// sameKeys reports whether two indexes have the same paths in the same directions. Servers may write the directions as
-// different types of number.
+// sameKeys reports whether two indexes have the same keys. Servers may write directions as different types of number.
 func sameKeys(a, b bson.Raw) bool {
 	document := func(d bson.Raw) bson.RawValue { return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d} }
 	return raw.Compare(document(a), document(b)) == 0

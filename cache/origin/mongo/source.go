@@ -50,8 +50,7 @@ func (s *Store) find(ctx context.Context, name string, q origin.Query, want func
 	}
 }
 
-// Version implements origin.Versioner. Servers know the count without counting, and find the greatest value by an index,
-// which every collection has on _id.
+// Version implements origin.Versioner. The server knows the count, and finds the greatest value by an index.
 func (s *Store) Version(ctx context.Context, name, field string) (version string, exact bool, err error) {
 	defer wrap.Error(&err, "version of %s", name)
 	count, err := request(ctx, s.gate, storeError, func(ctx context.Context) (int64, error) {
@@ -108,8 +107,7 @@ func sortKeys(order raw.Sort) bson.D {
 	return keys
 }
 
-// byID returns the filter for one document. If the id is a document, byID puts $eq before it, or the server would take
-// its fields for operators.
+// byID returns the filter for one document. Without $eq, the server would take the fields of an _id for operators.
 func byID(id bson.RawValue) bson.D {
 	if id.Type == bson.TypeEmbeddedDocument || id.Type == bson.TypeRegex {
 		return is(bson.D{{Key: "$eq", Value: id}})

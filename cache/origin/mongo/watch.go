@@ -15,9 +15,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Watch implements origin.Watcher by a change stream. It returns when the stream breaks and the driver cannot resume
-// it; the caller then watches again and treats every collection as changed, because it does not know the changes in
-// between.
+// Watch implements origin.Watcher by a change stream. It returns when the stream breaks for good. The next call reports
+// every collection as changed, because it does not know the changes in between.
 func (s *Store) Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
 	stream, err := s.stream(ctx, collections)
@@ -53,8 +52,8 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 	return err
 }
 
-// patient is a change stream whose Next returns false, without an error, when the server has had no changes for a
-// while. That of a ChangeStream fails if there are none within the time for one request.
+// patient is a change stream whose Next returns false without an error when there were no changes for a while. That of
+// a ChangeStream fails if there are none within the time for one request.
 type patient struct{ *driver.ChangeStream }
 
 // Next is TryNext.
@@ -73,7 +72,7 @@ func (s *Store) stream(ctx context.Context, collections []string) (*driver.Chang
 }
 
 // complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are those
-// of other collections, and reads, which come from the primary, are not older than what the stream has reported.
+// of other collections, and reads, which come from the primary, are not older than the stream's reports.
 func (s *Store) complete(ctx context.Context, collections []string) bool {
 	others := bson.D{
 		{Key: "name", Value: bson.D{{Key: "$in", Value: collections}}},
@@ -85,8 +84,7 @@ func (s *Store) complete(ctx context.Context, collections []string) bool {
 	return err == nil && len(found) == 0 && s.primary
 }
 
-// streamError is storeError for a change stream. Our pipeline is well-formed, so a server that cannot parse it has no
-// change streams.
+// streamError is storeError for a change stream: a server that cannot parse our pipeline has none.
 func streamError(err error) error {
 	if hasCode(err, []int{codeFailedToParse}) {
 		return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
@@ -96,8 +94,7 @@ func streamError(err error) error {
 
 const pause = 250 * time.Millisecond
 
-// burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first,
-// so that a steady stream of changes does not delay them for ever.
+// burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first.
 type burst struct {
 	changed func(name string)
 

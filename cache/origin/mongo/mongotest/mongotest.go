@@ -1,11 +1,9 @@
-// Package mongotest starts a server that speaks MongoDB's wire protocol, for tests on a machine without a MongoDB:
-// FerretDB over SQLite, built from the nested module testdata/ferretdb beside it.
+// Package mongotest starts a server that speaks MongoDB's wire protocol, for tests without a MongoDB: FerretDB over
+// SQLite, built from the nested module testdata/ferretdb beside it. Building it takes a minute or two, so tests use it
+// only if VITRINE_TEST_WIRE=1. Go's build cache keeps the binary.
 //
-// Building it takes a minute or two, hence tests use it only if VITRINE_TEST_WIRE=1.
-// The binary is kept in Go's build cache.
-//
-// FerretDB 1.24 does not support, and tests must not use: write commands of 100 or more statements, change streams,
-// transactions, Decimal128, nested arrays, dotted field names, $expr.
+// FerretDB 1.24 lacks write commands of 100 or more statements, change streams, transactions, Decimal128, nested
+// arrays, dotted field names and $expr.
 package mongotest
 
 import (
@@ -24,8 +22,7 @@ const EnvWire = "VITRINE_TEST_WIRE"
 // BatchSize is how many statements a write command may carry.
 const BatchSize = 50
 
-// Start starts a server with an empty state folder and returns its URI, which ends in "/" and lacks a database name.
-// The server ends with the test. The test is skipped unless VITRINE_TEST_WIRE=1.
+// Start starts a server with an empty state folder. The test is skipped unless VITRINE_TEST_WIRE=1.
 func Start(t testing.TB) (uri string) {
 	t.Helper()
 	return StartIn(t, t.TempDir()).URI

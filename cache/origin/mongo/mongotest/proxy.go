@@ -26,13 +26,11 @@ type Fault struct {
 	Hang bool
 	// Delay delays every message and connection, at most until Set.
 	Delay time.Duration
-	// Request gets each command that the client sends itself and reports whether to forward it; if not, the connection
-	// breaks. The command's name is its first field, the database is in $db, and documents to write may be outside of
-	// it. If nil, all commands pass.
+	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
+	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
-	// Reply gets each reply, a message of MongoDB's wire protocol, and returns the message to forward; if that is
-	// shorter, the connection breaks. If nil, replies are forwarded unchanged. Several goroutines call Request and
-	// Reply at once.
+	// Reply gets each reply, a message of the wire protocol, and returns the message to forward; if that is shorter,
+	// the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply at once.
 	Reply func(message []byte) []byte
 }
 
