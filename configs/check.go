@@ -110,7 +110,6 @@ var (
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
 )
 
-// checkSlug checks the name of a list, which is a part of its address.
 func checkSlug(name string) error {
 	switch {
 	case !slugs.MatchString(name):
@@ -189,7 +188,6 @@ func webAddress(text string) (u *url.URL, ok bool) {
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// checkDatabase checks the name of a MongoDB database.
 func checkDatabase(name string) error {
 	if i := strings.IndexAny(name, "/\\. \"$*<>:|?\x00"); i >= 0 {
 		return fmt.Errorf("the name of a database may not contain %q, have %q", name[i], name)

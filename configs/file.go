@@ -16,7 +16,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file applies the settings in a YAML file.
 func (r *reader) file(name string) {
 	place := Place{source: atFile, name: name}
 	content, err := os.ReadFile(name)
@@ -124,7 +123,6 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// kindName returns the kind of a node, for messages.
 func kindName(node *yaml.Node) string {
 	switch {
 	case node.Kind == yaml.MappingNode:

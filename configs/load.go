@@ -70,7 +70,6 @@ func (s Sources) File() string {
 	return ""
 }
 
-// mistake returns a mistake in a value, with the place that gave it.
 func (c *Config) mistake(path, reason string) *Error {
 	return &Error{Place: c.origins[path], Path: path, Reason: reason}
 }

@@ -20,7 +20,6 @@ type reader struct {
 	mistakes []*Error
 }
 
-// mistake adds a mistake.
 func (r *reader) mistake(place Place, path, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Path: path, Reason: reason})
 }

@@ -89,7 +89,6 @@ func complete(settings []Setting, t reflect.Type, prefix string, index []int) (f
 // Settings returns all settings in the order of Config.
 func Settings() []Setting { return slices.Clone(settings) }
 
-// findSetting returns the first setting that matches, or nil.
 func findSetting(matches func(*Setting) bool) *Setting {
 	if i := slices.IndexFunc(settings, func(s Setting) bool { return matches(&s) }); i >= 0 {
 		return &settings[i]
@@ -97,12 +96,10 @@ func findSetting(matches func(*Setting) bool) *Setting {
 	return nil
 }
 
-// envName returns the environment variable for a dotted name.
 func envName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// field returns the field of c for the setting.
 func (s *Setting) field(c *Config) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
 }

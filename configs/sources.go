@@ -90,7 +90,6 @@ func (s *Setting) readSecret(file string) (string, error) {
 // textTag is the tag of a scalar from a source in which everything is text.
 const textTag = "!text"
 
-// setText sets a setting of the configuration from a text.
 func (r *reader) setText(s *Setting, text string, place Place) {
 	r.set(s.field(r.c), s, s.Path, r.node(s, text, place), place)
 }
@@ -146,7 +145,6 @@ func nodeOf(t reflect.Type, text string) *yaml.Node {
 // errNameless is the mistake of a map entry without a name.
 var errNameless = errors.New("an entry needs a name")
 
-// checkEntry checks the name of a map entry.
 func (s *Setting) checkEntry(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":

@@ -98,7 +98,6 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// parseSize parses a number of bytes with or without a unit.
 func parseSize(text string) (Size, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"vitrine/configs"
 )
 
-// checkCommand examines an embedded store for damage.
 func checkCommand() *cobra.Command {
 	return withConfig("check", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		store := cfg.Store.Reveal()

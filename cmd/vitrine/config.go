@@ -51,7 +51,6 @@ var checks = configs.Checks{
 	},
 }
 
-// sourcesOf returns the sources of a command's configuration.
 func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {
 	return configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks}
 }

@@ -105,7 +105,6 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 	return nil
 }
 
-// adopt makes the server use new settings.
 func (p *program) adopt(s settings) error {
 	o, err := p.proxyOptions(s)
 	if err == nil {

@@ -27,7 +27,6 @@ import (
 	"vitrine/rules/filter"
 )
 
-// rights returns who may see what.
 func (s settings) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {
@@ -41,7 +40,6 @@ func (s settings) rights() *access.Policy {
 	})
 }
 
-// proxyOptions returns the options of the front end from the configuration and the other parts.
 func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
@@ -80,7 +78,6 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	return o, nil
 }
 
-// listOptions returns the options of the public lists from the configuration.
 func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 	cfg := all.Lists
 	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
@@ -106,7 +103,6 @@ func bilingual(title map[string]string) map[string]string {
 	return map[string]string{"en": cmp.Or(title["en"], title["de"]), "de": cmp.Or(title["de"], title["en"])}
 }
 
-// linksOf returns the templates of links.
 func linksOf(l map[string]string) proxylists.Links {
 	return proxylists.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
 }
@@ -183,7 +179,6 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	return res, err
 }
 
-// runJobs waits for a run of the jobs and returns its outcomes.
 func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
@@ -224,7 +219,6 @@ const (
 	wrongKeys         = 30
 )
 
-// requestLimits returns the front end's limits.
 func requestLimits(cfg configs.Config, keptBytes int) proxy.Limits {
 	return proxy.Limits{
 		KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout,

@@ -15,7 +15,6 @@ import (
 	"vitrine/configs"
 )
 
-// importCommand loads dumps into the source collections.
 func importCommand() *cobra.Command {
 	var from dump.Options
 	var to dump.LoadOptions

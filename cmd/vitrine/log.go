@@ -44,7 +44,6 @@ func flush(outputs ...io.Writer) {
 	}
 }
 
-// newHandler returns the handler for the configured format and level.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level

@@ -18,7 +18,6 @@ import (
 	"vitrine/materialize"
 )
 
-// materializeCommand builds the views once.
 func materializeCommand() *cobra.Command {
 	var q materialize.Request
 	cmd := withConfig("materialize", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
@@ -30,7 +29,6 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
-// runMaterialize builds the views and prints the results of their jobs.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr()) // checked before detachLog replaces the output, which may be a terminal
 	log, _ := detachLog(cmd, cfg.Log)          // detached, because an unread log must not delay processes that wait for the lease

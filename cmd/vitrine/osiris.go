@@ -16,7 +16,6 @@ import (
 	"vitrine/rules/render"
 )
 
-// osirisCommand prints the settings in an OSIRIS database.
 func osirisCommand() *cobra.Command {
 	return withConfig("osiris", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		stored, err := readOsiris(cmd.Context(), cfg)

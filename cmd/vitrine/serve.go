@@ -27,7 +27,6 @@ import (
 	"vitrine/proxy"
 )
 
-// serveCommand runs the server.
 func serveCommand() *cobra.Command {
 	var demo bool
 	cmd := newCommand("serve")

@@ -16,7 +16,6 @@ import (
 	"vitrine/rules"
 )
 
-// statusCommand prints the state of every view.
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {

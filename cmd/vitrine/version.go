@@ -14,7 +14,6 @@ import (
 // version and commit are set by release builds (.ci/build).
 var version, commit string
 
-// versionCommand prints the version.
 func versionCommand() *cobra.Command {
 	cmd := newCommand("version")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -24,7 +23,6 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// versionLine returns the version of the program and of what built it.
 func versionLine() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -33,7 +31,6 @@ func versionLine() string {
 	return fmt.Sprintf("vitrine %s %s %s %s/%s", buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildVersion returns the release's version, or else that of the main module.
 func buildVersion(info *debug.BuildInfo) string {
 	return cmp.Or(version, info.Main.Version, "unknown")
 }
@@ -53,7 +50,6 @@ func buildCommit(info *debug.BuildInfo) string {
 	return cmp.Or(revision[:min(12, len(revision))], "unknown") + dirty
 }
 
-// printJSON writes a value as indented JSON.
 func printJSON(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

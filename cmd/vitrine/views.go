@@ -11,7 +11,6 @@ import (
 	proxylists "vitrine/proxy/lists"
 )
 
-// viewsOf declares the views, adjusted to the configuration.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
 // allViews declares the views and, if there are public lists, what the lists need.

@@ -79,7 +79,6 @@ var (
 	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
-// runnerOptions returns the options of a runner of the configured jobs.
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
 	m := cfg.Materialize

@@ -96,7 +96,6 @@ func (b *bibtex) persons(field string, persons []Person) {
 	b.dst = append(b.dst, "},\n"...)
 }
 
-// writeBraces writes a text in braces.
 func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '{')
 	b.text(s)

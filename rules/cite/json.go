@@ -29,7 +29,6 @@ func several(dst []byte, name, all string) []byte {
 	return list(dst, name, strings.Split(all, ", "), appendText)
 }
 
-// appendText appends a text as an element of an array.
 func appendText(dst []byte, text *string) []byte { return ejson.AppendString(dst, *text) }
 
 // list appends a member with an array, unless it is empty. one appends an element.
@@ -74,7 +73,6 @@ func cslTitle(title string) (csl string) {
 	return csl
 }
 
-// cslPerson appends a name.
 func cslPerson(dst []byte, p *Person) []byte {
 	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "literal", p.Literal), '}')
 }

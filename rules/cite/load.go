@@ -60,7 +60,6 @@ const (
 	slotResolved
 )
 
-// work is a kind of work.
 type work struct {
 	Forms
 	fields
@@ -110,7 +109,6 @@ func Load(name string, src []byte) (*Mapping, error) {
 	return l.to.View(rules.ViewActivities), l.Err()
 }
 
-// loader reads one file.
 type loader struct {
 	*yamlfile.Reader
 	to     *Mapping
@@ -160,7 +158,6 @@ func (l *loader) file(n *yaml.Node) {
 	}
 }
 
-// read reads the stored fields of each variable.
 func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		v := slices.Index(variables, key)
@@ -181,7 +178,6 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	})
 }
 
-// slot returns the slot of a stored field.
 func (l *loader) slot(n *yaml.Node, path, field string) int {
 	if field == "" || strings.ContainsAny(field, ".$\x00") {
 		l.Errorf(n, path, "%q is not the name of a field of records", field)
@@ -215,7 +211,6 @@ func (l *loader) kind(n *yaml.Node, path string) *work {
 	return k
 }
 
-// codes reads the kind of each stored code.
 func (l *loader) codes(n *yaml.Node, path string) map[string]*work {
 	codes := make(map[string]*work)
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {

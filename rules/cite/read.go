@@ -45,7 +45,6 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Key = key(it)
 }
 
-// fill sets the variables of an item from the values of its row.
 func (it *Item) fill(f *fields) {
 	title := it.text(f.Title)
 	it.Title, it.Text, it.Name = markup.Title(title), plain(title), it.text(f.Name)

@@ -60,7 +60,6 @@ type openAccess struct {
 	slots  []int           // of Fields
 }
 
-// openAccess reads the rule.
 func (l *loader) openAccess(n *yaml.Node) {
 	to := &l.to.openAccess
 	l.Mapping(n, "open_access", "fields", "codes")
@@ -111,7 +110,6 @@ func (m *Mapping) funder(v, resolved bson.RawValue) string {
 	return id
 }
 
-// mostKeywords is the limit on the keywords of an item.
 const mostKeywords = 200
 
 // addKeywords adds the keywords of a list, or of a text that separates them by semicolons or commas, which are not there
@@ -143,7 +141,6 @@ type badge struct {
 	value string
 }
 
-// badge reads a rule.
 func (l *loader) badge(n *yaml.Node, path string) {
 	var b badge
 	found := l.Mapping(n, path, "name", "field", "value")

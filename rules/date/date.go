@@ -17,7 +17,6 @@ import (
 // Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 means no date.
 type Date struct{ Year, Month, Day int }
 
-// maxYear is the last valid year.
 const maxYear = 9999
 
 // New returns the date made of the valid parts of year, month and day.

@@ -65,7 +65,6 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	}
 }
 
-// label returns the label of a code.
 func (s Style) label(set string, v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return firstText(doc, "name", "id")

@@ -131,7 +131,6 @@ func appendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
-// appendObjectID writes the twelve bytes of an ObjectID.
 func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }

@@ -18,7 +18,6 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07",
 }
 
-// parseDate reads an ISO 8601 date as milliseconds since 1970.
 func parseDate(s string) (ms int64, ok bool) {
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {

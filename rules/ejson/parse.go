@@ -157,7 +157,6 @@ func (p *parser) elements(depth int) (n int) {
 	return n
 }
 
-// fail ends the parsing with an error at an offset.
 func (p *parser) fail(at int, format string, args ...any) {
 	rules.Fail(rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...))
 }

@@ -45,7 +45,6 @@ const (
 	escapedBytes  = "\"\\/\b\f\n\r\t"
 )
 
-// appendEscape writes a byte that must be escaped.
 func appendEscape(dst []byte, c byte) []byte {
 	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
 		return append(dst, '\\', escapeLetters[i])

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// stringValue reads the string at pos as a BSON string.
 func (p *parser) stringValue() {
 	start := len(p.buf)
 	p.buf = append(p.buf, 0, 0, 0, 0)
@@ -55,7 +54,6 @@ func invalidAt(b []byte) int {
 	}
 }
 
-// escape consumes the escape sequence at pos.
 func (p *parser) escape() {
 	if p.pos+1 == len(p.src) {
 		p.fail(p.pos, "the string does not end")

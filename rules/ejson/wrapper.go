@@ -232,7 +232,6 @@ func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendTimestamp(dst, seconds, ordinal), nil
 }
 
-// unsigned32 returns an integer if it fits a uint32.
 func unsigned32(v bson.RawValue) (uint32, bool) {
 	n := raw.Int(v)
 	return uint32(n), (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64) && 0 <= n && n <= math.MaxUint32

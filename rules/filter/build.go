@@ -46,7 +46,6 @@ func Compared(path string, op Op, value any) *Filter {
 	return of(&Leaf{raw.PathOf(path), &Compare{op, valueOf(value)}})
 }
 
-// of returns the filter with a tree.
 func of(n Node) *Filter {
 	f := &Filter{}
 	f.setRoot(n)
@@ -71,7 +70,6 @@ func combine(join func([]Node) Node, filters []*Filter) *Filter {
 	return &all
 }
 
-// valueOf returns a Go value as BSON.
 func valueOf(v any) bson.RawValue {
 	switch v := v.(type) {
 	case nil:

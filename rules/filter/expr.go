@@ -34,7 +34,6 @@ type expr interface {
 	eval(s *state) bson.RawValue
 }
 
-// value evaluates an expression.
 func (s *state) value(e expr) (v bson.RawValue, err error) {
 	defer rules.Catch(&err)
 	return e.eval(s), nil
@@ -70,7 +69,6 @@ func (s *state) release() {
 // work counts the steps for reading or making a value.
 func (s *state) work(v bson.RawValue) { s.steps -= 1 + len(v.Value)/workBytes }
 
-// constant is a literal value.
 type constant bson.RawValue
 
 func (c constant) eval(*state) bson.RawValue { return bson.RawValue(c) }
@@ -165,7 +163,6 @@ type frame struct {
 	values []bson.RawValue // values of the eager arguments
 }
 
-// fail ends the evaluation with an error at the operator's place.
 func (f frame) fail(format string, args ...any) {
 	place := f.call.place
 	rules.Fail(rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...))
@@ -209,7 +206,6 @@ func (f frame) each(take func(element, v bson.RawValue) bool) {
 	}
 }
 
-// array returns an argument that must be an array.
 func (f frame) array(i int) bson.RawValue {
 	if v := f.values[i]; v.Type != bson.TypeArray {
 		f.fail("takes an array, not %s", typeName(v))
@@ -217,7 +213,6 @@ func (f frame) array(i int) bson.RawValue {
 	return f.values[i]
 }
 
-// number returns an argument that must be a number.
 func (f frame) number(i int) bson.RawValue {
 	if v := f.values[i]; !raw.IsNumber(v.Type) {
 		f.fail("takes numbers, not %s", typeName(v))
@@ -225,7 +220,6 @@ func (f frame) number(i int) bson.RawValue {
 	return f.values[i]
 }
 
-// int32 returns an argument that must be a whole number of 32 bits.
 func (f frame) int32(what string, v bson.RawValue) int {
 	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral || n != int64(int32(n)) {
@@ -243,7 +237,6 @@ func (f frame) count(what string, i int) int {
 	return n
 }
 
-// string returns the content of an argument that must be a string.
 func (f frame) string(what string, i int) string {
 	v := f.values[i]
 	if v.Type != bson.TypeString {

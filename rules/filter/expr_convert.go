@@ -123,7 +123,6 @@ func formatDouble(d float64) string {
 	return strconv.FormatFloat(d, 'f', -1, 64)
 }
 
-// readNumber parses a text as a number.
 func readNumber(text string, to bson.Type) (made bson.RawValue, reason string) {
 	if to == bson.TypeInt32 || to == bson.TypeInt64 {
 		n, err := strconv.ParseInt(text, 10, bits(to))
@@ -145,7 +144,6 @@ func readNumber(text string, to bson.Type) (made bson.RawValue, reason string) {
 	return doubleValue(double), ""
 }
 
-// bits returns the width of a type of integers.
 func bits(t bson.Type) int {
 	if t == bson.TypeInt32 {
 		return 32

@@ -117,7 +117,6 @@ func evalDateToString(f frame) bson.RawValue {
 	return f.formatted(format, f.date(f.values[0], location))
 }
 
-// formatted returns the result of formatDate as a value.
 func (f frame) formatted(format string, t time.Time) bson.RawValue {
 	s, reason := formatDate(format, t)
 	if reason != "" {

@@ -185,7 +185,6 @@ type total struct {
 	decimal   apd.Decimal
 }
 
-// add adds a number of any type.
 func (t *total) add(s *state, v bson.RawValue) {
 	t.n++
 	t.kind = wider(t.kind, v.Type)
@@ -319,7 +318,6 @@ func intOf(n int64, t bson.Type) bson.RawValue {
 	return intValue(n, bson.TypeInt64)
 }
 
-// float converts a number to a float64.
 func float(v bson.RawValue) float64 {
 	switch v.Type {
 	case bson.TypeDouble:
@@ -351,7 +349,6 @@ func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	return parseApd(text)
 }
 
-// parseApd parses a number.
 func parseApd(text string) *apd.Decimal {
 	d, _, err := apd.NewFromString(text)
 	if err != nil {
@@ -370,7 +367,6 @@ func decimalValue(d *apd.Decimal) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDecimal128, Value: bsoncore.AppendDecimal128(nil, hi, lo)}
 }
 
-// doubleValue returns a double.
 func doubleValue(d float64) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, d)}
 }

@@ -10,7 +10,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// operator is an operator of expressions.
 type operator struct {
 	least, most int // how many arguments a list may have; if most is 0, only a document of names is allowed
 	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB evaluates.

@@ -36,7 +36,6 @@ type Options struct {
 // maxPattern is the longest regular expression in bytes.
 const maxPattern = 4 << 10
 
-// withDefaults replaces zero values.
 func (o Options) withDefaults() Options {
 	o.Param = cmp.Or(o.Param, "json")
 	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)

@@ -136,12 +136,10 @@ func children(n Node) []Node {
 	return nil
 }
 
-// and joins conditions.
 func and(nodes []Node) Node {
 	return join[*AndNode](nodes, func(flat []Node) Node { return &AndNode{flat} })
 }
 
-// or joins alternatives.
 func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }

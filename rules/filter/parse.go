@@ -60,7 +60,6 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 	return nil
 }
 
-// logical parses the list of an $and, $or or $nor.
 func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) {
 	if v.Type != bson.TypeArray {
 		p.fail("%s needs an array", name)

@@ -12,13 +12,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// exprParser parses the operand of $expr.
 type exprParser struct {
 	filter *parser
 	vars   []string // the variables in scope, the innermost last
 }
 
-// expr parses one aggregation expression.
 func (p *exprParser) expr(v bson.RawValue) (e expr) {
 	switch v.Type {
 	case bson.TypeString:
@@ -100,7 +98,6 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 	return args
 }
 
-// documentExpr parses a document of expressions.
 func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	d := composite{names: []string{}}
 	for e := range raw.All(v.Value) {
@@ -130,7 +127,6 @@ func (p *exprParser) fold(e expr, args []expr) expr {
 	return constant(e.eval(&s))
 }
 
-// call parses an operator of expressions and its operand.
 func (p *exprParser) call(name string, v bson.RawValue) expr {
 	switch name {
 	case "$literal", "$const":
@@ -152,7 +148,6 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
-// newCall returns a call of an operator at the current place.
 func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }

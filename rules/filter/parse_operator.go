@@ -78,7 +78,6 @@ func equal(path raw.Path, v bson.RawValue, others []bson.RawValue) Node {
 	return &Leaf{path, &In{Values: raw.SortUnique(append(others, v))}}
 }
 
-// comparison parses $gt, $gte, $lt and $lte.
 func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 	if v.Type == bson.TypeRegex {
 		p.fail("%s takes no regular expression", op)
@@ -106,7 +105,6 @@ func (p *parser) operand(v bson.RawValue) {
 	}
 }
 
-// in parses the list of $in and $nin.
 func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
 		p.fail("%s needs an array", name)
@@ -127,7 +125,6 @@ func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	return &Leaf{path, test}
 }
 
-// addListed adds one element of a list to an In.
 func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In) {
 	if p.values++; p.values > 10*p.o.MaxNodes {
 		p.fail("the filter lists more than %d values", 10*p.o.MaxNodes)

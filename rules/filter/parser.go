@@ -26,12 +26,10 @@ type parser struct {
 	inElem     int          // number of open object-form $elemMatch
 }
 
-// wrongf returns an error at the current place.
 func (p *parser) wrongf(format string, args ...any) *rules.Error {
 	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
 }
 
-// fail stops parsing with an error at the current place.
 func (p *parser) fail(format string, args ...any) { rules.Fail(p.wrongf(format, args...)) }
 
 // checkPath refuses a path if Options.Refusal does.
@@ -93,7 +91,6 @@ func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 	return p.compile(pattern, options+given)
 }
 
-// regexValue compiles a regular expression value.
 func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
 
 // compile compiles an expression within the limits. If neither engine can run it, compile records it as not evaluated

@@ -101,7 +101,6 @@ func (w queryWriter) not(n Node) (bson.D, bool) {
 	return bson.D{{Key: "$nor", Value: bson.A{doc}}}, true
 }
 
-// nowhere returns a query that matches nothing.
 func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
 
 // leaf returns a condition on a path. If a part of the path could be a position in an array, only the matcher decides.
@@ -172,7 +171,6 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
 }
 
-// longestASCII returns the longest run of ASCII letters in s.
 func longestASCII(s string) (longest string) {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		if len(part) > len(longest) {

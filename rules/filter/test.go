@@ -169,7 +169,6 @@ func (b *Bits) holds(set func(uint32) bool) bool {
 	return b.All
 }
 
-// binaryData returns the content of binary data.
 func binaryData(b []byte) []byte {
 	if len(b) < 5 {
 		return nil

@@ -33,7 +33,6 @@ var typeNames = map[string]bson.Type{
 	"maxKey":              bson.TypeMaxKey,
 }
 
-// typeName returns the name of a value's type in $type.
 func typeName(v bson.RawValue) string {
 	for name, typ := range typeNames {
 		if typ == v.Type {

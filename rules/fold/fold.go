@@ -125,7 +125,6 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	}
 }
 
-// bounded cuts a word to maxWord.
 func bounded(word []byte) []byte {
 	if len(word) <= maxWord {
 		return word
@@ -166,7 +165,6 @@ var (
 	}
 )
 
-// classOf returns the class of a character.
 func classOf(r rune) class {
 	if r < utf8.RuneSelf {
 		switch {

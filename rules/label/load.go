@@ -32,7 +32,6 @@ func Parse(name string, src []byte) (Sets, error) {
 	return l.sets, nil
 }
 
-// loader reads one file.
 type loader struct {
 	*yamlfile.Reader
 	sets Sets

@@ -13,7 +13,6 @@ type Cache[K comparable, V any] struct {
 	order   list.List // elements of type *entry[K, V], the most recently used first
 }
 
-// entry is a key with its value.
 type entry[K comparable, V any] struct {
 	key   K
 	value V

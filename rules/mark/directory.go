@@ -95,7 +95,6 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	}
 }
 
-// public is IsPublic by Options.Public.
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return IsPublic(view, record, d.o.Public)
 }
@@ -137,13 +136,11 @@ func (d *Directory) membership(v bson.RawValue) entry {
 	return d.unit(v)
 }
 
-// topicEntry returns the entry of an assigned topic.
 func topicEntry(v bson.RawValue) entry {
 	topic, _ := v.DocumentOK()
 	return entry{ID: reference(v, "id"), Name: cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))}
 }
 
-// personEntry returns the entry of a person.
 func personEntry(doc bson.Raw) entry {
 	name := cmp.Or(strings.Trim(textOf(doc, "last")+", "+textOf(doc, "first"), ", "),
 		textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
@@ -162,7 +159,6 @@ func NormalORCID(text string) string {
 	return ""
 }
 
-// projectEntry returns the entry of a project.
 func projectEntry(doc bson.Raw) entry {
 	name := idOf(doc, "name")
 	return entry{

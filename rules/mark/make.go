@@ -89,7 +89,6 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(m)
 }
 
-// unitsOfAuthors returns the stored units of each author.
 func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 	for author := range each(raw.Get(record, "authors")) {
 		doc, _ := author.DocumentOK()
@@ -101,7 +100,6 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 // titlePath and authorPath are the paths of the texts by which records are sorted.
 var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
-// sortKey returns the sort key made from the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {
 	return trim(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
@@ -212,7 +210,6 @@ func reference(v bson.RawValue, field string) string {
 	return identifier(v)
 }
 
-// idOf returns the identifier in a field.
 func idOf(doc bson.Raw, field string) string { return identifier(raw.Get(doc, field)) }
 
 // identifier returns a scalar as text. It returns "" for booleans and texts that are too long.

@@ -99,7 +99,6 @@ func closeThrough(dst []byte, open []string, name string) ([]byte, []string) {
 	return dst, open
 }
 
-// closeAll writes the end tags of open elements.
 func closeAll(dst []byte, open []string) []byte {
 	for _, name := range slices.Backward(open) {
 		dst = append(append(append(dst, "</"...), name...), '>')

@@ -48,7 +48,6 @@ func simple(s string) bool {
 // parsers turn it into a line feed.
 func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
 
-// tag is the result of scanTag.
 type tag struct {
 	elem string // the element's name
 	end  bool   // </name>

@@ -21,7 +21,6 @@ type record struct {
 	doc    bson.Raw
 }
 
-// warn adds a warning about the record.
 func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
@@ -72,7 +71,6 @@ func (r record) flag(key string) (on, set bool) {
 	})
 }
 
-// name returns the record's name in both languages: name and name_de.
 func (r record) name() label.Name {
 	return label.Name{EN: r.text("name"), DE: r.text("name_de")}
 }

@@ -82,7 +82,6 @@ func From(docs map[string][]bson.Raw) Settings {
 	return r.settings
 }
 
-// reader builds settings from documents.
 type reader struct {
 	docs     map[string][]bson.Raw
 	settings Settings

@@ -81,7 +81,6 @@ func (p *rewriter) writeClass(content string, negate, fold bool) {
 	p.write(class)
 }
 
-// class reads a bracketed class.
 func (p *rewriter) class() {
 	negate := p.accept("^")
 	sets, chars := "", "" // the i option applies to chars alone

@@ -82,7 +82,6 @@ func (p *rewriter) code(number string, base int) rune {
 // maxProperties bounds the memory for the ranges of a compiled expression.
 const maxProperties = 64
 
-// countProperty refuses an expression with too many properties.
 func (p *rewriter) countProperty() {
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")

@@ -9,7 +9,6 @@ import (
 // classes by Unicode properties.
 type flags string
 
-// has reports whether an option is set.
 func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }
 
 // name is the syntax of the name of a group.
@@ -23,7 +22,6 @@ var (
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
-// group reads a group after its opening parenthesis.
 func (p *rewriter) group() {
 	mark := len(p.std)
 	if p.peek() != '?' && p.flags.has('n') {
@@ -71,7 +69,6 @@ func (p *rewriter) enclosed(std, net string) {
 	p.closing()
 }
 
-// closing reads a closing parenthesis.
 func (p *rewriter) closing() {
 	if !p.accept(")") {
 		p.fail("missing closing parenthesis")

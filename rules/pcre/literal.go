@@ -70,7 +70,6 @@ type run struct {
 	exact bool // one of the literals matches in one case only, although it has others
 }
 
-// text returns the run, folded if necessary.
 func (r run) text() string {
 	if r.fold {
 		return Fold(string(r.chars))
@@ -98,7 +97,6 @@ func runsOf(runs []run, steps []*syntax.Regexp) []run {
 	return append(runs, current)
 }
 
-// add appends the characters of a literal.
 func (r *run) add(literal *syntax.Regexp) {
 	fold := literal.Flags&syntax.FoldCase != 0
 	for _, c := range literal.Rune {

@@ -37,7 +37,6 @@ type rewriter struct {
 	properties int  // number of Unicode properties
 }
 
-// rewrite translates an expression.
 func rewrite(source string, f flags) *rewriter {
 	room := 2*len(source) + 16
 	p := &rewriter{src: withoutDots(source), flags: f, std: make([]byte, 0, room), net: make([]byte, 0, room)}
@@ -80,7 +79,6 @@ func withoutDots(source string) string {
 	return source
 }
 
-// fail ends the reading with an error.
 func (p *rewriter) fail(reason string) { rules.Fail(&Error{Reason: reason}) }
 
 // unsupported is fail for a feature of PCRE2 that no engine here has.
@@ -96,7 +94,6 @@ func (p *rewriter) peek() byte {
 	return p.src[p.pos]
 }
 
-// next reads one character.
 func (p *rewriter) next() rune {
 	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
 	p.pos += n
@@ -124,7 +121,6 @@ func (p *rewriter) match(re *regexp.Regexp) []string {
 // write appends what both engines read alike.
 func (p *rewriter) write(s string) { p.both(s, s) }
 
-// both appends to both translations.
 func (p *rewriter) both(std, net string) {
 	p.std = append(p.std, std...)
 	p.net = append(p.net, net...)

@@ -12,7 +12,6 @@ import (
 // ErrNoID reports a document without _id.
 var ErrNoID = errors.New("document has no _id")
 
-// errMalformed reports a malformed document.
 var errMalformed = errors.New("malformed document")
 
 // ID returns a document's _id, which shares the document's memory.

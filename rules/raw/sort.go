@@ -47,7 +47,6 @@ func (s Sort) CompareKeys(a, b []bson.RawValue) int {
 	return 0
 }
 
-// compare orders two values of the field.
 func (f SortField) compare(a, b bson.RawValue) int {
 	if f.Desc {
 		return Compare(b, a)

@@ -30,10 +30,8 @@ type part struct {
 // hole precedes and follows the number of a part in the HTML of a branch.
 const hole = "\x00"
 
-// text adds HTML.
 func (b *branch) text(html string) { b.html.WriteString(strings.ReplaceAll(html, hole, "")) }
 
-// field adds a field.
 func (b *branch) field(f *field) { b.html.WriteString(b.hole(part{fields: []*field{f}})) }
 
 // hole adds a part and returns the hole for it.
@@ -42,7 +40,6 @@ func (b *branch) hole(p part) string {
 	return hole + strconv.Itoa(len(b.parts)-1) + hole
 }
 
-// part returns the part with the given number.
 func (b *branch) part(number string) *part {
 	n, _ := strconv.Atoi(number)
 	return &b.parts[n]
@@ -74,7 +71,6 @@ func failTemplate(at int, format string, args ...any) {
 	rules.Fail(fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1))
 }
 
-// emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
 // branch compiles a branch, which must close its own elements.
@@ -108,7 +104,6 @@ func (c *compiler) branch(b *branch) {
 	}
 }
 
-// part compiles a field or a condition.
 func (c *compiler) part(p *part) {
 	if p.body == nil {
 		c.emit(instr{kind: fieldPiece, fields: p.fields})

@@ -40,7 +40,6 @@ func Parse(name string, src []byte) (*Rules, error) {
 	return l.rules, nil
 }
 
-// loader reads one rules file.
 type loader struct {
 	*yamlfile.Reader
 	rules *Rules

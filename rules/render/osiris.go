@@ -155,7 +155,6 @@ type osirisLoader struct {
 	faults   []Fault
 }
 
-// fault records that a part cannot be used.
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }

@@ -89,7 +89,6 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	return r
 }
 
-// withoutComments returns HTML without its comments.
 func withoutComments(html string) string {
 	for {
 		before, rest, found := strings.Cut(html, "<!--")

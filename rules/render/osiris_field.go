@@ -271,7 +271,6 @@ func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	}}
 }
 
-// custom returns the field for one of the institute's own fields.
 func (l *osirisLoader) custom(f OsirisField) *field {
 	s := l.rules.source(f.ID)
 	switch f.Kind {

@@ -34,7 +34,6 @@ type osirisReader struct {
 // maxOsirisTemplate bounds the bytes of a template. OSIRIS's own templates have some 200.
 const maxOsirisTemplate = 16 << 10
 
-// compile compiles the template alone.
 func (r *osirisReader) compile() ([]instr, error) {
 	var b branch
 	r.branch(&b, r.src)

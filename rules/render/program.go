@@ -54,7 +54,6 @@ func readTest(conditions string, named func(name string) *field) (t test) {
 	return t
 }
 
-// holds evaluates a condition.
 func (p *page) holds(t test) bool {
 	for _, all := range t {
 		if !slices.ContainsFunc(all, func(t term) bool { return p.isFilled(t.field) == t.empty }) {
@@ -87,7 +86,6 @@ func (p *page) run(code []instr) []byte {
 	return j.Finish()
 }
 
-// appendFirst appends the first field that is not empty.
 func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 	start := len(dst)
 	for _, f := range fields {

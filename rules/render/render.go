@@ -127,7 +127,6 @@ func className(id string) string {
 	return cmp.Or(id, "activity")
 }
 
-// listOf returns an array of strings.
 func listOf(list []string) bson.RawValue {
 	var b raw.Builder
 	for _, s := range list {

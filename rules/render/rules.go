@@ -63,7 +63,6 @@ type typeRules struct {
 	other *typeRules
 }
 
-// find returns the rules of the type, or subtype, with an id.
 func (t *typeRules) find(id string) *typeRules {
 	if found, ok := t.named[id]; ok {
 		return found
@@ -136,7 +135,6 @@ func (r *Rules) page(o Options) *page {
 	return p
 }
 
-// set sets the options and their defaults.
 func (p *page) set(o Options) {
 	p.lang = max(english, slices.Index(languageCodes[:], o.Language)) // an unknown code means English
 	p.affiliated, p.zone = o.Affiliated, o.Zone

@@ -7,7 +7,6 @@ import (
 	"vitrine/rules"
 )
 
-// maxNesting bounds the nesting of conditionals.
 const maxNesting = 16
 
 // template reads a template in the notation of the rules file, and compiles it:

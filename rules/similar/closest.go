@@ -35,7 +35,6 @@ func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int,
 	return index, matches, percentOf(matches, s.query.length, len(c.title(index))), nil
 }
 
-// search is one call of Closest.
 type search struct {
 	corpus *Corpus
 	query  *query
@@ -67,7 +66,6 @@ type worker struct {
 	title []rune // the title that pair compares
 }
 
-// boundRoughly fills bounds.
 func (s *search) boundRoughly(_ *worker, from, to int) {
 	for i := from; i < to; i++ {
 		s.bounds[i] = uint16(s.query.roughBound(len(s.corpus.title(i)), &s.corpus.grams[i]))

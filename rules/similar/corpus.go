@@ -38,7 +38,6 @@ func NewCorpus(titles iter.Seq[string]) *Corpus {
 // Len returns the number of titles.
 func (c *Corpus) Len() int { return len(c.ends) }
 
-// add appends a normalised title.
 func (c *Corpus) add(title string) {
 	start := len(c.symbols)
 	for _, r := range title {

@@ -14,7 +14,6 @@ const (
 	everyTwo = 0x0001000100010001
 )
 
-// histogramOf counts symbols.
 func histogramOf(symbols []byte) histogram {
 	var h histogram
 	for _, s := range symbols {

@@ -13,7 +13,6 @@ type query struct {
 	crowded bool
 }
 
-// newQuery prepares a normalised title.
 func newQuery(title []rune) *query {
 	q := &query{length: len(title), words: max(1, (len(title)+63)/64), exact: make(map[rune][]uint64)}
 	q.masks = make([]uint64, symbols*q.words)

@@ -49,7 +49,6 @@ func (q *query) step(symbol byte, row []uint64) {
 	}
 }
 
-// zeros counts the zeros of a row.
 func zeros(row []uint64) int {
 	n := 0
 	for _, word := range row {

@@ -12,7 +12,6 @@ func Normalize(title string) string {
 	return strings.ToLower(withoutTags(title))
 }
 
-// withoutTags returns s without tags and comments.
 func withoutTags(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s

@@ -64,7 +64,6 @@ func TotalsID() bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}
 }
 
-// totals returns the row of Totals.
 func (s *Summary) totals() bson.Raw {
 	return bson.Raw(bsoncore.NewDocumentBuilder().
 		AppendInt32("_id", 0).

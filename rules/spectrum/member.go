@@ -38,7 +38,6 @@ func (s *Summary) encode(a *activity, topics bson.RawValue) []byte {
 	return refs
 }
 
-// number returns the position of a name.
 func (s *Summary) number(name string) int {
 	n, known := s.numbers[name]
 	if !known {

@@ -80,15 +80,12 @@ func (s *Summary) appendEnrichment(dst []byte, id string) []byte {
 	return appendValue(dst, "keywords", keywords)
 }
 
-// emptyArray is an encoded array without elements.
 var emptyArray = []byte{5, 0, 0, 0, 0}
 
-// appendElements appends the elements of a unit or person, and its count.
 func (t tally) appendElements(dst []byte, r *related) []byte {
 	return bsoncore.AppendInt64Element(append(dst, r.fields...), "count", int64(t[r]))
 }
 
-// appendEntry appends the elements of an activity in a topic's list.
 func appendEntry(dst []byte, e entry) []byte {
 	dst = bsoncore.AppendStringElement(dst, "id", e.id)
 	dst = bsoncore.AppendInt64Element(dst, "year", e.year)

@@ -115,7 +115,6 @@ type rule struct{ flat, nesting []string }
 // rules are the rules of the grammar, by name.
 var rules = parse(grammar)
 
-// parse reads the lines of a grammar.
 func parse(grammar string) map[string]rule {
 	rules := map[string]rule{}
 	for line := range strings.Lines(strings.ReplaceAll(grammar, "\n\t", " ")) {

@@ -68,7 +68,6 @@ func (j *Joiner) Piece(kind Kind, text string) {
 	}
 }
 
-// push queues a piece of the template.
 func (j *Joiner) push(kind Kind, text string) {
 	j.queue = append(j.queue, joint{kind, text})
 }

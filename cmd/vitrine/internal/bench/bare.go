@@ -18,7 +18,6 @@ const maxCopy = 512 << 20
 // from the front end. Both send the same bytes and headers.
 type bare struct{ answer atomic.Pointer[answer] }
 
-// answer is an answer in memory.
 type answer struct {
 	status int
 	header [][2]string // names and values

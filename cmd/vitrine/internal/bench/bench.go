@@ -100,7 +100,6 @@ func Steps() []string {
 	return append(names, stepBeside, stepRefresh)
 }
 
-// measure performs the steps of one run.
 func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
@@ -124,7 +123,6 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	return failed
 }
 
-// stop ends the running children.
 func (b *bench) stop() (err error) {
 	for _, c := range []*child{b.bare, b.serving} {
 		if c != nil {
@@ -223,7 +221,6 @@ func (b *bench) startOnce(ctx context.Context, env []string) (s Start, err error
 	return s, nil
 }
 
-// ready reports whether /readyz returns 200.
 func (c *child) ready() bool {
 	res, err := local.Get("http://" + c.addr + "/readyz")
 	return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK

@@ -58,7 +58,6 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// call calls a method of what the child offers.
 func (c *child) call(method string, args, reply any) error {
 	if err := c.calls.Call(service+"."+method, args, reply); err != nil {
 		return fmt.Errorf("%s of child %d: %w", method, c.cmd.Process.Pid, err)
