@@ -6,8 +6,7 @@ import (
 	"io/fs"
 )
 
-// Built-in files. Package configs does not know their meaning; other packages read them, unless the configuration names
-// a site's own files.
+// Built-in files. Other packages know their meaning, and read them unless a site has its own.
 var (
 	//go:embed rules/activities.yaml
 	activities []byte

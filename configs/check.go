@@ -103,8 +103,7 @@ func form(want string, matches func(string) bool) func(reflect.Value, string) er
 	}
 }
 
-// slugs matches valid names of lists. builtIn has the names that a list may not have: those of built-in lists and of
-// the folders below /lists.
+// slugs matches names of lists; builtIn are taken, by lists of ours and the folders below /lists.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
@@ -207,8 +206,7 @@ func checkWord(text string, words []string) error {
 	return fmt.Errorf("want %s, have %q%s", want, text, didYouMean(text, words))
 }
 
-// checkURI parses the address itself, because url.Parse does not support lists of hosts. Its errors quote no part of
-// the address that might be secret.
+// checkURI knows lists of hosts, unlike url.Parse. Its errors quote no part that might be secret.
 func checkURI(text string) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {

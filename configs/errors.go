@@ -58,8 +58,7 @@ func (e *Error) Error() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// join returns the mistakes as one error, sorted by place: the file from top
-// to bottom, then variables and flags by name. It returns nil if there are none.
+// join returns the mistakes as one error, the file's from top to bottom, then variables and flags by name.
 func join(mistakes []*Error) error {
 	slices.SortStableFunc(mistakes, func(a, b *Error) int {
 		return cmp.Or(

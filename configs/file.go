@@ -50,8 +50,7 @@ func (r *reader) text(place Place, content []byte) {
 // syntaxError splits an error of the YAML parser into line, if there is one, and reason.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section applies a mapping to its settings and to the sections in it. prefix precedes the paths
-// of the settings; path is the mapping's own, empty for the file.
+// section applies a mapping. prefix precedes the settings' paths; path is the mapping's own.
 func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path string, place Place, node *yaml.Node) {
 	node = resolve(node)
 	if node.Tag == "!!null" {
@@ -76,8 +75,7 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 	})
 }
 
-// eachKey calls do for every key of a mapping with its name, its dotted name and its place. Keys that come twice or are
-// not text are mistakes.
+// eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes.
 func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {

@@ -165,8 +165,7 @@ func (c Config) Changed(other Config) (paths []string) {
 // bundle is a set of built-in values by dotted path, in the form of the environment.
 type bundle map[string]string
 
-// demoValues are the values that the demo changes: a store of its own, so that the made-up institute never mixes with
-// real records, and all features enabled.
+// demoValues give the demo a store of its own, which never mixes with real records, and all features.
 var demoValues = bundle{
 	"store":            "bolt://data/demo.db",
 	"access.anonymous": "portfolio-spectrum, projects.view, proposals.view",

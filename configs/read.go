@@ -24,8 +24,7 @@ func (r *reader) mistake(place Place, path, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Path: path, Reason: reason})
 }
 
-// set reads a value for a setting, or for the entry of a map at a path, and reports whether it is valid. If not, dst
-// keeps its value.
+// set reads a value of a setting or of a map's entry, and reports whether it is valid and set.
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolve(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true

@@ -53,8 +53,7 @@ const envPrefix = "VITRINE_"
 // sections has all settings as a tree, and settings has them in that order, without sections.
 var sections, settings = readSettings()
 
-// readSettings reads the description of all settings. It panics on a mistake in it, which every test of the package
-// finds.
+// readSettings reads settings.yaml. It panics on a mistake in it, which every test finds.
 func readSettings() (tree, flat []Setting) {
 	decoder := yaml.NewDecoder(bytes.NewReader(settingsSource))
 	decoder.KnownFields(true)

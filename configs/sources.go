@@ -21,8 +21,7 @@ const (
 	envTesting = envPrefix + "TEST_"  // prefix of the test suite's variables
 )
 
-// environ applies the settings in the environment, which has the form of os.Environ. A secret may be in a file that
-// VITRINE_…_FILE names.
+// environ applies the settings in the environment. VITRINE_…_FILE names a file with a secret.
 func (r *reader) environ(environ []string) {
 	set := make(map[*Setting]string) // by setting: the variable that has set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {

@@ -42,8 +42,7 @@ func (c *Config) section(settings []Setting, v, defaults reflect.Value, prefix s
 	return n
 }
 
-// node returns the value of a setting with its origin as a comment, or a non-empty map with its entries in order.
-// Default entries that the map lacks are written as empty, because otherwise reading would add them again.
+// node returns a value with its origin. Default entries that a map lacks are empty, or reading would add them.
 func (c *Config) node(s *Setting, v, defaults reflect.Value, path string) *yaml.Node {
 	switch {
 	case v.Kind() == reflect.Pointer:
@@ -67,8 +66,7 @@ func (c *Config) node(s *Setting, v, defaults reflect.Value, path string) *yaml.
 	return n
 }
 
-// valueNode returns a value as YAML; a map becomes an empty one. For hidden values it returns the beginning of a
-// comment that says so.
+// valueNode returns a value as YAML, a map as an empty one, with a comment for what it hides.
 func valueNode(v reflect.Value) *yaml.Node {
 	switch x := v.Interface().(type) {
 	case []string:

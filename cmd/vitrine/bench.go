@@ -47,8 +47,7 @@ func benchCommand() *cobra.Command {
 	return cmd
 }
 
-// runBench measures and prints the report, and writes it into the document if one is named. It measures the demo
-// institute if there is no dump. It removes the stores if no folder for them was given.
+// runBench measures and prints the report. The stores go with it unless a folder for them was given.
 func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,8 +84,7 @@ func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool)
 	return errors.Join(err, failed)
 }
 
-// measuredCommit returns the commit that the go command recorded, or else that of the source's working tree, if the
-// program still runs on the machine that built it.
+// measuredCommit returns the recorded commit, or else that of the source, if it lies on this machine.
 func measuredCommit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -17,8 +17,7 @@ import (
 	"vitrine/materialize"
 )
 
-// benchServeCommand is the process that is measured: the program as serve runs it, and beside it
-// the answers to the parent's calls. It serves until the parent hangs up.
+// benchServeCommand is the measured process: the program as serve runs it, until its parent hangs up.
 func benchServeCommand() *cobra.Command {
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		log := slog.New(newHandler(io.Discard, cfg.Log)) // measure the formatting of log lines, not the writing
@@ -47,8 +46,7 @@ func benchServeCommand() *cobra.Command {
 	return cmd
 }
 
-// undisturbed returns the environment of the process that is measured: nothing refuses requests, and nothing starts by
-// itself during a measurement.
+// undisturbed returns the measured process's environment: nothing refuses requests or starts by itself.
 func undisturbed(store string) []string {
 	own := []string{
 		"VITRINE_STORE=" + store, // not an argument, because every user of the machine can read arguments

@@ -32,8 +32,7 @@ func checkCommand() *cobra.Command {
 	}, "store")
 }
 
-// printCheck writes a line for each part, and then the damaged values and advice. It returns an error that wraps
-// origin.ErrDamaged if a part is damaged.
+// printCheck writes a line for each part, the damaged values and advice; damage is an origin.ErrDamaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	var advice []string // advice for each damaged part
 	for _, p := range parts {

@@ -20,8 +20,7 @@ func configCommand() *cobra.Command {
 	})
 }
 
-// withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted
-// paths, or of all settings if there are no paths.
+// withConfig returns a command that runs with a configuration, with the flags of settings, or of all.
 func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
 	cmd := newCommand(name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,8 +63,7 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
-// warnOfVisible logs a warning if --store contains a password, because the list of processes shows it. Other secrets
-// have no flags.
+// warnOfVisible warns of a password in --store, which the list of processes shows.
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {

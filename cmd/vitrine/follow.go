@@ -14,8 +14,7 @@ import (
 	"vitrine/materialize"
 )
 
-// watchHangups turns SIGHUP into a request to read the configuration again. It returns a nil channel if the
-// configuration has no file: then SIGHUP ends the process.
+// watchHangups turns SIGHUP into a request to read the file again; without a file SIGHUP ends the process.
 func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 	if s.File() == "" {
 		return nil, func() {}
@@ -29,8 +28,7 @@ func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 // poll is how often follow checks whether the settings in the database have changed.
 const poll = 15 * time.Second
 
-// follow adopts new settings until ctx ends: lists when a signal requests them, and settings in the database when they
-// have changed.
+// follow adopts new lists on a signal, and settings in the database when they change, until ctx ends.
 func (p *program) follow(ctx context.Context) error {
 	var ticks <-chan time.Time
 	if p.institute.database != nil {
@@ -52,8 +50,7 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
-// check adopts the settings in the database if they have changed. If the database does not answer, or the server
-// refuses the new settings, the settings stay as they are.
+// check adopts the settings in the database if they have changed and can be read and used.
 func (p *program) check(ctx context.Context) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()

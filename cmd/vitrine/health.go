@@ -16,8 +16,7 @@ import (
 	"vitrine/configs"
 )
 
-// healthCommand is the container's health check, because an image without a shell has no other program that can send a
-// request.
+// healthCommand is the container's health check: an image without a shell has no other program for it.
 func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)

@@ -33,8 +33,7 @@ func importCommand() *cobra.Command {
 	return cmd
 }
 
-// runImport opens the dump and the store, loads, and prints a report. It prints the report even if there is an error,
-// because the records stored before the error stay.
+// runImport loads a dump and prints a report, after an error, too: the records stored before it stay.
 func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options, to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
 	read, said := 0, started

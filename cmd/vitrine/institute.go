@@ -23,8 +23,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// institute is the configuration and, with the preset osiris, the settings in the database that complete it. The latter
-// may change while the program runs.
+// institute is the configuration and the settings in the database, which may change meanwhile.
 type institute struct {
 	config   configs.Config
 	database *osirisdb.Follower // nil if only the configuration counts
@@ -80,8 +79,7 @@ type settings struct {
 	stored configs.Stored // what Config has from the database
 }
 
-// settings returns the current settings. It fails if the database cannot be read, because the configuration alone could
-// reveal what the institute has hidden.
+// settings fails if the database cannot be read: the configuration alone could reveal what is hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
 	s := settings{Config: i.config, labels: i.labels.With(i.rules.Labels())}
 	if i.database != nil {

@@ -34,8 +34,7 @@ func newLists(cfg configs.Config) (*lists, error) {
 	return &lists{cfg.Lists, cfg.Site, public}, nil
 }
 
-// parseListFilter parses a filter in the configuration of lists. The filter must not depend on the time, because rows
-// and kept answers do not change with time.
+// parseListFilter refuses a filter that depends on the time: rows and kept answers do not change with it.
 func parseListFilter(text string) (*filter.Filter, error) {
 	f, err := filter.Parse([]byte(text), filter.Options{HexIDs: true})
 	if err == nil && !f.Until().IsZero() {
@@ -57,8 +56,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 	})
 }
 
-// cited returns what citations show of a record, for its mark. It does not read hidden fields, so that callers cannot
-// find records by them.
+// cited returns what citations show of a record. Hidden fields are left out: a search could find them.
 func (i *institute) cited(view string, record bson.Raw) (oa, doi string) {
 	return i.cite.View(view).Selected(i.hidden.Strip(record))
 }

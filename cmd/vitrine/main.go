@@ -20,8 +20,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program. It returns the exit code, which is 0 also after the signals that end ctx. A second signal
-// kills the program at once.
+// run is the whole program. Signals that end ctx give exit code 0; a second signal kills at once.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()

@@ -98,8 +98,7 @@ func rowProgress(w io.Writer) func(materialize.Progress) {
 	}
 }
 
-// newBar returns a progress bar on w, which is invisible unless w is a terminal. The caller may ignore its errors: they
-// say that the terminal is gone.
+// newBar returns a progress bar, invisible unless w is a terminal. Its errors say that the terminal is gone.
 func newBar(w io.Writer, total int64, description string, options ...progressbar.Option) *progressbar.ProgressBar {
 	f, ok := w.(*os.File)
 	return progressbar.NewOptions64(total, append(options,

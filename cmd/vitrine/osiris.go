@@ -26,8 +26,7 @@ func osirisCommand() *cobra.Command {
 	}, "store")
 }
 
-// readOsiris reads all settings in the configured database, with a warning for each record, or part of one, that cannot
-// be used.
+// readOsiris reads all settings in the database, with a warning for each record that cannot be used.
 func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings, err error) {
 	rules, err := loadRules(cfg.Rules)
 	if err != nil {

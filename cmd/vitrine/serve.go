@@ -124,8 +124,7 @@ type program struct {
 	onSettled func()       // called when the server has logged its start; may be called several times
 }
 
-// settle calls onSettled as soon as every view is loaded and its job has run. From then on the start logs nothing more,
-// so that printed text stays visible.
+// settle calls onSettled when every view is loaded and its job has run: then the log falls silent.
 func (p *program) settle() {
 	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
 		p.onSettled()
@@ -142,8 +141,7 @@ func (p *program) storeChanged(back bool) {
 	}
 }
 
-// assemble creates the parts. It connects them so that the runner's publications reach the views at once, and the
-// outcomes reach the metrics.
+// assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}}
 	store := circuit.New(opened, log, p.storeChanged)
@@ -196,8 +194,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	return p, err
 }
 
-// run runs the parts until ctx ends or one of them fails. The front end stops first: views and jobs stop only after it
-// has drained.
+// run runs the parts until ctx ends or one fails. Views and jobs stop after the front end has drained.
 func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

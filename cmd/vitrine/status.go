@@ -65,8 +65,7 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	return views, nil, nil
 }
 
-// servedStatus reads the state of the views and of the store from the server at the admin address. Any server on this
-// machine may have that port; one of another store is an error.
+// servedStatus asks the server at the admin address, which must be one of the same store.
 func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -86,8 +85,7 @@ func servedStatus(ctx context.Context, cfg configs.Config, store string, patienc
 // storeTime bounds how long reading the state of the views from a store, or else from a server, may take.
 const storeTime = 5 * time.Second
 
-// storedStatus reads the state of the views from the store. It returns the name of the store even if the store does not
-// answer.
+// storedStatus reads the state of the views from the store; its name is returned even if it is away.
 func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
@@ -107,8 +105,7 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	return views, store.Name(), nil
 }
 
-// printStatus writes one line per view, followed by the errors, the views without records except optional ones, and the
-// skipped records.
+// printStatus writes a line per view, then errors, empty views that are not optional, and skipped records.
 func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
 	for i := range views {
 		views[i].Job.Empty = views[i].Job.Empty && !slices.Contains(optional, views[i].View)

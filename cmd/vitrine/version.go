@@ -35,8 +35,7 @@ func buildVersion(info *debug.BuildInfo) string {
 	return cmp.Or(version, info.Main.Version, "unknown")
 }
 
-// buildCommit returns the release's commit, or else the one that the go command recorded, in 12 digits. "+changes"
-// follows if the working tree was modified.
+// buildCommit returns the release's or the go command's commit in 12 digits; "+changes" marks a changed tree.
 func buildCommit(info *debug.BuildInfo) string {
 	revision, dirty := commit, ""
 	for _, s := range info.Settings {

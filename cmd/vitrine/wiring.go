@@ -27,8 +27,7 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// openStore opens the configured store. It creates an embedded store that does not exist, which only import, the demo
-// and bench may do.
+// openStore creates an embedded store that does not exist, which only import, the demo and bench may do.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	uri := cfg.Store.Reveal()
 	if path := embeddedPath(cfg); path != "" {
@@ -51,8 +50,7 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 	return openStore(ctx, cfg)
 }
 
-// embeddedPath returns the absolute path of the embedded store's file. It is empty for other stores, and if no file is
-// given.
+// embeddedPath returns the absolute path of the embedded store's file, or "" for other stores.
 func embeddedPath(cfg configs.Config) string {
 	path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
 	if !ok || path == "" {
@@ -64,8 +62,7 @@ func embeddedPath(cfg configs.Config) string {
 	return path // the working directory does not exist any more; opening the path reports that
 }
 
-// readThrough returns the evaluator of filters that memory does not support. It is nil for the embedded store, which
-// supports no more, so that such filters are refused.
+// readThrough evaluates filters that memory does not. It is nil for the embedded store, which does no more.
 func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil

@@ -14,8 +14,7 @@ import (
 // maxCopy is the length of the longest answer that a bare server holds, in bytes.
 const maxCopy = 512 << 20
 
-// bare is the yardstick: a Fiber server with one handler, which sends an answer that it has copied
-// from the front end. Both send the same bytes and headers.
+// bare is the yardstick: a Fiber server with one handler, which sends bytes copied from the front end.
 type bare struct{ answer atomic.Pointer[answer] }
 
 type answer struct {

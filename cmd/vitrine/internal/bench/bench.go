@@ -151,8 +151,7 @@ type Start struct {
 	Peak      int64         // the most memory of its own until then, in bytes
 }
 
-// start starts the children. If starting is to be measured, it also starts front ends without jobs from snapshot files,
-// of which the first writes them.
+// start starts the children; to measure starts, also front ends from snapshot files, which the first writes.
 func (b *bench) start(ctx context.Context) (err error) {
 	rounds := 1
 	if b.Cases.MatchString(stepStart) {
@@ -174,8 +173,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 	return err
 }
 
-// starts starts the serving process several times with more environment, and keeps the last. It returns the start that
-// took the median time.
+// starts starts the serving process several times, keeps the last, and returns the median start.
 func (b *bench) starts(ctx context.Context, rounds int, env ...string) (Start, error) {
 	var all []Start
 	for began := time.Now(); len(all) == 0 || len(all) < rounds && time.Since(began) < startsTime; {

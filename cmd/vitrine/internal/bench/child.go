@@ -36,8 +36,7 @@ type pipe struct {
 // service is the name of what a child offers to its parent.
 const service = "Child"
 
-// startChild starts a child, which the caller must close. When the command's context ends, the
-// child is interrupted.
+// startChild starts a child, which the caller must close. It is interrupted when cmd's context ends.
 func startChild(cmd *exec.Cmd) (*child, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay, cmd.Stderr = grace, os.Stderr

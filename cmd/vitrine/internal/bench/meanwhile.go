@@ -69,8 +69,7 @@ const (
 	tailTime     = 500 * time.Millisecond // how long after the swap answers are still computed again
 )
 
-// refresh changes records while requests arrive at an even pace: in several rounds, and then once with a job that
-// renders all records.
+// refresh changes records under steady requests: in several rounds, then with a job that renders all.
 func (b *bench) refresh(ctx context.Context) error {
 	if !b.Cases.MatchString(stepRefresh) {
 		return nil
@@ -129,8 +128,7 @@ func (b *bench) refreshOnce(ctx context.Context, serial int, full bool) (r Refre
 	return r, err
 }
 
-// edited returns a record whose title ends with the serial number. It lacks the field rendered, so that the
-// materializer renders it again.
+// edited returns a record with a new title and without rendered, so that it is rendered again.
 func edited(record bson.Raw, serial int) (bson.Raw, error) {
 	const mark = ", edition "
 	title, _, _ := strings.Cut(raw.StringField(record, "title"), mark)

@@ -79,8 +79,7 @@ var wordPaths = map[string][]string{
 	"projects":           {"funding_number"},
 }
 
-// collect reads the vocabulary from a store. rows is the number of its activities, if known. It also keeps some
-// activities for the refresh to change.
+// collect reads the vocabulary and some activities to change. rows is the number of activities, if known.
 func collect(ctx context.Context, store origin.Source, rows, changes int) (*vocabulary, error) {
 	v := &vocabulary{words: map[string][]string{}}
 	for collection, paths := range wordPaths {
@@ -113,8 +112,7 @@ func collect(ctx context.Context, store origin.Source, rows, changes int) (*voca
 // placeholder matches the placeholders of words in the templates of cases.
 var placeholder = regexp.MustCompile(`\{[a-z_.]+\}`)
 
-// question returns the path and query of a question for a case, with random words. It returns false if the records lack
-// a word.
+// question returns a question for a case with random words, or false if the records lack a word.
 func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	if c.Mixes != nil {
 		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
@@ -135,8 +133,7 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	return path, ok
 }
 
-// draw returns count different paths for a case, or fewer if there are not enough words. The paths of a Fresh case were
-// not drawn before for any case.
+// draw returns up to count different paths for a case; those of a Fresh case were never drawn before.
 func (b *bench) draw(c Case, count int) (paths []string) {
 	const maxVain = 1000 // after so many duplicates in a row draw gives up
 	seen := b.seen
@@ -192,8 +189,7 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	return pick(name)
 }
 
-// pairs matches two consecutive words that are long enough to search for and mean nothing special in a regular
-// expression.
+// pairs matches two consecutive words that are long enough to search for, and plain in an expression.
 var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)
 
 // ofTitle makes a word from a title, or returns "" if the title does not allow it.
