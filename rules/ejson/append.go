@@ -77,8 +77,7 @@ func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	return append(dst, "null"...)
 }
 
-// textOf returns the text of a well-formed string, symbol or code, without its length and its
-// final zero.
+// textOf returns the text of a well-formed string, symbol or code.
 func textOf(b []byte) []byte { return b[4 : len(b)-1] }
 
 // appendElements writes a document or an array. Below raw.MaxDepth it writes null, so that the stack stays small:
@@ -135,8 +134,7 @@ func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }
 
-// appendBinary writes a binary value: length, subtype, data. Data of the old subtype begin with a second length, which
-// it leaves out.
+// appendBinary leaves out the second length with which data of the old subtype begin.
 func appendBinary(dst, b []byte) []byte {
 	data := b[5:]
 	if b[4] == bson.TypeBinaryBinaryOld && len(data) >= 4 && int(raw.Length(data)) == len(data)-4 {

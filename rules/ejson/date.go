@@ -6,12 +6,10 @@ import (
 	"time"
 )
 
-// endOfISO is the first millisecond of the year 10000. Relaxed Extended JSON writes dates from 1970
-// to then in ISO 8601.
+// endOfISO is the first millisecond of the year 10000; ISO 8601 is for the dates from 1970 to then.
 const endOfISO = 253402300800000
 
-// dateLayouts are the accepted forms of a date, the usual ones first. time.Parse also accepts a fraction after the
-// seconds.
+// dateLayouts are the accepted dates, the usual ones first; time.Parse also accepts a fraction.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02", "2006-01-02T15:04Z07:00",
 	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700",
@@ -27,8 +25,7 @@ func parseDate(s string) (ms int64, ok bool) {
 	return 0, false
 }
 
-// lenient reports whether time.Parse has accepted an invalid date: it allows an hour of one digit, a comma before the
-// fraction, and zones of 24 hours or 60 minutes.
+// lenient reports what time.Parse allows: hours of one digit, decimal commas, zones of 24 h or 60 min.
 func lenient(s string, t time.Time) bool {
 	const day = 24 * 60 * 60
 	_, offset := t.Zone()
@@ -36,8 +33,7 @@ func lenient(s string, t time.Time) bool {
 		offset <= -day || offset >= day || strings.HasSuffix(s, "60")
 }
 
-// appendDate writes a date, given in milliseconds since 1970. From 1970 to 9999 it writes ISO 8601, with milliseconds
-// unless they are zero; otherwise it writes a number.
+// appendDate writes ISO 8601 from 1970 to 9999, with milliseconds unless they are 0, or else a number.
 func appendDate(dst []byte, ms int64) []byte {
 	if ms < 0 || ms >= endOfISO {
 		dst = append(dst, `{"$date":{"$numberLong":"`...)

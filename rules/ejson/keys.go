@@ -36,8 +36,7 @@ func (p *parser) key() {
 	p.pos++
 }
 
-// unique fails if a key occurs twice in one object. It sorts the keys, so that the cost stays n·log n for
-// hostile texts.
+// unique fails if a key occurs twice in one object. Sorting keeps the cost of hostile texts at n·log n.
 func (p *parser) unique(keys []keyRef) {
 	compare := func(a, b keyRef) int {
 		if a.sum != b.sum {

@@ -29,9 +29,8 @@ type Options struct {
 	MaxBytes int
 	// MaxDepth is the limit on nested objects and arrays, wrappers included; 0 means 100.
 	MaxDepth int
-	// RegexValues reads {"$regex": "…"} and {"$regex": "…", "$options": "…"} as
-	// regular expression values, as old versions of mongoexport write them. It must be
-	// false for filters, where these are operators.
+	// RegexValues reads {"$regex": "…"} and {"$regex": "…", "$options": "…"} as regular expression values, as old
+	// versions of mongoexport write them. It must be false for filters, where these are operators.
 	RegexValues bool
 }
 
@@ -117,8 +116,7 @@ func (p *parser) literal(word string) bool {
 	return found
 }
 
-// elements reads the object or array at pos as a document, even if it has the keys of a wrapper, and
-// returns the number of elements.
+// elements reads an object or array as a document, even with a wrapper's keys, and counts its elements.
 func (p *parser) elements(depth int) (n int) {
 	if depth > p.opts.MaxDepth {
 		p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)

@@ -15,8 +15,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper has
-// only one key. The error says which values are expected.
+// A writer appends a wrapper's value from those under its one or two keys. Its error says what it wants.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
 // wrappers are the objects that stand for a value, by their key, or by their two keys with a zero byte in between.
@@ -117,8 +116,7 @@ func readInt64(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendInt64(dst, i), err
 }
 
-// readDouble reads a decimal number or one of the three names of Extended JSON. It refuses the other spellings that
-// strconv accepts (hexadecimal, "inf").
+// readDouble refuses what strconv accepts beyond Extended JSON: hexadecimal, "inf".
 func readDouble(dst, s []byte) ([]byte, error) {
 	text := string(s)
 	if named := text == "NaN" || text == "Infinity" || text == "-Infinity"; !named && strings.Trim(text, "+-.eE0123456789") != "" {
@@ -128,8 +126,7 @@ func readDouble(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendDouble(dst, f), err
 }
 
-// maxDecimalText bounds the text of a decimal, because the driver's conversion takes quadratic time. A
-// decimal has 34 digits.
+// maxDecimalText bounds a decimal's text, which the driver reads in quadratic time; 34 digits count.
 const maxDecimalText = 128
 
 func readDecimal(dst, s []byte) ([]byte, error) {
@@ -195,8 +192,7 @@ func fromPair(key1, key2 string, write writer) writer {
 	}
 }
 
-// writeBinary appends a binary value from its data in base64 and its subtype as
-// one or two hexadecimal digits.
+// writeBinary reads data in base64 and a subtype of one or two hexadecimal digits.
 func writeBinary(dst []byte, data, subtype bson.RawValue) ([]byte, error) {
 	kind, err := strconv.ParseUint(raw.Text(subtype), 16, 8)
 	if subtype.Type != bson.TypeString || err != nil || len(raw.Text(subtype)) > 2 {
@@ -209,8 +205,7 @@ func writeBinary(dst []byte, data, subtype bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendBinary(dst, byte(kind), content), nil
 }
 
-// writeRegex appends a regular expression; options may be the zero value. MongoDB stores
-// options in alphabetical order.
+// writeRegex appends a regular expression, its options in alphabetical order, as MongoDB stores them.
 func writeRegex(dst []byte, pattern, options bson.RawValue) ([]byte, error) {
 	if pattern.Type != bson.TypeString || options.Type != bson.TypeString && options.Type != 0 {
 		return dst, errors.New("wants strings as pattern and options")

@@ -28,8 +28,7 @@ func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	return err == nil && raw.Truth(value), err
 }
 
-// expr is an aggregation expression. The zero RawValue is a missing value. To report an error, eval calls
-// rules.Fail, from which state.value recovers.
+// expr is an aggregation expression. A missing value is the zero RawValue; eval reports errors by rules.Fail.
 type expr interface {
 	eval(s *state) bson.RawValue
 }
@@ -94,8 +93,7 @@ func (f fieldExpr) eval(s *state) bson.RawValue {
 	return raw.Field(from, names)
 }
 
-// composite is an array or a document of expressions. A missing value is null in an array,
-// and left out of a document.
+// composite is an array or a document of expressions. The one has null for a missing value, the other nothing.
 type composite struct {
 	names []string // names of a document's fields; nil for an array
 	args  []expr
@@ -192,8 +190,7 @@ func (f frame) all(check func(i int)) bool {
 	return true
 }
 
-// each evaluates the third argument for each element of the input, which is the first argument. It binds the element to
-// the operator's variable, and stops when take returns false.
+// each evaluates the third argument for each element of the first, bound to the operator's variable.
 func (f frame) each(take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
 		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set

@@ -63,8 +63,7 @@ func (f frame) zone(i int) *time.Location {
 // zoneWork is the number of steps for loading a time zone from its file.
 const zoneWork = 1000
 
-// locate finds a time zone by its name in the time zone database, or by an offset such as +02:00. It returns nil for an
-// unknown one.
+// locate finds a time zone by its name or an offset such as +02:00, or returns nil.
 func locate(name string) *time.Location {
 	for _, offset := range []string{"-07", "-0700", "-07:00"} {
 		if t, err := time.ParseInLocation(offset, name, time.UTC); err == nil {
@@ -212,8 +211,7 @@ func (f frame) weekday(i int) int {
 	return 0
 }
 
-// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is unknown.
-// Weeks begin on firstDay, from 1 for Monday to 7.
+// dateDiff counts how often a unit begins between two dates of a zone, weeks on firstDay, Monday being 1.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
 	const hour, day = 3600, 24 * 3600
 	_, from := start.Zone()

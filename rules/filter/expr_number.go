@@ -14,15 +14,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// decimals computes as decimal128 does: 34 digits, half to even. The conditions that its methods return are ignored: an
-// undefined result is NaN.
+// decimals computes as decimal128 does. Conditions are ignored: an undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
 // decimalOperation is an operation on the decimals x and y, which sets d.
 type decimalOperation func(d, x, y *apd.Decimal) (apd.Condition, error)
 
-// compute applies an operation. It counts the work of bringing two decimals to the same exponent, which may take
-// thousands of digits.
+// compute charges for bringing two decimals to one exponent, which may take thousands of digits.
 func (s *state) compute(op decimalOperation, x, y *apd.Decimal) *apd.Decimal {
 	apart := int(x.Exponent) - int(y.Exponent)
 	s.steps -= max(apart, -apart) / 16

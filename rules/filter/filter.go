@@ -36,8 +36,7 @@ func Parse(json []byte, o Options) (*Filter, error) {
 	return FromBSON(doc, o)
 }
 
-// FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must
-// not change afterwards.
+// FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must not change afterwards.
 func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 	defer rules.Catch(&err)
 	o = o.withDefaults()
@@ -73,9 +72,8 @@ func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKe
 // The zero time means never.
 func (f *Filter) Until() time.Time { return f.until }
 
-// Match reports whether a document satisfies the filter. An error is a *rules.Error
-// of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
-// it cannot compute with.
+// Match reports whether a document satisfies the filter. An error is a *rules.Error of kind rules.ErrWrongCall: an
+// expression ran out of time, or $expr met values it cannot compute with.
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, nil) }
 
 // Backtracks reports whether the filter has backtracking expressions.

@@ -10,10 +10,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ForeignNode is a whole filter that is valid MongoDB but not evaluated in memory
-// ($text, geographic operators, rarer expressions). An evaluator of the tree must
-// ask the database for the documents that match Doc. Options.Foreign lets a filter
-// have such nodes.
+// ForeignNode is a whole filter that is valid MongoDB but not evaluated in memory ($text, geographic operators,
+// rarer expressions). An evaluator of the tree must ask the database for the documents that match Doc.
+// Options.Foreign lets a filter have such nodes.
 type ForeignNode struct {
 	// Doc is the original filter, for the database.
 	Doc bson.Raw
@@ -37,8 +36,7 @@ type foreign struct{}
 
 func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
 
-// foreignExpr parses operators that are not evaluated here. It refuses JavaScript at any depth, so that it cannot reach
-// a database that gets the filter.
+// foreignExpr refuses JavaScript at any depth of an operator, so that no database gets it.
 func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
 		p.filter.fail("unrecognized expression %s", name)

@@ -40,8 +40,7 @@ func (n *Elem) appendKey(dst []byte) []byte {
 
 func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
 
-// appendSorted appends the keys of independent conditions, sorted and without duplicates. For a single condition it
-// omits the sign.
+// appendSorted appends the keys of independent conditions, sorted and distinct; one alone without the sign.
 func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	keys := make([][]byte, len(nodes))
 	for i, n := range nodes {
@@ -74,8 +73,7 @@ func (re *Regex) appendKey(dst []byte) []byte {
 	return append(append(dst, '/'), re.Options()...)
 }
 
-// appendValue appends a text that is equal for values that compare equal. If exact is true, it distinguishes the number
-// types, because $expr computes with them.
+// appendValue appends equal texts for equal values; exact distinguishes number types, for $expr.
 func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	if !exact && raw.IsNumber(v.Type) {
 		n := raw.NumberOf(v)

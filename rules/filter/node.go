@@ -19,8 +19,7 @@ type Node interface {
 	appendKey(dst []byte) []byte
 }
 
-// Match reports whether a document satisfies a node, within the bounds of its filter. For
-// errors see Filter.Match.
+// Match reports whether a document satisfies a node, within the bounds of its filter. For errors see Filter.Match.
 func Match(n Node, doc bson.Raw, b *Bounds) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
@@ -144,8 +143,7 @@ func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
 
-// join joins nodes by one of type T. It drops nil nodes, replaces nodes of type T by their children, and returns a
-// single node unchanged.
+// join joins nodes by one of type T, without nil and with the children of such nodes; one stays as it is.
 func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {

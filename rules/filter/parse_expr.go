@@ -69,8 +69,7 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but the
-// value has no fields.
+// systemVariable returns a variable that the filter does not set. A path below, dotted, finds no fields.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":

@@ -12,8 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// parser turns a document of conditions into nodes. It tracks the place inside the filter, for errors, and enforces the
-// limits. rules.Fail ends it at the first error.
+// parser turns conditions into nodes, within limits. rules.Fail ends it at the first error, with its place.
 type parser struct {
 	o          Options
 	at         []string     // the current place inside the filter, part by part
@@ -39,8 +38,7 @@ func (p *parser) checkPath(path string) {
 	}
 }
 
-// notInMemory records a part that is valid but not evaluated here. Parsing goes on, so that the rest of the filter is
-// checked, too.
+// notInMemory records a part that is valid but not evaluated here; parsing goes on to check the rest.
 func (p *parser) notInMemory(what string) {
 	if p.beyond == nil {
 		p.beyond = p.wrongf("%s is not evaluated in memory", what)
@@ -93,8 +91,7 @@ func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 
 func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
 
-// compile compiles an expression within the limits. If neither engine can run it, compile records it as not evaluated
-// in memory.
+// compile compiles within the limits; what neither engine can run is recorded as not evaluated in memory.
 func (p *parser) compile(pattern, options string) *Regex {
 	if len(pattern) > maxPattern {
 		p.fail("the regular expression is longer than %d bytes", maxPattern)

@@ -56,9 +56,8 @@ func (re *Regex) Holding() *Regex {
 	return &known
 }
 
-// MatchString reports whether the expression matches somewhere in s. The error is a
-// *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
-// (see NewBounds).
+// MatchString reports whether the expression matches somewhere in s. The error is a *rules.Error if the
+// backtracking engine ran out of time or memory, or that of a pause (see NewBounds).
 func (re *Regex) MatchString(s string, b *Bounds) (bool, error) {
 	if b == nil {
 		b = &Bounds{}

@@ -48,9 +48,8 @@ func (o Op) holds(order int) bool {
 	return order == 0
 }
 
-// Compare compares with a value of the same bracket of types; see raw.Compare
-// for the brackets and their order. Across brackets only MinKey and MaxKey compare,
-// and missing and undefined count as null.
+// Compare compares with a value of the same bracket of types; see raw.Compare for the brackets and their order.
+// Across brackets only MinKey and MaxKey compare, and missing and undefined count as null.
 type Compare struct {
 	Op    Op
 	Value bson.RawValue

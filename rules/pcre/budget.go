@@ -30,12 +30,10 @@ func NewBudget(d time.Duration) *Budget {
 	return b
 }
 
-// One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would keep a processor busy
-// for a match that most likely never ends.
+// An attempt may take a matchShare-th of a budget: a longer one most likely never ends.
 const matchShare = 6
 
-// firstAttempt is how long the first attempt at a match may take. Nearly every match
-// takes microseconds.
+// firstAttempt is the time of the first attempt at a match. Nearly every match takes microseconds.
 const firstAttempt = 2 * time.Millisecond
 
 // backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
@@ -73,6 +71,5 @@ func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool,
 	return false, ErrTimeout
 }
 
-// tick makes the engine's clock tick every millisecond instead of every hundred. The clock is a goroutine of the
-// engine, which ends about a second after the last match.
+// tick makes the engine's clock tick every millisecond. Its goroutine ends a second after the last match.
 var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(time.Millisecond) })

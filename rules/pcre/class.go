@@ -45,8 +45,7 @@ func (p *rewriter) setOf(name string) string {
 	return content
 }
 
-// rangesOf returns what stands between brackets for a class of Go's syntax: all its characters as ranges, without
-// options and negation.
+// rangesOf returns the characters of a class of Go's syntax as ranges, without options and negation.
 func rangesOf(class string) string {
 	tree, err := syntax.Parse(class, syntax.Perl)
 	if err != nil {
@@ -116,8 +115,7 @@ func (p *rewriter) class() {
 
 var posix = regexp.MustCompile(`^\[:(\^?[a-z]+):\]`)
 
-// member reads a character of a class, or an escape or POSIX class, of which it returns the set and a negative
-// character.
+// member reads a character of a class, or a set, for which r is negative.
 func (p *rewriter) member() (r rune, set string) {
 	if r = '\b'; p.accept(`\b`) {
 	} else if p.accept(`\`) {

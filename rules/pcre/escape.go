@@ -88,8 +88,7 @@ func (p *rewriter) countProperty() {
 	}
 }
 
-// property returns the set of \pL, \p{Name}, \p{^Name} or their negations: general categories and scripts that Go's
-// parser supports.
+// property returns the set of \pL, \p{Name}, \p{^Name} or their negations, as far as Go's parser has it.
 func (p *rewriter) property(found []string) string {
 	p.countProperty()
 	name, negate := found[2]+found[3], found[0][0] == 'P' != (found[1] != "")

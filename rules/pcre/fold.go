@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold maps every character of s to one representative of its cases, so that two
-// texts match without regard to case exactly if their folded texts are equal.
-// ASCII letters fold to lower case.
+// Fold maps every character of s to one representative of its cases, so that two texts match without regard to case
+// exactly if their folded texts are equal. ASCII letters fold to lower case.
 func Fold(s string) string { return string(AppendFold(nil, s)) }
 
 // AppendFold appends Fold(s) to dst.
@@ -28,8 +27,7 @@ func AppendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns the representative of a character's cases: the lower-case ASCII letter among them, or else the
-// smallest character.
+// foldRune returns the lower-case ASCII letter among a character's cases, or else the smallest one.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// flags are the letters of the options at a place of an expression: n makes groups not capture, and u is (*UCP),
-// classes by Unicode properties.
+// flags are the options at a place; n makes groups not capture, u is (*UCP), classes by Unicode properties.
 type flags string
 
 func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }

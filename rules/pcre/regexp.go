@@ -59,8 +59,7 @@ func Compile(source, options string) (compiled *Regexp, err error) {
 	return re, nil
 }
 
-// maxStates is the most states for Go's engine. Its time is linear in the text but also in the states, and it cannot be
-// interrupted.
+// maxStates bounds Go's engine, whose time is also linear in the states, and which cannot be interrupted.
 const maxStates = 2000
 
 // states estimates how many states Go's engine needs, which copies every repetition.
@@ -85,15 +84,13 @@ func reasonOf(err error) string {
 // Options returns the option letters in alphabetical order, without duplicates.
 func (re *Regexp) Options() string { return re.options }
 
-// Backtracks reports whether matching needs the backtracking engine, whose time only a
-// Budget bounds.
+// Backtracks reports whether matching needs the backtracking engine, whose time only a Budget bounds.
 func (re *Regexp) Backtracks() bool { return re.backing != nil }
 
-// MatchString reports whether the expression matches somewhere in s. If it backtracks,
-// the time is charged to the budget, and the error is ErrTimeout if the budget or the
-// memory ran out, or the error of pause. pause is called between two attempts at a match that
-// takes long; it may block, and its error ends the match. If budget is nil, the match has
-// a DefaultBudget; pause may be nil.
+// MatchString reports whether the expression matches somewhere in s. If it backtracks, the time is charged to the
+// budget, and the error is ErrTimeout if the budget or the memory ran out, or the error of pause. pause is called
+// between two attempts at a match that takes long; it may block, and its error ends the match. If budget is nil,
+// the match has a DefaultBudget; pause may be nil.
 func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (bool, error) {
 	if !re.possible(s) {
 		return false, nil

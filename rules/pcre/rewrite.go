@@ -215,8 +215,7 @@ var (
 	character = regexp.MustCompile(`^(?:[\pL\pN.]|\\[dDwWsS]|\[[^]\\[]+\])(?:[^*?{(\s]|$)`)
 )
 
-// simples are the items without parts, with their translations. A last letter is an option under which an item has
-// another meaning; u is (*UCP).
+// simples are the items without parts. A last letter is an option that changes the meaning; u is (*UCP).
 var simples = map[string]struct {
 	std, net string
 	follow   *regexp.Regexp // what must follow so that Go's engine agrees; nil if it always does

@@ -38,8 +38,7 @@ func (b *Builder) AddString(name, s string) {
 	b.buf = bsoncore.AppendString(b.buf, s)
 }
 
-// Copy adds the elements of a document whose names keep accepts. It returns an error if the
-// document is malformed.
+// Copy adds the elements of a document whose names keep accepts. It returns an error if the document is malformed.
 func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {
 	r := Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {

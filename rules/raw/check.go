@@ -12,8 +12,7 @@ import (
 const (
 	// MaxDocument is MongoDB's limit on the size of a document, in bytes.
 	MaxDocument = 16 << 20
-	// MaxDepth is how deep documents and arrays may be nested, as deep as a
-	// MongoDB server accepts.
+	// MaxDepth is how deep documents and arrays may be nested, as deep as a MongoDB server accepts.
 	MaxDepth = 200
 	// MinDocument is the size of the empty document.
 	MinDocument = 5
@@ -61,8 +60,7 @@ func CheckValue(v bson.RawValue) error {
 	return checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1)
 }
 
-// check checks a document or array, and refuses one with more than depth levels, so that no input can exhaust the
-// stack. The error is a *flaw.
+// check returns a *flaw, also for more than depth levels, so that no input can exhaust the stack.
 func check(doc []byte, depth int) error {
 	switch {
 	case depth <= 0:

@@ -52,11 +52,10 @@ func BracketOf(t bson.Type) Bracket {
 	return BracketMissing
 }
 
-// Compare orders two values of any types as MongoDB does: MinKey, missing
-// and undefined, null, numbers, text, documents, arrays, binary data, ObjectIDs,
-// booleans, dates, timestamps, regular expressions, code, MaxKey. It returns -1,
-// 0 or 1. Numbers compare exactly across their types, -0 equals 0, NaN is the
-// smallest number and equals itself. The zero RawValue is a missing value.
+// Compare orders two values of any types as MongoDB does: MinKey, missing and undefined, null, numbers, text,
+// documents, arrays, binary data, ObjectIDs, booleans, dates, timestamps, regular expressions, code, MaxKey. It
+// returns -1, 0 or 1. Numbers compare exactly across their types, -0 equals 0, NaN is the smallest number and
+// equals itself. The zero RawValue is a missing value.
 func Compare(a, b bson.RawValue) int { return compareDepth(a, b, 0) }
 
 func compareDepth(a, b bson.RawValue, depth int) int {

@@ -12,8 +12,7 @@ import (
 // NumberKind is the class of a number. Compare compares it first.
 type NumberKind uint8
 
-// The kinds of numbers, in MongoDB's order. Stores write them into keys, so their values must
-// not change.
+// The kinds of numbers, in MongoDB's order. Stores write them into keys: their values must not change.
 const (
 	NumberNaN NumberKind = iota
 	NumberNegInf
@@ -23,17 +22,15 @@ const (
 	NumberPosInf
 )
 
-// Number is ±0.Digits × 10^Exp, unless Kind says otherwise. It holds every BSON number exactly,
-// doubles included, so numbers of all types share one order. Numbers that compare equal are
-// identical.
+// Number is ±0.Digits × 10^Exp, unless Kind says otherwise. It holds every BSON number exactly, doubles included,
+// so numbers of all types share one order. Numbers that compare equal are identical.
 type Number struct {
 	Kind   NumberKind
 	Digits []byte // '0' to '9', without zeros at either end; empty unless the number is finite and not zero
 	Exp    int    // 0 if Digits is empty
 }
 
-// maxDoubleDigits is the number of digits after the point in the longest exact decimal expansion of a double in
-// scientific notation.
+// maxDoubleDigits is how many digits follow the point in the longest exact expansion of a double.
 const maxDoubleDigits = 766
 
 // NumberOf returns the exact value of a number of any type.
@@ -129,6 +126,5 @@ func decimalOf(b []byte) bson.Decimal128 {
 	return bson.NewDecimal128(hi, lo)
 }
 
-// AppendDecimal appends a decimal128 as its standard's "scientific string", which preserves digits
-// and exponent.
+// AppendDecimal appends a decimal128 as its standard's "scientific string", which preserves digits and exponent.
 func AppendDecimal(dst, b []byte) []byte { return append(dst, decimalOf(b).String()...) }

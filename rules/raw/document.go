@@ -41,8 +41,7 @@ func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// checkID refuses the types that MongoDB refuses for an _id: equality with one of them would match
-// other documents, too.
+// checkID refuses what MongoDB refuses for an _id: equality with it would match other documents, too.
 func checkID(id bson.RawValue) error {
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
@@ -51,8 +50,7 @@ func checkID(id bson.RawValue) error {
 	return nil
 }
 
-// Project returns a copy of the document with _id and the named top-level fields, in the
-// document's order.
+// Project returns a copy of the document with _id and the named top-level fields, in the document's order.
 func Project(doc bson.Raw, fields []string) (bson.Raw, error) {
 	var b Builder
 	b.Grow(len(doc))

@@ -8,8 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Element is one element of a BSON document or array; its slices point into the
-// document.
+// Element is one element of a BSON document or array; its slices point into the document.
 type Element struct {
 	Key  []byte
 	Type bson.Type
@@ -26,8 +25,7 @@ type Reader struct{ rest []byte }
 // Read starts reading the elements of an encoded document or array.
 func Read(doc []byte) Reader { return Reader{rest: Body(doc)} }
 
-// Body returns the bytes between a document's length and its final zero, or nil
-// if the document is malformed.
+// Body returns the bytes between a document's length and its final zero, or nil if the document is malformed.
 func Body(doc []byte) []byte {
 	n := prefixed(doc, 0, MinDocument)
 	if n < 0 {
@@ -155,8 +153,7 @@ func scopedSize(b []byte) int {
 	return n
 }
 
-// prefixed returns extra plus the length at the start of b. It returns -1 if the length is missing or less than least,
-// or the sum exceeds b.
+// prefixed returns extra plus the length at the start of b, or -1 if it is below least or beyond b.
 func prefixed(b []byte, extra, least int) int {
 	if len(b) < 4 {
 		return -1

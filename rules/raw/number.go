@@ -46,8 +46,7 @@ func IsNaN(v bson.RawValue) bool {
 	return false
 }
 
-// compareNumbers orders two numbers of any types exactly, without rounding one to the other's type. NaN equals NaN and
-// is smaller than everything else.
+// compareNumbers orders numbers of any types exactly. NaN equals NaN and is smaller than all others.
 func compareNumbers(a, b bson.RawValue) int {
 	switch {
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:

@@ -47,8 +47,7 @@ func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool
 	return walkField(below, rest[1:], spread, yield)
 }
 
-// walkLeafArray yields the elements of the array at a path's end, then the array itself. It does not open nested
-// arrays.
+// walkLeafArray yields the elements of the array at a path's end, nested arrays whole, then the array.
 func walkLeafArray(array Element, yield func(Value) bool) bool {
 	for e := range All(array.Data) {
 		if !yield(Value{Raw: e.Value(), Elem: true}) {

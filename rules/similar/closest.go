@@ -88,8 +88,7 @@ func (s *search) sort() {
 	}
 }
 
-// compare looks for a better title in a block of order. The titles begin with the most
-// promising ones, whose scores rule out most of the others.
+// compare takes a block of order. The first titles' scores rule out most of the others.
 func (s *search) compare(w *worker, from, to int) {
 	if w.pair == nil {
 		w.row, w.pair = make([]uint64, s.query.words), s.query.newPair(s.corpus.longest)
@@ -106,8 +105,7 @@ func (s *search) compare(w *worker, from, to int) {
 	}
 }
 
-// hopeless reports whether a title with at most bound matching characters cannot
-// be better than the best so far.
+// hopeless reports whether a title with bound matching characters cannot beat the best so far.
 func (s *search) hopeless(bound, index int) bool { return scoreOf(bound, index) <= s.best.Load() }
 
 // score compares a title exactly and keeps it if it is the best so far.
@@ -122,8 +120,7 @@ func (s *search) score(w *worker, index int) {
 	}
 }
 
-// scoreOf returns the score of the title at index. A higher score is better: first by matching characters, then by
-// position, the first title above the last.
+// scoreOf ranks titles by matching characters, then the first in position above the last.
 func scoreOf(matches, index int) uint64 {
 	return uint64(matches)<<32 | uint64(math.MaxUint32-uint32(index))
 }

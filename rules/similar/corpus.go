@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// symbols is the number of different symbols. The symbol of a character is its low byte, so
-// that the letters of any one script have different symbols. Bounds compare symbols:
-// characters that share one only loosen the bound.
+// symbols is the number of different symbols. The symbol of a character is its low byte, so that the letters of any
+// one script have different symbols. Bounds compare symbols: characters that share one only loosen the bound.
 const symbols = 256
 
 // Corpus is a set of titles prepared for Closest.

@@ -2,8 +2,7 @@ package similar
 
 import "math/bits"
 
-// pair compares a query with one title at a time by PHP's similar_text. It is the scratch
-// space of one goroutine.
+// pair compares a query with one title at a time by PHP's similar_text. It is the scratch space of one goroutine.
 //
 // A mask has one bit for each character of the query; a pair has one mask for each
 // position of the title. After n rounds, bit i of the mask at j says that the n
@@ -56,8 +55,7 @@ func (p *pair) split(in part) int {
 	return n + p.split(part{in.a0, i, in.b0, j}) + p.split(part{i + n, in.a1, j + n, in.b1})
 }
 
-// longestCommon returns the start of the first longest common substring of two parts, in the query and in the title,
-// and its length.
+// longestCommon returns the start of the first longest common substring of two parts, and its length.
 func (p *pair) longestCommon(in part) (i, j, n int) {
 	// Only these words of each mask have bits for the part.
 	from, to := in.a0/64, (in.a1-1)/64+1

@@ -2,19 +2,17 @@ package similar
 
 import "math/bits"
 
-// stretch is how many characters of a title are processed before the next check whether the result can still reach
-// enough.
+// stretch is how many characters to process between checks whether enough can still be reached.
 const stretch = 16
 
 // subsequence returns the length of the longest common subsequence of the symbols of query
 // and title: an upper bound of the matching characters. If the length is less than enough,
 // the result may be any number from it to enough-1. row is scratch space for one mask.
 //
-// The row of the dynamic program is kept as bits: a zero at i says that the query's
-// character i makes the subsequence longer by one. With each symbol of the title, every
-// zero moves down to the symbol's lowest position above the next lower zero: the addition
-// carries from that position up into the zero, and the "or" restores the bits cleared on
-// the way. Bits above the query's last character stay ones.
+// The row of the dynamic program is kept as bits: a zero at i says that the query's character i makes the
+// subsequence longer by one. With each symbol of the title, every zero moves down to the symbol's lowest position
+// above the next lower zero: the addition carries from that position up into the zero, and the "or" restores the
+// bits cleared on the way. Bits above the query's last character stay ones.
 func (q *query) subsequence(title []byte, enough int, row []uint64) int {
 	switch q.words {
 	case 1:

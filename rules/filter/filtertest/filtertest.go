@@ -41,8 +41,7 @@ type Generator struct {
 	intn func(n int) int // returns a number from 0 to n-1; small ones lead to simple results
 }
 
-// New returns a generator that is determined by its seed. It is not safe for
-// concurrent use.
+// New returns a generator that is determined by its seed. It is not safe for concurrent use.
 func New(seed uint64) Generator {
 	return Generator{intn: rand.New(rand.NewPCG(seed, 0)).IntN}
 }
