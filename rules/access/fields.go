@@ -94,8 +94,7 @@ func (f *Fields) Strip(doc bson.Raw) bson.Raw {
 	return f.without(doc, bson.TypeEmbeddedDocument, above).Value
 }
 
-// within reports whether a document or array has hidden fields, at any depth. above are the names that lead to it.
-// Array positions hide nothing, because no path names one.
+// within reports whether a document or array has hidden fields at any depth; above are the names before it.
 func (f *Fields) within(doc []byte, above [][]byte) bool {
 	for e := range raw.All(doc) {
 		names, hidden := f.below(above, e.Key)
@@ -106,8 +105,7 @@ func (f *Fields) within(doc []byte, above [][]byte) bool {
 	return false
 }
 
-// without returns a document or array without its hidden fields. Code whose scope has one
-// becomes null.
+// without returns a document or array without its hidden fields; code whose scope has one becomes null.
 func (f *Fields) without(doc []byte, t bson.Type, above [][]byte) bson.RawValue {
 	var b raw.Builder
 	b.Grow(len(doc))
@@ -141,8 +139,7 @@ func nested(e raw.Element) []byte {
 	return nil
 }
 
-// below returns the names that lead to the content of a field, and whether the field is hidden. It reads a stored name
-// with dots as a path of several names.
+// below returns the names down to a field, dots in a stored name included, and whether it is hidden.
 func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool) {
 	for more := true; more; {
 		var name []byte
@@ -159,8 +156,7 @@ func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool
 
 var dot = []byte{'.'}
 
-// hides reports whether the last name of the path matches the field's, and its other names match some of those above
-// the field, in order.
+// hides matches the path's last name with the field's, and the others with some of those above, in order.
 func (p fieldPath) hides(names [][]byte) bool {
 	left, last := len(p)-1, len(names)-1
 	if !p[left].is(names[last]) {

@@ -47,8 +47,7 @@ type bibtex struct {
 	latex bool
 }
 
-// fields writes fields from pairs of a name and a value, and the value by write. It skips pairs with an empty name or
-// value.
+// fields writes pairs of a name and a value, the value by write, and skips those with an empty part.
 func (b *bibtex) fields(write func(value string), pairs ...string) {
 	each(func(name, value string) {
 		b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
@@ -75,8 +74,7 @@ func (b *bibtex) pages(pages string) {
 	}
 }
 
-// persons writes a field with names. Commas and " and " are separators there, so braces enclose the parts that contain
-// them, and the names of organisations.
+// persons writes names. Commas and " and " separate there, so braces enclose the parts that contain them.
 func (b *bibtex) persons(field string, persons []Person) {
 	if len(persons) == 0 {
 		return
@@ -102,8 +100,7 @@ func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name. It adds braces if whole is true, if BibTeX would read several names, or if the part
-// would end a label of natbib.
+// namePart adds braces if whole, if BibTeX would read several names, or a label of natbib would end.
 func (b *bibtex) namePart(s string, whole bool) {
 	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {
@@ -128,8 +125,7 @@ func (b *bibtex) title(title string) {
 	b.words(before, glued, false)
 }
 
-// words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from the one before or
-// after it.
+// words writes a text of a title; gluedStart and gluedEnd say that no space separates it from the next.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	done := 0 // bytes of s already written
 	for start := 0; start < len(s); {
@@ -165,8 +161,7 @@ func (b *bibtex) text(s string) {
 	}
 }
 
-// appendLaTeX appends a character. It writes one beyond ASCII as a LaTeX command, unless only a package defines the
-// command.
+// appendLaTeX writes a character beyond ASCII as a command, unless only a package defines the command.
 func appendLaTeX(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(r))

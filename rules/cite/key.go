@@ -49,8 +49,7 @@ func key(it *Item) string {
 	return string(dst)
 }
 
-// appendASCII appends the first word of a text in small ASCII letters, and returns the rest of the text. The characters
-// of joiners do not end the word.
+// appendASCII appends a text's first word in small ASCII letters, over joiners, and returns the rest.
 func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	start := len(dst)
 	for i, r := range s {

@@ -88,8 +88,7 @@ func Meta(it *Item, yield func(name, content string)) {
 	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language, "citation_keywords", strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)
 }
 
-// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped
-// for HTML.
+// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped for HTML.
 func AppendCOinS(dst []byte, it *Item) []byte {
 	format, genre, _ := strings.Cut(it.Forms.OpenURL, "/")
 	dst = append(append(dst, "ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3A"...), format...)

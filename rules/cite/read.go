@@ -61,8 +61,7 @@ func (it *Item) fill(f *fields) {
 	}
 }
 
-// dates sets when a work appeared or took place. The stored year and month take precedence over the start, which only
-// fills in missing parts.
+// dates sets when a work appeared or took place. The start only fills in what year and month leave open.
 func (it *Item) dates(f *fields) {
 	read := func(slots []int) date.Date { return date.Read(it.value(slots), time.UTC) }
 	start, end := read(f.Start), read(f.End)

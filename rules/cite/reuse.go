@@ -112,8 +112,7 @@ func (m *Mapping) funder(v, resolved bson.RawValue) string {
 
 const mostKeywords = 200
 
-// addKeywords adds the keywords of a list, or of a text that separates them by semicolons or commas, which are not there
-// yet.
+// addKeywords adds the new keywords of a list, or of a text that separates them by semicolons or commas.
 func (it *Item) addKeywords(v bson.RawValue) {
 	add := func(word string) {
 		if word = strings.TrimSpace(word); word != "" && len(it.Keywords) < mostKeywords && !slices.Contains(it.Keywords, word) {

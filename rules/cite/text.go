@@ -22,8 +22,7 @@ func clean(s string) string {
 	return strings.TrimSuffix(s, " ")
 }
 
-// normalizeSpaces returns a text with one space for each run of white space, control characters, line
-// separators and noncharacters.
+// normalizeSpaces writes one space for runs of white space, control characters and noncharacters.
 func normalizeSpaces(s string) string {
 	s = strings.Map(func(r rune) rune { // Map writes U+FFFD for bytes that are not UTF-8
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe {

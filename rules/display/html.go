@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// holdsHTML lists the stored fields with markup: those that the rendering rules declare as markup, and similar fields
-// of other collections. All other stored strings are text.
+// holdsHTML lists the stored fields with markup, as the rendering rules declare it; all others are text.
 var holdsHTML = map[string]bool{
 	"title": true, "subtitle": true, "book": true, "journal": true, "series": true, "conference": true, "event": true,
 	"abstract": true, "title_full": true, "description": true,

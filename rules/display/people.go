@@ -9,8 +9,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// applicants are the fields that name the applicant, best first. The field applicant comes last: it is often free text
-// of a form, while the others refer to a person.
+// applicants name the applicant, best first. The field applicant is last, as it is often a form's free text.
 var applicants = []string{"contact", "supervisor", "applicant"}
 
 // nameOf returns the name stored in a person object, or "".
@@ -29,9 +28,8 @@ func userOf(v bson.RawValue) string {
 	return Text(v)
 }
 
-// person returns the display name of a stored person: the stored name, or the resolved
-// one, or the username. For an object with none of these, such as a projection to one
-// field, it returns the joined fields.
+// person returns the display name of a stored person: the stored name, or the resolved one, or the username. For an
+// object with none of these, such as a projection to one field, it returns the joined fields.
 func person(v bson.RawValue, row bson.Raw) string {
 	doc, isDoc := v.DocumentOK()
 	if isDoc {

@@ -27,8 +27,7 @@ type Directory struct {
 // entries are the entries of a list in the reserved field, by reference.
 type entries map[string]bson.RawValue
 
-// NewDirectory reads the documents of organizations and persons. It leaves out those
-// without a name.
+// NewDirectory reads the documents of organizations and persons. It leaves out those without a name.
 func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	d := &Directory{organizations: entries{}, persons: entries{}}
 	for _, key := range []string{"_id", "id"} {
@@ -43,8 +42,7 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	return d
 }
 
-// add adds an entry made of key, value pairs, of which the reference is the first and the name the last. It skips an
-// entry that lacks one of these, or whose reference already has an entry.
+// add adds an entry of pairs, the first the reference, the last the name, unless one is empty or known.
 func (all entries) add(pairs ...string) {
 	reference, name := pairs[1], pairs[len(pairs)-1]
 	if _, taken := all[reference]; taken || reference == "" || name == "" {
@@ -89,8 +87,7 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	return nil
 }
 
-// users returns the usernames whose names a record needs: those of persons stored without a name, of possible
-// applicants, and in other references.
+// users returns the usernames whose names a record needs: of persons without one, and in other references.
 func users(record bson.Raw) []string {
 	all := names(record.Lookup("persons"), func(v bson.RawValue) string {
 		if doc, ok := v.DocumentOK(); ok {

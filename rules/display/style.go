@@ -83,8 +83,7 @@ func (s Style) badges(set string, v bson.RawValue) []string {
 	})
 }
 
-// link returns a reference to an organisation as HTML: a link if its name is resolved,
-// and otherwise the stored text.
+// link returns a reference to an organisation as HTML: a link if its name is resolved, or else its text.
 func link(v bson.RawValue, row bson.Raw) string {
 	ref := Text(v)
 	if doc, ok := v.DocumentOK(); ok {
@@ -108,8 +107,7 @@ func appendHTML(dst []byte, parts []string, between string) []byte {
 	return ejson.AppendString(dst, cmp.Or(strings.Join(parts, between), Nothing))
 }
 
-// appendPlain appends a value without a special rendering: a string as String returns
-// it, an id or date as text, a number or boolean unchanged, any other value as JSON text.
+// appendPlain appends text as String returns it, scalars as they are, and documents as JSON text.
 func appendPlain(dst []byte, v bson.RawValue) []byte {
 	switch v.Type {
 	case bson.TypeString:

@@ -109,8 +109,7 @@ func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
 	}
 }
 
-// eachPair yields the pairs of characters in a text of a script without spaces. For an index, or for a single
-// character, it also yields the characters.
+// eachPair yields pairs of characters, and single ones for an index or if there is only one.
 func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	for single := true; len(characters) > 0; single = false {
 		_, n := utf8.DecodeRune(characters)

@@ -30,8 +30,7 @@ func Languages() []string { return []string{"en", "de"} }
 // Known reports whether labels are written in a language.
 func Known(lang string) bool { return slices.Contains(Languages(), lang) }
 
-// Name is a code's name in every language. An empty name falls back to English,
-// and English to German.
+// Name is a code's name in every language. An empty name falls back to English, and English to German.
 type Name struct {
 	EN, DE string
 	// Rank is the place of the code in its set, from 1; 0 means behind all others.

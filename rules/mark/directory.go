@@ -82,8 +82,7 @@ func (o Options) Key() string {
 	return fmt.Sprintf("%q %q %q %q", day, o.Topics, o.Public.Key(), o.Rules)
 }
 
-// add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the
-// zero entry if one of them is not public.
+// add keeps the first of several records with an identifier, or none if one of them is not public.
 func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	if !public {
 		e = entry{}
@@ -110,15 +109,13 @@ func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
 	return public && err == nil, err
 }
 
-// person returns the entry of a person by username, or by a document that has one. It returns the zero entry for a
-// person who is not public.
+// person returns a person by username, or by a document with one; the zero entry if not public.
 func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
 
 // project returns the entry of a project by name or _id. It returns the zero entry if the project is not public.
 func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
 
-// unit returns the entry of a unit by id, or by a document that has one. It returns the zero entry if the unit is
-// hidden.
+// unit returns a unit by id, or by a document with one; the zero entry if hidden.
 func (d *Directory) unit(v bson.RawValue) entry {
 	id := cmp.Or(reference(v, "unit"), reference(v, "id"))
 	if u, known := d.units[id]; known {
@@ -127,8 +124,7 @@ func (d *Directory) unit(v bson.RawValue) entry {
 	return entry{ID: id}
 }
 
-// membership returns the entry of the unit in a person's membership. It returns the zero entry if the membership has
-// ended.
+// membership returns the unit of a membership; the zero entry if it has ended.
 func (d *Directory) membership(v bson.RawValue) entry {
 	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, "end"), d.o.Now) {
 		return entry{}

@@ -104,8 +104,7 @@ func sortKey(record bson.Raw, path raw.Path) string {
 	return trim(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
 
-// year returns the first year of a record in a date or in text that begins with four digits. It returns 0 if there is
-// none.
+// year returns the first year in a date, or in text that begins with four digits, or 0.
 func (d *Directory) year(record bson.Raw) int32 {
 	for _, field := range []string{"year", "start_date", "start"} {
 		v := raw.Get(record, field)
@@ -121,8 +120,7 @@ func (d *Directory) year(record bson.Raw) int32 {
 	return 0
 }
 
-// entryTime returns when a record was entered, by the rule in the package comment. It returns 0 if the record does not
-// say.
+// entryTime returns when a record was entered, by the rule in the package comment, or 0.
 func (d *Directory) entryTime(record bson.Raw) int64 {
 	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
 	midnight := func(year int, month time.Month, day int) time.Time {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs more
-// than one round.
+// maxRounds bounds how often Clean repeats sanitize. Only contrived input needs more than one round.
 const maxRounds = 4
 
 // Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14): elements a b br div em i p small
@@ -42,8 +41,7 @@ func sanitize(s string) string {
 // linkAddress matches the beginning of a link's tag up to the end of its quoted address.
 var linkAddress = regexp.MustCompile(`(?i)<a\s([^<>]*\s)?href\s*=\s*("[^"<>]*"|'[^'<>]*')`)
 
-// spacesEncoded returns a match of linkAddress with its spaces encoded, as browsers do; the policy would drop an
-// address with spaces.
+// spacesEncoded encodes spaces as browsers do; the policy would drop an address with spaces.
 func spacesEncoded(link string) string {
 	end := len(link) - 1
 	at := strings.LastIndexByte(link[:end], link[end]) + 1

@@ -7,8 +7,7 @@ import (
 	"vitrine/rules"
 )
 
-// The prefixes of links in rendered citations that RewriteLinks replaces, and the paths below a base that replace them
-// (API.md: all-activities, 4).
+// The prefixes of citations' links, and the paths that replace them (API.md: all-activities, 4).
 const (
 	activityLink = "/activities/view"
 	personLink   = "/profile"
@@ -16,11 +15,10 @@ const (
 	personPath   = "/person"
 )
 
-// LinkBases checks the path parameter of all-activities, the site that links point to,
-// and returns the bases for RewriteLinks: path + "/activity" and path + "/person". The
-// parameter is an http or https URL or a path; an empty one gives the portal's
-// "/activity" and "/person". Any other value, and any character that is not allowed in
-// a URL, is a wrong call.
+// LinkBases checks the path parameter of all-activities, the site that links point to, and returns the bases for
+// RewriteLinks: path + "/activity" and path + "/person". The parameter is an http or https URL or a path; an empty
+// one gives the portal's "/activity" and "/person". Any other value, and any character that is not allowed in a
+// URL, is a wrong call.
 func LinkBases(path string) (activity, person string, err error) {
 	base := strings.TrimRight(path, "/")
 	u, perr := url.Parse(base)

@@ -9,12 +9,10 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// maxDepth bounds the nesting of elements. Citations need four levels; the bound keeps
-// the scanner's stack of elements off the heap.
+// maxDepth bounds nesting, so that the scanner's stack stays off the heap. Citations need four levels.
 const maxDepth = 32
 
-// isElement reports whether the policy allows an element, by its name in lower case. The scanner calls it for every
-// tag, and a switch takes a third of the time of a search.
+// isElement is called for every tag; a switch takes a third of the time of a search.
 func isElement(name string) bool {
 	switch name {
 	case "a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u":
@@ -26,8 +24,7 @@ func isElement(name string) bool {
 // titleElements are the elements allowed in titles (DESIGN.md: 14).
 var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
-// The words allowed in attributes. Other classes could lay a link over the portal's page,
-// and other relations would give the linked page access to it.
+// Other classes could lay a link over the portal's page, other relations give the linked page access to it.
 var (
 	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
 	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // allowed alone or as a prefix before "-"
@@ -50,8 +47,7 @@ func allowedWords(value string, names, families []string) bool {
 	return true
 }
 
-// policy is the scanner's rules as a policy of bluemonday. It is built on first use, because most processes meet no
-// value that needs it, and is never changed.
+// policy is the scanner's rules for bluemonday, built on first use: most processes never need it.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u")

@@ -44,8 +44,7 @@ func simple(s string) bool {
 	return depth == 0
 }
 
-// control reports whether a byte is a control character not allowed in HTML text. Carriage return is one, because
-// parsers turn it into a line feed.
+// control reports what HTML text may not have. Parsers turn a carriage return into a line feed.
 func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
 
 type tag struct {
@@ -54,8 +53,7 @@ type tag struct {
 	size int    // bytes from '<' through '>'
 }
 
-// scanTag reads the tag at the start of s, in one of the simple forms: <name>,
-// <name a='v' b="v">, </name>, <br>, <br/> and <br />.
+// scanTag reads a tag in a simple form: <name>, <name a='v' b="v">, </name>, <br>, <br/>, <br />.
 func scanTag(s string) (tag, bool) {
 	i := 1
 	t := tag{}
@@ -91,8 +89,7 @@ func scanTag(s string) (tag, bool) {
 	return t, false
 }
 
-// scanAttribute reads name='value' or name="value" at the start of s and returns its size. It returns false if the
-// element may not have this attribute and value.
+// scanAttribute reads name='value' or name="value", and returns false if the element may not have it.
 func scanAttribute(s, elem string) (int, bool) {
 	eq := strings.IndexByte(s, '=')
 	if eq < 0 || eq+1 >= len(s) {
@@ -128,8 +125,7 @@ func safeAttribute(elem, name, value string) bool {
 	return false
 }
 
-// simpleURL reports whether all parsers read u the same way: it begins with http, https or a single slash, is plain
-// ASCII, and has "&" only as "&amp;".
+// simpleURL reports whether all parsers read u alike: ASCII, http, https or one slash, "&" as "&amp;".
 func simpleURL(u string) bool {
 	if !IsLink(u) {
 		return false

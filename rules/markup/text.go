@@ -7,10 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Text returns the visible text of an HTML fragment. It removes tags, resolves character
-// references (&nbsp; becomes U+00A0), replaces line breaks and block elements with a
-// space, and trims the result. The result is text, not HTML: escape it before placing it
-// into a page.
+// Text returns the visible text of an HTML fragment. It removes tags, resolves character references (&nbsp; becomes
+// U+00A0), replaces line breaks and block elements with a space, and trims the result. The result is text, not
+// HTML: escape it before placing it into a page.
 func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return strings.TrimSpace(printable(html.UnescapeString(s)))
@@ -41,8 +40,7 @@ func Text(s string) string {
 	}
 }
 
-// stripSimple removes the tags from HTML in simple form, whose attributes contain no "<"
-// or ">".
+// stripSimple removes tags in simple form, whose attributes contain no "<" or ">".
 func stripSimple(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -62,12 +62,10 @@ func AppendTitle(dst []byte, s string) []byte {
 	return closeAll(dst, open)
 }
 
-// maxTitleTag bounds the length of a tag in a title, so that a title of many "<" takes
-// linear time.
+// maxTitleTag bounds a tag, so that a title of many "<" takes linear time.
 const maxTitleTag = 256
 
-// titleTag reads an allowed tag at the start of s and skips its attributes. It returns size 0 if s begins with other
-// text.
+// titleTag reads an allowed tag without its attributes; size is 0 if s begins with other text.
 func titleTag(s string) (name string, end bool, size int) {
 	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
@@ -87,8 +85,7 @@ func titleTag(s string) (name string, end bool, size int) {
 // maxReference bounds the length of a character reference, "&" and ";" included.
 const maxReference = 34
 
-// reference returns the size of the character reference at the start of s, or 0 if its
-// "&" is a plain ampersand.
+// reference returns the size of a character reference, or 0 for a plain ampersand.
 func reference(s string) int {
 	end := strings.IndexByte(s[:min(len(s), maxReference)], ';')
 	if end < 2 || !only(s[1:end], func(c byte) bool { return alnum(c) || c == '#' }) {
@@ -119,8 +116,7 @@ func Escape(s string) string {
 // AppendEscape appends Escape(s) to dst.
 func AppendEscape(dst []byte, s string) []byte { return append(dst, Escape(s)...) }
 
-// appendRune appends the first character of s and returns its size in bytes. It drops
-// control characters and replaces invalid UTF-8.
+// appendRune drops a control character and replaces invalid UTF-8. It returns the bytes read.
 func appendRune(dst []byte, s string) ([]byte, int) {
 	if s[0] < utf8.RuneSelf {
 		if control(s[0]) {
@@ -141,8 +137,7 @@ func Stored(s string) string {
 	return Title(s)
 }
 
-// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not
-// followed by a space, a digit, a sign or a character beyond ASCII.
+// tagged reports a "<" that no space, digit, sign or character beyond ASCII follows: it may begin a tag.
 func tagged(s string) bool {
 	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
 		s = s[lt+1:]

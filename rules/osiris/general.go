@@ -91,8 +91,7 @@ func (r *reader) features() {
 	}
 }
 
-// rights reads {role, right, value}. A role with at least one record has only the rights whose value is true. rights
-// skips unknown rights.
+// rights reads {role, right, value}. A role with a record has only the known rights whose value is true.
 func (r *reader) rights() {
 	r.settings.Roles = map[string][]access.Permission{}
 	for rec := range r.records(Rights) {

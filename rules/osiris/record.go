@@ -25,8 +25,7 @@ func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// read returns a field converted by as. ok is false if the field is missing or as refuses it; in the latter case read
-// warns with want.
+// read converts a field by as. It warns with want if as refuses the field, and ok is false.
 func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (value T, ok bool) {
 	v := r.doc.Lookup(key)
 	if raw.IsNone(v) {
@@ -38,8 +37,7 @@ func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (
 	return value, ok
 }
 
-// text returns a text field, trimmed, or "" if it is missing. It converts a number to its digits, because forms and
-// imports store numbers differently.
+// text returns a trimmed text, or a number's digits, because forms and imports store numbers differently.
 func (r record) text(key string) string {
 	s, _ := read(r, key, "not text", textOf)
 	return s

@@ -29,8 +29,7 @@ func (g *Group) Go(part func()) {
 	})
 }
 
-// Wait waits for all parts. If one has panicked, Wait panics with the first panic's value
-// and stack as text.
+// Wait waits for all parts. If one has panicked, Wait panics with the first panic's value and stack as text.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	if text := g.panicked.Load(); text != nil {

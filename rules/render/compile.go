@@ -18,8 +18,7 @@ type branch struct {
 	parts []part
 }
 
-// part replaces a hole in the HTML of a template: by the first of fields that is not empty, or by a body under a
-// condition.
+// part replaces a hole: by the first of fields that is not empty, or by a body under a condition.
 type part struct {
 	at, end int // offsets in the template
 	fields  []*field
@@ -45,8 +44,7 @@ func (b *branch) part(number string) *part {
 	return &b.parts[n]
 }
 
-// A compiler turns branches into instructions. It checks that the template's own markup is allowed and balanced in each
-// branch.
+// A compiler turns branches into instructions, if their markup is allowed and balanced in each of them.
 type compiler struct {
 	code []instr
 	open []element // open elements, the innermost last
@@ -115,8 +113,7 @@ func (c *compiler) part(p *part) {
 	c.code[begin].jump = len(c.code)
 }
 
-// endTag closes an element. It refuses to close one of the first depth open elements. An element without any content,
-// such as an icon, is meant to be empty and becomes a word.
+// endTag closes an element beyond depth. One without any content, such as an icon, becomes a word.
 func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	last := len(c.open) - 1
@@ -131,8 +128,7 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 	c.emit(instr{kind: joiner.End})
 }
 
-// lexemes are the kinds of pieces in a template's own text, in the order in which lexeme tries them. The first group of
-// a pattern is the piece.
+// lexemes are the kinds of pieces, in the order of trying. The first group of a pattern is the piece.
 var lexemes = [...]struct {
 	kind    joiner.Kind
 	pattern *regexp.Regexp

@@ -138,8 +138,7 @@ func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte)
 	return dst
 }
 
-// dateField is a day in the style of the language. In the format year it is only the year, in the format iso
-// "2022-05-14".
+// dateField is a day in the language's style, in the formats year "2022" and iso "2022-05-14".
 func dateField(s source) *field {
 	read := func(p *page) date.Date { return date.Read(s.value(p), p.zone) }
 	return &field{

@@ -82,8 +82,7 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	l.fields[path] = kind(l.rules.source(path))
 }
 
-// kinds reads the types of the file, or the subtypes of a type, which may have the keys in known. They inherit from
-// base.
+// kinds reads types or subtypes, which may have the keys in known and inherit from base.
 func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known ...string) {
 	above.named = map[string]*typeRules{}
 	if n == nil {

@@ -143,8 +143,7 @@ func osirisPlace(order, i int) int {
 	return (max(min(order, most), -most)-2*most)*most + min(i, most-1)
 }
 
-// osirisVersion is part of the fingerprint with codeVersion: raise it when the code renders
-// templates of OSIRIS differently.
+// osirisVersion is part of the fingerprint: raise it when OSIRIS's templates render differently.
 const osirisVersion = "2"
 
 // osirisLoader lays the settings of a database over rules and collects faults.
@@ -159,8 +158,7 @@ func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// claim reports whether an ID can be used. If several parts have the same ID, the first counts, as in OSIRIS; seen
-// holds the IDs in use.
+// claim reports whether an ID can be used. The first part with an ID counts, as in OSIRIS.
 func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	switch {
 	case id == "":
@@ -185,8 +183,7 @@ func (l *osirisLoader) category(c OsirisCategory, place int) {
 	t.other.icon = cmp.Or(t.icon, t.other.icon)
 }
 
-// overlaidType returns a type that may be changed: a copy of the type in the rules below or, for an unknown type, of
-// their fallback. If the category has an icon, the type gets it.
+// overlaidType returns a copy of a type in the rules below, or of their fallback, that may be changed.
 func (l *osirisLoader) overlaidType(id string) *typeRules {
 	if t, ok := l.overlaid[id]; ok {
 		return t
@@ -198,8 +195,7 @@ func (l *osirisLoader) overlaidType(id string) *typeRules {
 	return &t
 }
 
-// subtype lays a subtype over the one in the rules below, or over the fallback of its type. The icon of a category
-// replaces the icons that the rules below give to its subtypes.
+// subtype lays a subtype over the rules below. A category's icon replaces the icons of their subtypes.
 func (l *osirisLoader) subtype(o OsirisType, place int) {
 	if o.Parent == "" {
 		l.fault(o.From, "parent is missing")

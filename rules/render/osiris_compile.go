@@ -59,8 +59,7 @@ func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []in
 	return code
 }
 
-// template returns the reader of a template. It first corrects HTML that the compiler would refuse. It returns nil if
-// the template is empty, becomes empty, or does not compile.
+// template reads a template, without HTML that the compiler would refuse; nil if nothing is left of it.
 func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	if len(src) > maxOsirisTemplate {
 		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)
@@ -100,8 +99,7 @@ func withoutComments(html string) string {
 	}
 }
 
-// named returns a field of OSIRIS or the institute, or persons in a style that the name spells out
-// ("authors-last-f.-etal6"). It returns nil for any other name.
+// named returns a known field, or persons in a style that the name spells ("authors-last-f.-etal6"), or nil.
 func (l *osirisLoader) named(name string) *field {
 	if f, ok := l.fields[name]; ok {
 		return f

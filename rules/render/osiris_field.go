@@ -23,8 +23,7 @@ import (
 //go:embed osiris.yaml
 var osirisSource []byte
 
-// osirisTables are the fields of OSIRIS that osiris.yaml describes. A mistake in that file causes a panic, which every
-// test of OSIRIS's templates finds.
+// osirisTables is osiris.yaml. A mistake in it panics, which every test of OSIRIS's templates finds.
 var osirisTables = sync.OnceValue(func() (t struct {
 	Empty           []string
 	Stored, Persons map[string]string
@@ -42,8 +41,7 @@ var osirisTables = sync.OnceValue(func() (t struct {
 	return t
 })
 
-// osirisFields returns the fields that the templates of a database may name: those of OSIRIS, and those of the
-// institute, which cannot replace OSIRIS's.
+// osirisFields returns OSIRIS's fields, and the institute's, which cannot replace them.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	fields, known := l.rules.derivedFields(), osirisTables()
 	for name, path := range known.Stored {
@@ -116,8 +114,7 @@ func titleField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendTitle(dst, f(p)) }}
 }
 
-// journals adds the journal of an activity: its name in the journal's record or, without a record, its name in the
-// activity.
+// journals adds the journal by its own record or, without one, as the activity has it.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
 	id, stored := l.rules.source("journal_id"), osirisStored(l.rules.source("journal"))
 	journal := func(name func(OsirisJournal) string) *field {
@@ -252,8 +249,7 @@ func addTimes(fields map[string]*field) {
 	})
 }
 
-// codeField shows the names of stored codes, and codes without a name unchanged. otherwise is the code for activities
-// that lack the field.
+// codeField shows the names of codes, of otherwise for a missing field, and codes without a name.
 func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	texts := make(map[string][languages]string, len(names))
 	for code, name := range names {

@@ -53,8 +53,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 // filledSize is how many bytes Fill adds to most records.
 const filledSize = 160
 
-// firstDay returns a date in the form that records store, or the zero value for no date. As OSIRIS does, it uses 1 for
-// an unknown month or day.
+// firstDay returns a date as records store it. As OSIRIS does, it uses 1 for an unknown month or day.
 func firstDay(d date.Date) bson.RawValue {
 	if d.Year == 0 {
 		return bson.RawValue{}

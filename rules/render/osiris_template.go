@@ -13,8 +13,7 @@ import (
 //	%fields text%      text, which may hold fields, only if the fields are filled:
 //	                   & all of them, | any of them, ! empty
 //
-// It has no escapes and no errors: text that cannot be read is shown as it is written.
-// Everything else is HTML.
+// It has no escapes and no errors: text that cannot be read is shown as it is written. Everything else is HTML.
 
 // osirisReader reads one template. It can read it several times.
 type osirisReader struct {
@@ -40,8 +39,7 @@ func (r *osirisReader) compile() ([]instr, error) {
 	return compile(&b)
 }
 
-// branch adds a template, or the body of a condition, to a branch. Its parts have no offset, because mistakes in HTML
-// are reported without one.
+// branch adds a template or a condition's body. Parts have no offset: mistakes are reported without one.
 func (r *osirisReader) branch(b *branch, src string) {
 	var html strings.Builder
 	for src != "" {
@@ -140,8 +138,7 @@ func (r *osirisReader) conditional(s string) (p part, size int) {
 	return p, end + 1
 }
 
-// closingPercent returns the position of the % that closes the one at the beginning of s. Percent signs within fields
-// are text.
+// closingPercent returns the position of the % that closes the first, not counting those within fields.
 func closingPercent(s string) int {
 	braces, last := false, strings.LastIndexByte(s, '}')
 	for i := 1; i < len(s); i++ {

@@ -102,8 +102,7 @@ func (p *page) person(doc []byte) names.Person {
 	return who
 }
 
-// users returns the distinct user keys of the participants in order: authors, editors, and the other lists in the
-// rules.
+// users returns the distinct user keys of the participants: authors, editors, then the rules' other lists.
 func (p *page) users() []string {
 	var users []string
 	seen := make(map[string]bool)

@@ -39,8 +39,7 @@ var baseNames = [baseSlots]string{
 	slotRendered: "rendered",
 }
 
-// walk calls fn for the elements of a BSON document or array, and reports whether the document is well-formed. It stops
-// at the first malformed element.
+// walk calls fn for the elements before the first malformed one, and reports whether there is none.
 func walk(doc []byte, fn func(raw.Element)) bool {
 	r := raw.Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
@@ -49,8 +48,7 @@ func walk(doc []byte, fn func(raw.Element)) bool {
 	return len(doc) >= raw.MinDocument && int(raw.Length(doc)) == len(doc) && doc[len(doc)-1] == 0 && !r.Faulty()
 }
 
-// load puts the activity's values into their slots. If a key comes twice, the first value counts, as in a query. It
-// reports whether the activity is well-formed.
+// load fills the slots, and reports whether the activity is well-formed. The first of equal keys counts.
 func (p *page) load(doc bson.Raw) bool {
 	clear(p.values)
 	return walk(doc, func(e raw.Element) {

@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// The representations that have templates, in the order of their keys. Plain text may be made from print, so it comes
-// after print.
+// The representations that have templates, in the order of their keys; plain comes after print, its source.
 const (
 	outPrint     = iota // for lists on paper
 	outWeb              // with links within the institute's site
@@ -101,8 +100,7 @@ func (p *page) output(out int, print string) string {
 	return markup.Text(print)
 }
 
-// label returns a label of the rules, which is HTML. If the rules have none, it returns the name from the record that
-// other returns, escaped.
+// label returns a label of the rules, which is HTML, or else the record's own text, escaped.
 func (p *page) label(label [languages]string, other func() string) string {
 	if label[p.lang] != "" {
 		return markup.Clean(label[p.lang])

@@ -17,8 +17,7 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// codeVersion is part of the fingerprint: raise it when the code renders the
-// same rules differently.
+// codeVersion is part of the fingerprint: raise it when the same rules render differently.
 const codeVersion = "3"
 
 // The languages of labels and dates.
@@ -81,8 +80,7 @@ func (t *typeRules) order() []string {
 // be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
-// fingerprint covers the version of this code, the fingerprint of the rules below, if there are any, and the source of
-// the rules.
+// fingerprint covers the version of this code, the rules below, if any, and the source of the rules.
 func fingerprint(below string, src []byte) string {
 	d := xxhash.New()
 	_, _ = d.WriteString(codeVersion + below)
@@ -156,8 +154,7 @@ func (r *Rules) release(p *page) {
 // typeLabel returns the type's label as text, or the type's id if it has no label.
 func (p *page) typeLabel() string { return cmp.Or(p.typ.label[p.lang], text(p.values[slotType])) }
 
-// subtypeLabel returns the subtype's label as text. Without a label it returns the subtype's id, and without a subtype
-// the type's label.
+// subtypeLabel returns the subtype's label, or its id, or the type's label, as text.
 func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }

@@ -13,8 +13,7 @@ import (
 // storedDocument is the rendered document in an activity, or nil.
 type storedDocument []byte
 
-// text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
-// text; all other strings are HTML, reduced to the allow-list.
+// text returns the stored string, or else render's. Plain text has no markup, others what the list allows.
 func (s storedDocument) text(key string, render func() string) string {
 	v := raw.Get(s, key)
 	str := raw.Text(v) // shares memory with the document
@@ -59,8 +58,7 @@ func (s storedDocument) addRest(b *raw.Builder) {
 // maxStoredDepth bounds how deep unknown stored values may nest.
 const maxStoredDepth = 8
 
-// clean returns v with every string in it reduced to the allow-list. Values that are malformed or nested too deep
-// become null.
+// clean reduces every string in v to the allow-list. What is malformed or too deep becomes null.
 func clean(v bson.RawValue, depth int) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:

@@ -42,12 +42,10 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 	c.emit(instr{kind: joiner.Start, parts: append(parts, tagPart{text: texts[0]}), end: end})
 }
 
-// inAttribute matches the end of a tag's text inside of an attribute: the attribute's name, and the beginning of its
-// value.
+// inAttribute matches an attribute's name and the beginning of its value at the end of a tag's text.
 var inAttribute = regexp.MustCompile(`([^ ]*)=(?:'([^']*)|"([^"]*))$`)
 
-// tagValue adds fields after a tag's text, in the way that their attribute requires. It also returns an example of
-// their value.
+// tagValue adds fields as their attribute requires, and returns an example of their value.
 func tagValue(p *part, before string) (value tagPart, example string) {
 	first := func(page *page) string {
 		page.value = page.appendFirst(page.value[:0], p.fields)

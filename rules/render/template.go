@@ -11,12 +11,7 @@ const maxNesting = 16
 
 // template reads a template in the notation of the rules file, and compiles it:
 //
-//	{field} {field:format} {field
-//
-// other
-// @label
-// 'text'} {?a&!b
-// c:shown}
+//	{field} {field:format} {field|other|@label|'text'} {?a&!b|c:shown}
 //
 // with \{ \} and \\ for the characters themselves.
 func (l *loader) template(src string) (code []instr, err error) {

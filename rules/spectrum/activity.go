@@ -39,8 +39,7 @@ func (m moment) after(n moment) bool {
 	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id)) > 0
 }
 
-// assignments returns the array of topics of an activity. It returns false if the activity does not belong to the
-// spectrum, because it is not affiliated or has no topics.
+// assignments returns an activity's topics, or false if it is not affiliated or has none.
 func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
 	if !is(raw.Get(record, "affiliated"), true) {
 		return topics, false

@@ -41,8 +41,7 @@ func end(dst []byte, start int32) []byte {
 	return dst
 }
 
-// appendList appends an array with a document for each item. elements appends the elements of
-// an item's document.
+// appendList appends an array with a document for each item; elements appends what is in it.
 func appendList[T any](dst []byte, key string, items []T, elements func(dst []byte, item T) []byte) []byte {
 	list, dst := bsoncore.AppendArrayElementStart(dst, key)
 	for i, item := range items {
@@ -62,8 +61,7 @@ func numeric(v bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
 }
 
-// share returns count/total rounded to six decimals, halves up. It rounds the exact quotient,
-// because a quotient of doubles may lie on either side of a half.
+// share rounds the exact quotient to six decimals; one of doubles may lie on either side of a half.
 func share(count, total int64) bson.RawValue {
 	millionths := (2_000_000*count + total) / (2 * total)
 	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, float64(millionths)/1e6)}

@@ -33,10 +33,9 @@ func NewNames(groups []bson.Raw) Names {
 //
 //	{_id, username, name, units: [{membership: {…}, name, name_de}]}
 //
-// _id and username are the stored ones, name is the first and last name. units has the
-// last stored membership of each unit, in reverse order of storage. membership is the
-// stored document; name and name_de are null if the unit or its name is unknown. Row
-// fails only if person is not a valid document.
+// _id and username are the stored ones, name is the first and last name. units has the last stored membership of
+// each unit, in reverse order of storage. membership is the stored document; name and name_de are null if the unit
+// or its name is unknown. Row fails only if person is not a valid document.
 func (n Names) Row(person bson.Raw) (bson.Raw, error) {
 	if err := person.Validate(); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)

@@ -92,8 +92,7 @@ func (j *Joiner) Start(tag, end string) {
 	j.open = append(j.open, end)
 }
 
-// end closes the innermost element, or removes it if nothing visible is in it. The compiler ensures that each element
-// is closed once.
+// end closes the innermost element, or removes it if nothing visible is in it.
 func (j *Joiner) end() {
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
@@ -206,8 +205,7 @@ func strength(punct string) int {
 	return best
 }
 
-// repeats reports whether punct would double the end of a value, whose last character is last: the same mark again, or
-// a full stop after a mark that ends a sentence.
+// repeats reports whether punct is the value's last mark again, or a full stop after the end of a sentence.
 func repeats(last rune, punct string) bool {
 	if punct[0] == '.' {
 		return strings.ContainsRune(".!?…", last)
@@ -215,8 +213,7 @@ func repeats(last rune, punct string) bool {
 	return rune(punct[0]) == last
 }
 
-// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as a
-// character that is not punctuation.
+// lastVisible returns HTML's last visible character. References and tags alone count as no punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {

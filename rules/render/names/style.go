@@ -7,8 +7,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Default is the style of the rules file: "<b>Małecki,&nbsp;D.</b>" with affiliated persons
-// bold.
+// Default is the style of the rules file: "<b>Małecki,&nbsp;D.</b>" with affiliated persons bold.
 func Default() Style {
 	return Style{comma: true, given: "f.", initialGap: " ", space: "&nbsp;", delimiter: ", ", last: ", ", bold: true}
 }
