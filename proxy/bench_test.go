@@ -154,7 +154,7 @@ func BenchmarkRecords(b *testing.B) {
 
 // BenchmarkFragments encodes the prepared data of an activity.
 func BenchmarkFragments(b *testing.B) {
-	docs := proxytest.Documents(b, "testdata/activities.jsonl")
+	docs := proxytest.Documents(b, "proxytest/testdata/activities.jsonl")
 	for _, def := range api.Views() {
 		if def.Name != rules.ViewActivities {
 			continue

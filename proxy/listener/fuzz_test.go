@@ -55,7 +55,7 @@ func FuzzConnection(f *testing.F) {
 			f.Add([]byte(seed.request))
 		}
 	}
-	f.Add([]byte(proxytest.Health + "GET /api/activities?limit=2&%61pikey=x% HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nX-API-Key: KEY\r\n\r\n"))
+	f.Add([]byte(health + "GET /api/activities?limit=2&%61pikey=x% HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nX-API-Key: KEY\r\n\r\n"))
 	f.Add([]byte("HEAD /api/all-activities?page=portal HTTP/1.1\r\nHost: x\r\nCookie: vitrine_session=a.b.c\r\nReferer: http://x/\r\nX-Request-Id: KEY\r\n\r\n"))
 	f.Add([]byte("GET /api/users/a%2fb HTTP/1.0\r\nAuthorization: Bearer a.b.c\r\nOrigin: http://x\r\nIf-None-Match: *\r\n\r\n"))
 	var log proxytest.LockedBuffer

@@ -20,6 +20,20 @@ import (
 	"vitrine/proxy/auth"
 )
 
+// health is a request that is answered at once.
+const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// healthy returns a connection from an address on which one request was answered.
+func healthy(l *proxytest.Live, addr string) net.Conn {
+	l.T.Helper()
+	conn := l.DialFrom(addr)
+	l.Write(conn, health)
+	if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
+		l.T.Fatalf("from %s: status %d", addr, res.StatusCode)
+	}
+	return conn
+}
+
 // TestSlowSenders: the server disconnects clients that send a header or a body byte by byte after
 // Limits.Read, and answers others meanwhile.
 func TestSlowSenders(t *testing.T) {
@@ -32,7 +46,7 @@ func TestSlowSenders(t *testing.T) {
 		"body":   "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n",
 		"chunk":  "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
 		"lines":  "\r\n\r\n",
-		"second": proxytest.Health + "GET /healthz HTTP/1.1\r\n",
+		"second": health + "GET /healthz HTTP/1.1\r\n",
 	}
 	var senders sync.WaitGroup
 	for name, text := range begin {
@@ -76,7 +90,7 @@ func TestSlowSenders(t *testing.T) {
 	fast := l.Dial()
 	r := bufio.NewReader(fast)
 	for range 20 {
-		l.Write(fast, proxytest.Health)
+		l.Write(fast, health)
 		if res := l.Read(r); res.StatusCode != 200 {
 			t.Errorf("request during slow sends: status %d", res.StatusCode)
 		}
@@ -145,10 +159,10 @@ func TestManyIdleConnections(t *testing.T) {
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 	for name, text := range map[string]string{
 		"silent":        "",
-		"after one":     proxytest.Health,
+		"after one":     health,
 		"begun":         "G",
 		"half a header": "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n",
-		"pipelined":     proxytest.Health + "G",
+		"pipelined":     health + "G",
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := proxytest.Memory()
@@ -160,7 +174,7 @@ func TestManyIdleConnections(t *testing.T) {
 				}
 				defer conn.Close()
 				l.Write(conn, text)
-				if strings.HasPrefix(text, proxytest.Health) {
+				if strings.HasPrefix(text, health) {
 					if _, err := io.ReadFull(conn, make([]byte, 50)); err != nil {
 						t.Fatal(err)
 					}
@@ -190,7 +204,7 @@ func TestConnectionLimits(t *testing.T) {
 		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 		var conns []net.Conn
 		for range 3 {
-			conns = append(conns, l.Healthy("127.0.0.1"))
+			conns = append(conns, healthy(l, "127.0.0.1"))
 		}
 		res := l.Read(bufio.NewReader(l.Dial()))
 		if e := res.Envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
@@ -201,7 +215,7 @@ func TestConnectionLimits(t *testing.T) {
 		}
 		conns[0].Close()
 		proxytest.Until(t, "room again", func() bool { return l.Metric("vitrine_connections") == 2 })
-		l.Healthy("127.0.0.1")
+		healthy(l, "127.0.0.1")
 	})
 	// Three addresses fill the limit, one of them with more connections than the others: the server
 	// closes these first, beginning with those that have waited longest. The connection with an
@@ -210,25 +224,25 @@ func TestConnectionLimits(t *testing.T) {
 		o := proxytest.Options(t)
 		o.Limits.Concurrency = 7
 		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
-		other := l.Healthy("127.0.0.3")
+		other := healthy(l, "127.0.0.3")
 		var most []net.Conn
 		for _, begun := range []string{"", "\r\n", "GET /healthz HTTP/1.1\r\nHost"} {
 			conn := l.DialFrom("127.0.0.2")
 			l.Write(conn, begun)
 			most = append(most, conn)
 		}
-		most = append(most, l.Healthy("127.0.0.2"), l.Healthy("127.0.0.2"))
-		another := l.Healthy("127.0.0.4")
+		most = append(most, healthy(l, "127.0.0.2"), healthy(l, "127.0.0.2"))
+		another := healthy(l, "127.0.0.4")
 		for _, conn := range most[:3] {
-			l.Healthy("127.0.0.5").Close()
+			healthy(l, "127.0.0.5").Close()
 			if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("the longest idle got %q, %v", answer, err)
 			}
 			proxytest.Until(t, "the newcomer left", func() bool { return l.Metric("vitrine_connections") < 7 })
-			most = append(most, l.Healthy("127.0.0.2"))
+			most = append(most, healthy(l, "127.0.0.2"))
 		}
 		for _, conn := range []net.Conn{other, another} {
-			l.Write(conn, proxytest.Health)
+			l.Write(conn, health)
 			if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
 				t.Errorf("a client with one connection: %d", res.StatusCode)
 			}
@@ -256,7 +270,7 @@ func TestConnectionLimits(t *testing.T) {
 			proxytest.Until(t, "they make room", func() bool {
 				conn := l.DialFrom("127.0.0.2")
 				defer conn.Close()
-				l.Write(conn, proxytest.Health)
+				l.Write(conn, health)
 				return l.Read(bufio.NewReader(conn)).StatusCode == 200
 			})
 		})
@@ -268,7 +282,7 @@ func TestConnectionLimits(t *testing.T) {
 		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 		for range 3 {
 			conn := l.Dial()
-			l.Write(conn, proxytest.Health)
+			l.Write(conn, health)
 			if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
 				t.Errorf("status %d", res.StatusCode)
 			}
@@ -296,7 +310,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	ln.failures.Store(4)
 	l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)), ln)
 	conn := l.Dial()
-	l.Write(conn, proxytest.Health)
+	l.Write(conn, health)
 	if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
 		t.Errorf("status %d", res.StatusCode)
 	}

@@ -57,8 +57,8 @@ var malformed = []struct {
 	{"a raw byte in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX\xff: b\r\n\r\n", 400},
 	{"a bracket in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX[]: b\r\n\r\n", 400},
 	{"two Authorizations", "GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n", 400},
-	{"close among others", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, close\r\n\r\n" + proxytest.Health, 200},
-	{"close in capitals", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nConnection: x,CLOSE ,y\r\n\r\n" + proxytest.Health, 200},
+	{"close among others", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, close\r\n\r\n" + health, 200},
+	{"close in capitals", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nConnection: x,CLOSE ,y\r\n\r\n" + health, 200},
 	{"a header without a name", "GET /healthz HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n", 400},
 	{"no Host", "GET /healthz HTTP/1.1\r\n\r\n", 400},
 	{"two Hosts", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
@@ -163,7 +163,7 @@ func TestMalformedRequests(t *testing.T) {
 				t.Errorf("the answer contains the request: %s", res.Body)
 			}
 		})
-		l.Write(beside, proxytest.Health)
+		l.Write(beside, health)
 		if res := l.Read(besides); res.StatusCode != 200 {
 			t.Fatalf("after %s another client gets %d", tt.name, res.StatusCode)
 		}
@@ -180,7 +180,7 @@ func TestWrongHeadsAtOnce(t *testing.T) {
 	for _, begun := range []string{
 		"\n", "\r\n\n", "GET /healthz HTTP/1.1\n", "GET /healthz HTTP/1.1\r\nHost: x\n", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
 		"GET /healthz HTTP/1.1\r\nHost: x\r\nX A: b\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
-		proxytest.Health + "GET /healthz HTTP/1.1\r\nHost: x\n",
+		health + "GET /healthz HTTP/1.1\r\nHost: x\n",
 	} {
 		conn := l.Dial()
 		if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
@@ -188,7 +188,7 @@ func TestWrongHeadsAtOnce(t *testing.T) {
 		}
 		r := bufio.NewReader(conn)
 		l.Write(conn, begun)
-		if strings.HasPrefix(begun, proxytest.Health) {
+		if strings.HasPrefix(begun, health) {
 			l.Read(r)
 		}
 		if res := l.Read(r); res.StatusCode != 400 {

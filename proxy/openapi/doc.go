@@ -6,7 +6,7 @@
 //
 // The description is written by hand in spec, one file for each group of endpoints. `go generate` makes the served
 // files from it, and a test compares them with spec (build_test.go), so that the program need not build them. The tests
-// of package proxy check answers, recorded ones and those of a running program, against the description: an answer must
+// below proxy check every answer, and those of a running program, against the description: an answer must
 // not have members that its schema does not list.
 //
 // Client generators make types from the description. So that these are complete, a schema stands by itself: instead of

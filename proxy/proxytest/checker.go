@@ -10,7 +10,8 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/openapi"
 )
@@ -79,28 +81,15 @@ func (c *Checker) Check(a CheckedAnswer) error {
 	return nil
 }
 
-// CheckAnyMode returns nil if a body is the answer of any mode of a described path, and the reason otherwise. It is for
-// answers whose request is unknown.
-func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
-	response := describedResponse(c.document.Paths.Value(template).Get, status)
-	if response == nil {
-		return fmt.Errorf("%s: status %d is not described", template, status)
-	}
-	if err := c.valid(response.Content["application/json"].Schema.Ref, body); err != nil {
-		return fmt.Errorf("%s: status %d: %w", template, status, err)
-	}
-	return nil
-}
-
 // check is Check without the request in its error. An answer to an unknown path or method must refuse the request. Any
 // other answer must have a described status, and the body, headers and media type of its Response.
 func (c *Checker) check(a CheckedAnswer) error {
 	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
 		return nil // the answer to a preflight request, for any path
 	}
-	path, text, _ := strings.Cut(a.Target, "?")
+	requested, text, _ := strings.Cut(a.Target, "?")
 	query := ReadQuery(text)
-	item := c.document.Paths.Value(c.Template(path))
+	item := c.document.Paths.Value(c.Template(requested))
 	if reading := a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead; item == nil || !reading {
 		if a.Status < 400 || a.Status > 499 {
 			return errors.New("nothing is described for this path and method")
@@ -110,10 +99,11 @@ func (c *Checker) check(a CheckedAnswer) error {
 		}
 		return c.valid("#/components/schemas/Refused", a.Body)
 	}
-	response := describedResponse(item.Get, a.Status)
-	if response == nil {
+	found := item.Get.Responses.Status(a.Status)
+	if found == nil {
 		return errors.New("the status is not described")
 	}
+	response := found.Value
 	when, empty := response.Extensions["x-empty-when"]
 	empty = empty && query.Meets(when)
 	bodiless := a.Method == http.MethodHead || len(response.Content) == 0
@@ -132,41 +122,20 @@ func (c *Checker) check(a CheckedAnswer) error {
 	return checkMediaType(response, a.Header)
 }
 
+// variables are the parts of a described path that a request fills in.
+var variables = regexp.MustCompile(`\{[a-z]+\}`)
+
 // Template returns the described path that matches a path, or "".
-func (c *Checker) Template(path string) string {
-	if path != "/" {
-		path = strings.TrimSuffix(path, "/")
+func (c *Checker) Template(requested string) string {
+	if requested != "/" {
+		requested = strings.TrimSuffix(requested, "/")
 	}
 	for _, template := range c.document.Paths.InMatchingOrder() {
-		if matches(template, path) {
+		if matches, _ := path.Match(variables.ReplaceAllString(template, "?*"), requested); matches {
 			return template
 		}
 	}
 	return ""
-}
-
-// matches reports whether a path matches a template.
-func matches(template, path string) bool {
-	want, have := strings.Split(template, "/"), strings.Split(path, "/")
-	if len(want) != len(have) {
-		return false
-	}
-	for i, part := range want {
-		variable := strings.HasPrefix(part, "{")
-		if !variable && part != have[i] || variable && have[i] == "" {
-			return false
-		}
-	}
-	return true
-}
-
-// describedResponse returns the description for a status or for its class, or nil.
-func describedResponse(operation *openapi3.Operation, status int) *openapi3.Response {
-	all := operation.Responses
-	if found := cmp.Or(all.Value(strconv.Itoa(status)), all.Value(strconv.Itoa(status/100)+"XX")); found != nil {
-		return found.Value
-	}
-	return nil
 }
 
 // checkMediaType checks that an answer that is not JSON has a described type.
@@ -250,26 +219,18 @@ func (c *Checker) valid(ref string, body []byte) error {
 }
 
 // query is a query string as the API reads it: values by the name before brackets (name=a, name[]=a, name[0]=a).
-// Malformed escapes stay unchanged.
 type query map[string][]string
 
 // ReadQuery parses the text after the question mark.
 func ReadQuery(text string) query {
 	q := query{}
-	for pair := range strings.SplitSeq(text, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		name, _, _ = strings.Cut(unescaped(name), "[")
-		q[name] = append(q[name], unescaped(value))
+	var args fasthttp.Args
+	args.Parse(text)
+	for key, value := range args.All() {
+		name, _, _ := strings.Cut(string(key), "[")
+		q[name] = append(q[name], string(value))
 	}
 	return q
-}
-
-// unescaped decodes a text. A text with a malformed escape stays unchanged.
-func unescaped(text string) string {
-	if value, err := url.QueryUnescape(text); err == nil {
-		return value
-	}
-	return text
 }
 
 // Without returns the query without a parameter.
@@ -294,7 +255,7 @@ func (q query) Meets(when any) bool {
 		case "empty":
 			met = !filled
 		case "on":
-			met = len(values) > 0 && !off(values[len(values)-1])
+			met = len(values) > 0 && !slices.Contains(off, strings.ToLower(values[len(values)-1]))
 		}
 		if !met {
 			return false
@@ -303,14 +264,8 @@ func (q query) Meets(when any) bool {
 	return true
 }
 
-// off reports whether the value of a flag disables it.
-func off(flag string) bool {
-	switch strings.ToLower(strings.TrimSpace(flag)) {
-	case "0", "false", "no", "off":
-		return true
-	}
-	return false
-}
+// off are the values of a flag that disable it.
+var off = []string{"0", "false", "no", "off"}
 
 // Description checks the answers in tests against the API's description.
 var Description = sync.OnceValues(func() (*Checker, error) {

@@ -3,14 +3,14 @@
 package proxytest
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"embed"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -114,33 +114,19 @@ func (s *Store) complete() {
 	}
 }
 
-//go:embed testdata
-var fixtures embed.FS
-
-// Documents reads a fixture or a file with one Extended JSON document per line.
-func Documents(t testing.TB, file string) []bson.Raw {
+// Documents reads a file with one Extended JSON document per line.
+func Documents(t testing.TB, file string) (all []bson.Raw) {
 	t.Helper()
-	var f io.ReadCloser
-	var err error
-	if f, err = fixtures.Open(file); err != nil {
-		f, err = os.Open(file)
-	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var all []bson.Raw
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		doc, err := ejson.Parse(lines.Bytes(), ejson.Options{Param: file})
+	for line := range bytes.Lines(text) {
+		doc, err := ejson.Parse(line, ejson.Options{Param: file})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, doc)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
@@ -148,9 +134,9 @@ func Documents(t testing.TB, file string) []bson.Raw {
 // Institute returns the fixture's store.
 func Institute(t testing.TB) *Store {
 	t.Helper()
-	s := NewStore()
-	s.Publish(rules.ViewActivities, Documents(t, "testdata/activities.jsonl")...)
-	s.Publish(rules.ViewPersons, Documents(t, "testdata/persons.jsonl")...)
+	s, records := NewStore(), InRepo("proxy", "proxytest", "testdata")
+	s.Publish(rules.ViewActivities, Documents(t, filepath.Join(records, "activities.jsonl"))...)
+	s.Publish(rules.ViewPersons, Documents(t, filepath.Join(records, "persons.jsonl"))...)
 	return s
 }
 

@@ -66,17 +66,6 @@ func (l *Live) DialFrom(addr string) net.Conn {
 	return l.connect(net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}})
 }
 
-// Healthy returns a connection from an address on which one request was answered.
-func (l *Live) Healthy(addr string) net.Conn {
-	l.T.Helper()
-	conn := l.DialFrom(addr)
-	l.Write(conn, Health)
-	if res := l.Read(bufio.NewReader(conn)); res.StatusCode != 200 {
-		l.T.Fatalf("from %s: status %d", addr, res.StatusCode)
-	}
-	return conn
-}
-
 // Write sends text.
 func (l *Live) Write(conn net.Conn, text string) {
 	l.T.Helper()
@@ -122,8 +111,6 @@ func Until(t testing.TB, what string, done func() bool) {
 	}
 	t.Fatalf("not within ten seconds: %s", what)
 }
-
-const Health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 // WithPatience calls a reader with growing limits until its connection is not closed.
 func WithPatience(t *testing.T, reader func(limit time.Duration) error) {
