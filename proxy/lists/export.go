@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,6 +54,29 @@ func citations(head, between, tail string, write func([]byte, *cite.Item) []byte
 
 // fragBibTeX is the fragment with an activity's entry in BibTeX.
 const fragBibTeX = "bib"
+
+// Views adds to the definitions of views what public lists need: the words of public rows, the indexes by which lists
+// of activities select and count, and the entries in BibTeX.
+func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
+	for i := range defs {
+		d := &defs[i]
+		if !slices.Contains(views, d.Name) {
+			continue
+		}
+		read := mapping.View(d.Name)
+		if d.Name == rules.ViewActivities {
+			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic, mark.OA)
+			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
+		}
+		d.WordRules = "words/1 " + mapping.Fingerprint
+		d.Words = func(row bson.Raw, add func(text string, title bool)) {
+			if mark.Of(row) != nil {
+				read.Words(row, add)
+			}
+		}
+	}
+	return defs
+}
 
 // appendBibTeXOf returns the encoder of the fragment. Only public rows have an entry.
 func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte {

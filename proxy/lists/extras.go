@@ -2,7 +2,6 @@ package lists
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,9 +18,6 @@ import (
 
 // onItemPage are the parts that the page of an item shows by default.
 var onItemPage = []string{"badges", "keywords", "oa", "pdf", "units"}
-
-// shows reports whether the request asks for a part of entries.
-func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
 
 // show adds to an item the parts that the request asks for. They come from the row, and take no memory beside it.
 func (a *answer) show(it *item, row bson.Raw) {

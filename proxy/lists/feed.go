@@ -13,12 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/proxy/response"
 	"vitrine/rules/cite"
-	"vitrine/rules/display"
-	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 )
 
@@ -67,22 +63,6 @@ func newest(template string) func(*document) (*response.Body, error) {
 		err := feeds.ExecuteTemplate(&b, template, f)
 		return bodyOf(b.Bytes()), err
 	}
-}
-
-// times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
-// publication of the view are ignored. Its zone is the one in which days begin.
-func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
-	if at := mark.EnteredOf(row); at != 0 {
-		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
-	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, published.Location()).UTC(); it.Date.Year < 1000 || created.After(published) {
-		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
-	}
-	text := display.Text(row.Lookup("updated"))
-	updated, _ = time.ParseInLocation(time.DateOnly, text[:min(len(text), len(time.DateOnly))], published.Location())
-	if updated = updated.UTC(); updated.After(published) || updated.Before(created) {
-		updated = time.Time{}
-	}
-	return created, updated
 }
 
 // xmlRune replaces characters that XML does not allow.

@@ -2,12 +2,10 @@ package lists
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
 	"vitrine/proxy/lists/page"
-	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -62,18 +60,6 @@ func beginning(text string) string {
 		text = text[:cmp.Or(max(strings.LastIndexByte(text, ' '), 0), len(text))] + "…"
 	}
 	return text
-}
-
-// years counts the entries of all pages by year, in order. It leaves out entries without a year.
-func (a *answer) years(ctx context.Context) (all []page.YearCount, err error) {
-	counted, err := a.rows.Names(ctx, params.Year)
-	for _, c := range counted {
-		if year, _, ok := params.Years(c.Value); ok {
-			all = append(all, page.YearCount{Year: year, Count: c.Count})
-		}
-	}
-	slices.SortFunc(all, func(a, b page.YearCount) int { return cmp.Compare(a.Year, b.Year) })
-	return all, err
 }
 
 // model returns the model of an item for package page.

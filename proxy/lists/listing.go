@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
@@ -161,23 +160,6 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
 	}
 	return &ls, nil
-}
-
-// plan plans a body of the listing. The key distinguishes it from other bodies.
-func (l *listing) plan(write build, key ...string) response.Plan {
-	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
-	var caching response.Caching
-	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
-		key, caching = append(key, strconv.Itoa(l.rows.Year)), l.lists.thisYear()
-	}
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		a, err := l.on(ctx, snap)
-		if err != nil {
-			return nil, err
-		}
-		return write(ctx, a)
-	}
-	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
 }
 
 // thisYear says that an answer changes with the calendar year.

@@ -23,7 +23,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
@@ -90,29 +89,6 @@ type Definition struct {
 
 // views are the views that have lists. Each but the last has a list of all its rows.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
-
-// Views adds to the definitions of views what public lists need: the words of public rows, the indexes by which lists
-// of activities select and count, and the entries in BibTeX.
-func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
-	for i := range defs {
-		d := &defs[i]
-		if !slices.Contains(views, d.Name) {
-			continue
-		}
-		read := mapping.View(d.Name)
-		if d.Name == rules.ViewActivities {
-			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic, mark.OA)
-			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
-		}
-		d.WordRules = "words/1 " + mapping.Fingerprint
-		d.Words = func(row bson.Raw, add func(text string, title bool)) {
-			if mark.Of(row) != nil {
-				read.Words(row, add)
-			}
-		}
-	}
-	return defs
-}
 
 // whole are the lists of whole views.
 var whole = []Definition{

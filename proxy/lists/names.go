@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vitrine/proxy/lists/byline"
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules/cite"
 	"vitrine/rules/markup"
@@ -18,6 +19,17 @@ type bylines struct {
 	most int      // number of persons in view beside these; 0 means all
 	last bool     // the last person stays in view, too
 	cut  bool     // the others are left out instead of folded
+}
+
+// bylines says how the citations of the answer show persons.
+func (a *answer) bylines() bylines {
+	b := bylines{texts.In(a.query.Text(params.Lang)), a.query[params.Person], a.query.Number(params.Authors), a.mapping.LastAuthor, a.format.feed}
+	if b.cut { // feed readers have neither the style that folds persons nor the one that marks them
+		b.own = nil
+	} else if a.about.name == params.Person {
+		b.own = append([]string{a.rows.ID}, b.own...)
+	}
+	return b
 }
 
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.

@@ -6,9 +6,11 @@ import (
 	"iter"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
@@ -87,6 +89,23 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f format,
 	p := ls.plan(f.build(), "list", f.suffix)
 	p.ContentType, p.Headers = f.media+f.coding, ls.headers()
 	return p, nil
+}
+
+// plan plans a body of the listing. The key distinguishes it from other bodies.
+func (l *listing) plan(write build, key ...string) response.Plan {
+	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	var caching response.Caching
+	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
+		key, caching = append(key, strconv.Itoa(l.rows.Year)), l.lists.thisYear()
+	}
+	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+		a, err := l.on(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		return write(ctx, a)
+	}
+	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
 }
 
 // build returns the function that makes the body of a format.

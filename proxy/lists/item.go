@@ -1,0 +1,129 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/display"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// item is an entry of a list, read as a bibliographic item.
+type item struct {
+	cite.Item
+	groups        []page.Group
+	position      int
+	year          string // as text; empty if there is none
+	kind, subkind string // labels of the type and the subtype
+	page          string // the address of the item's page; empty if it has none
+
+	// Only formats of pages have these:
+	html             string // the item's citation
+	href             string // the target of the link on its title; empty if there is none
+	authors          []page.Author
+	shown            []string // values of params.Show
+	extras           page.Extras
+	created, updated time.Time // for feeds; updated is zero if the item has not changed
+}
+
+// title returns the title of an item as plain text, or else its name or id.
+func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
+
+// period returns the date of an item, or its first and last day.
+func (it *item) period() string {
+	if it.End.Year == 0 || it.End == it.Date {
+		return it.Date.String()
+	}
+	return it.Date.String() + " – " + it.End.String()
+}
+
+// shows reports whether the request asks for a part of entries.
+func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
+
+// times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
+// publication of the view are ignored. Its zone is the one in which days begin.
+func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
+	if at := mark.EnteredOf(row); at != 0 {
+		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
+	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, published.Location()).UTC(); it.Date.Year < 1000 || created.After(published) {
+		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
+	}
+	text := display.Text(row.Lookup("updated"))
+	updated, _ = time.ParseInLocation(time.DateOnly, text[:min(len(text), len(time.DateOnly))], published.Location())
+	if updated = updated.UTC(); updated.After(published) || updated.Before(created) {
+		updated = time.Time{}
+	}
+	return created, updated
+}
+
+// complete adds to an item what only the formats of pages show.
+func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err error) {
+	var users []string // usernames of public persons
+	for one := range mark.Entries(mark.Of(row), "persons") {
+		users = append(users, raw.StringField(one, "id"))
+	}
+	switch a.def.View {
+	case rules.ViewPersons:
+		it.href = a.links.ToPerson(cmp.Or(users...))
+	case rules.ViewProjects:
+		it.href = a.links.ToProject(it.Name)
+	default:
+		it.href = a.links.ToItem(&it.Item)
+	}
+	it.authors = []page.Author{}
+	for _, p := range it.Authors {
+		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
+	}
+	a.show(it, row)
+	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Now().Location()).Truncate(time.Second))
+	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
+	if a.def.View != rules.ViewActivities || stored == "" {
+		it.html = a.compose(it)
+		return nil
+	}
+	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
+		switch {
+		case kind == markup.LinkActivity && id == it.ID:
+			return a.links.ToItem(&it.Item)
+		case kind == markup.LinkActivity:
+			found, failed := a.snap.First(ctx, filter.And(a.lists.public, selection.IDs(id)))
+			if err = cmp.Or(err, failed); found != nil {
+				return a.links.ToItem(&cite.Item{ID: id})
+			}
+		case slices.Contains(users, id):
+			return a.links.ToPerson(id)
+		}
+		return ""
+	})
+	if a.query.Text(params.Style) == "web" {
+		it.html = it.withExtent(it.html)
+	}
+	it.html = a.bylines().in(it.html, &it.Item)
+	return err
+}
+
+// compose returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.
+func (a *answer) compose(it *item) string {
+	html := cmp.Or(it.Title, markup.Escape(it.Name))
+	if it.href != "" && a.query.Text(params.Style) != "print" {
+		html = `<a href="` + markup.Escape(it.href) + `">` + html + `</a>`
+	}
+	for _, more := range []string{it.Event, it.Place, it.Publisher, it.period()} {
+		if more != "" {
+			html += ", " + markup.Escape(more)
+		}
+	}
+	return html
+}
