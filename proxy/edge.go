@@ -165,7 +165,6 @@ func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequ
 // saneID matches the clients' request ids that the server uses.
 var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// lines is a pool of buffers for lines of the access log.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 // logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes the

@@ -44,7 +44,6 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.msg }
 
-// refuse returns a 403 with a reason.
 func refuse(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
 
 // classify is the only table from errors to responses. A client gets the text of a problem or a *rules.Error; of any
@@ -86,7 +85,6 @@ func classify(err error) problem {
 	}
 }
 
-// refusals are the messages for requests that Fiber or its server refuses.
 var refusals = map[int]string{
 	http.StatusMethodNotAllowed:            "This path does not take that method; Allow says which it does.",
 	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
@@ -94,7 +92,6 @@ var refusals = map[int]string{
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
 }
 
-// classifyHTTP classifies requests that Fiber or its server refuses.
 func classifyHTTP(e *fiber.Error) problem {
 	switch {
 	case e.Code == http.StatusNotFound:
@@ -132,7 +129,6 @@ func lastWords(status int, name, msg, headers string) []byte {
 		response.ContentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
-// panicError is a panic caught at the edge.
 type panicError struct {
 	value any
 	stack []byte

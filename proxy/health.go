@@ -174,7 +174,6 @@ func StatusOf(m origin.Meta) ViewStatus {
 	return v
 }
 
-// servedStatus returns the state of a served view.
 func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
@@ -221,7 +220,6 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// text returns the error's text, or "" for nil.
 func text(err error) string {
 	if err == nil {
 		return ""

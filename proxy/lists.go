@@ -22,7 +22,6 @@ func (s *Server) listRoutes() {
 	s.app.Get("/robots.txt", s.robots)
 }
 
-// guide answers the page that explains how lists come onto the pages of other sites.
 func (s *Server) guide(c *fiber.Ctx) error {
 	set := s.settingsOf(c)
 	if !set.lists.Enabled() {
@@ -32,7 +31,6 @@ func (s *Server) guide(c *fiber.Ctx) error {
 	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, set.lists.Guide(), describedFor)
 }
 
-// robots answers robots.txt.
 func (s *Server) robots(c *fiber.Ctx) error {
 	set := s.settingsOf(c)
 	if !set.lists.Enabled() {
@@ -42,7 +40,6 @@ func (s *Server) robots(c *fiber.Ctx) error {
 	return set.response.Static(c, "robots "+base, fiber.MIMETextPlainCharsetUTF8, lists.Robots(base), describedFor)
 }
 
-// errNoLists is the error for paths of lists if there are none.
 var errNoLists = &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 
 // isList reports whether a path is one of listRoutes.
@@ -50,7 +47,6 @@ func isList(path string) bool {
 	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" || strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
 }
 
-// listTypes are the media types of lists.
 var listTypes = lists.MediaTypes()
 
 // list answers a list or an item in one of its formats.

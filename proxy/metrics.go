@@ -143,7 +143,6 @@ func (m *Metrics) seriesOf(c *fiber.Ctx) series {
 	return found
 }
 
-// observe records an answered request.
 func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 	s := m.seriesOf(c)
 	s.seconds.Observe(took.Seconds())
@@ -167,17 +166,14 @@ func (read collector) Collect(ch chan<- prometheus.Metric) { read(sink(ch)) }
 // sink receives the values of a collector.
 type sink chan<- prometheus.Metric
 
-// gauge sends the value of a gauge.
 func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
 }
 
-// counter sends the value of a counter without labels.
 func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
 }
 
-// collectViews collects the state of the views.
 func collectViews(views Source, now func() time.Time) collector {
 	return func(to sink) {
 		for _, s := range views.Status() {
@@ -237,7 +233,6 @@ func (m *Metrics) collectJobs(to sink) {
 	})
 }
 
-// collectStore collects the state of the store.
 func collectStore(store func() circuit.State, now func() time.Time) collector {
 	return func(to sink) {
 		s := store()
@@ -251,7 +246,6 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 	}
 }
 
-// collectResults collects the counters of the kept answers.
 func collectResults(results *result.Cache) collector {
 	return func(to sink) {
 		s := results.Stats()
@@ -271,7 +265,6 @@ func collectResults(results *result.Cache) collector {
 	}
 }
 
-// truth returns 1 for true and 0 for false.
 func truth(b bool) float64 {
 	if b {
 		return 1

@@ -130,7 +130,6 @@ func (s *Server) answer(path string) fiber.Handler {
 	}
 }
 
-// citationIndex answers GET /api/citation-index.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
 	_ = p.Has(query.KeyParam) // marks it as read: it is ignored only where no key is set

@@ -75,7 +75,6 @@ type tableRow struct {
 	activityBase, personBase string // bases of the links in the citation; if empty, links do not change
 }
 
-// append writes the row of an activity.
 func (t tableRow) append(dst []byte, a index.Row) []byte {
 	dst = append(append(dst, a.Fragment(fragID)...), `,"activity":`...)
 	if t.activityBase == "" {
@@ -105,7 +104,6 @@ func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }
 
-// appendAllRest appends the end of a row of all-activities.
 func appendAllRest(dst []byte, row bson.Raw) []byte {
 	dst = appendStored(dst, row, `""`, "start", "start_date")
 	dst = appendStored(dst, row, `""`, "end", "end_date")

@@ -65,7 +65,6 @@ type closestTitle struct {
 	percent float64  // the similarity, before similar.Report
 }
 
-// closest finds the closest title in a snapshot.
 func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
 	rows, resident := s.Resident()
 	if !resident {
@@ -115,7 +114,6 @@ func (t *titles) corpus(ctx context.Context, s *index.Table) (*corpus, error) {
 	return made, turn.Resume(ctx)
 }
 
-// newCorpus makes a corpus of the titles of records.
 func newCorpus(docs []bson.Raw) *similar.Corpus {
 	return similar.NewCorpus(func(yield func(string) bool) {
 		for _, doc := range docs {
@@ -163,7 +161,6 @@ func (c *closestTitle) compare(ctx context.Context, title string, titles *simila
 	return err
 }
 
-// answer returns the response that names the publication.
 func (c closestTitle) answer() []byte {
 	if c.doc == nil {
 		return []byte(`{"similarity":0,"id":"","title":""}`)

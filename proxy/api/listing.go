@@ -30,7 +30,6 @@ type listing struct {
 	restricted string
 }
 
-// rowFunc appends a row of a snapshot.
 type rowFunc func(dst []byte, row index.Row) []byte
 
 // bodyFunc makes a body from the rows that a listing selects in a snapshot.
@@ -147,7 +146,6 @@ func namedIn(user string, paths ...string) *filter.Filter {
 	return filter.Or(all...)
 }
 
-// recordRow writes columns of stored records.
 type recordRow struct {
 	columns query.Columns
 	// ownID: the generated id does not replace the stored one (DESIGN.md: 16).
@@ -166,7 +164,6 @@ func (r recordRow) key() string {
 	return how + " " + r.columns.Key()
 }
 
-// row appends a row of a snapshot.
 func (r recordRow) row(dst []byte, row index.Row) []byte {
 	doc := row.Doc()
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })

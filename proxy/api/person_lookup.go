@@ -46,7 +46,6 @@ type personLookup struct {
 	cache *lru.Cache[string, lookup] // by id
 }
 
-// lookup is the result of a look-up.
 type lookup struct {
 	until  time.Time // when it expires
 	record bson.Raw  // nil if there is no such person
@@ -81,7 +80,6 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	return found, nil
 }
 
-// lookUp reads a person's record from the store. It returns nil if there is none.
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
 	if err := l.turns.Acquire(ctx, 1); err != nil {
 		return nil, err

@@ -132,7 +132,6 @@ type tally struct {
 	times    map[float64]int // how often each number occurs; nil unless the function is median
 }
 
-// add adds a value of a row.
 func (t *tally) add(v bson.RawValue) {
 	var number float64
 	switch v.Type {
@@ -175,7 +174,6 @@ func realOf(v bson.RawValue) (number float64, ok bool) {
 	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
 }
 
-// join adds another tally.
 func (t *tally) join(other tally) {
 	t.count += other.count
 	t.addInteger(other.integers)

@@ -66,7 +66,6 @@ func (o Options) Vary() (names []string) {
 	return names
 }
 
-// headerKey is the request header with an API key.
 const headerKey = "X-API-Key"
 
 // Authenticator decides which callers are admitted. It is safe for concurrent use.

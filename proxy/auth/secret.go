@@ -157,7 +157,6 @@ func secretName(name []byte) bool {
 	return plain == "key" || meansSecret(plain)
 }
 
-// letters returns only the letters of a text, in lower case.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r |= 0x20; r < 'a' || r > 'z' {
@@ -167,12 +166,10 @@ func letters(text string) string {
 	}, text)
 }
 
-// meansSecret reports whether a text in lower-case letters contains one of secretWords.
 func meansSecret(plain string) bool {
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
 }
 
-// secretWords are words in names of secrets.
 var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
 // Holds reports whether a text contains one of the server's own secrets.

@@ -162,7 +162,6 @@ func (c *Conn) rewind() {
 	c.from, c.end, c.longHead = 0, 0, 0
 }
 
-// more reads once.
 func (c *Conn) more() {
 	if cap(c.head) == len(c.head) {
 		size := min(max(2*cap(c.head), headBytes), max(c.listener.options.HeaderBytes, headBytes))
@@ -288,7 +287,6 @@ func (c *Conn) write(p []byte) (int, error) {
 	return max(sent-waited, 0), err
 }
 
-// send sends unsent.
 func (c *Conn) send(now time.Time) (sent int, err error) {
 	counted := int64(0)
 	for last := now; len(c.unsent) > 0 && err == nil; {

@@ -36,7 +36,6 @@ type answer struct {
 	pages     int
 }
 
-// build makes the body of an answer.
 type build = func(context.Context, *answer) (*response.Body, error)
 
 // on returns the answer of a listing in a snapshot.
@@ -155,7 +154,6 @@ func (a *answer) memberOf(row bson.Raw) []page.Link {
 	return all
 }
 
-// read reads an entry into an item and returns it.
 func (a *answer) read(it *item, e selection.Entry) *item {
 	row := e.Doc()
 	a.mapping.Read(row, &it.Item)
@@ -170,7 +168,6 @@ func (a *answer) read(it *item, e selection.Entry) *item {
 	return it
 }
 
-// groups returns the groups that contain an entry.
 func (a *answer) groups(e selection.Entry) (all []page.Group) {
 	for _, g := range e.Groups {
 		if !a.query.Flag(params.Counts) {

@@ -32,7 +32,6 @@ type document struct {
 	memberOf   []page.Link // the lists that contain an item
 }
 
-// buildPage returns a function that builds the body of a format that shows one page of a list.
 func buildPage(write func(*document) (*response.Body, error)) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
 		d, err := a.document(ctx)

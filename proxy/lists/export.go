@@ -137,10 +137,8 @@ func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
-// schema is the beginning of a schema.org document.
 const schema = `{"@context":"https://schema.org",`
 
-// appendSchema appends an item as a schema.org document.
 func appendSchema(dst []byte, it *cite.Item, l Links) []byte {
 	return append(append(dst, schema...), l.appendJSONLD(nil, it)[1:]...)
 }
@@ -151,7 +149,6 @@ func listHead(title string, count int) string {
 	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
 }
 
-// appendListItem appends an item with its position in the list.
 func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(position), 10)
 	return append(l.appendJSONLD(append(dst, `,"item":`...), it), '}')
@@ -182,7 +179,6 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
-// names joins the names of persons.
 func names(all []cite.Person) string {
 	texts := make([]string, len(all))
 	for i, p := range all {

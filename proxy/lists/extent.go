@@ -53,7 +53,6 @@ func (it *item) withExtent(citation string) string {
 	return citation[:i] + ", " + extent + citation[i:]
 }
 
-// wordsOf returns the words of a text.
 func wordsOf(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

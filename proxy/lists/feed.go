@@ -76,7 +76,6 @@ func xmlRune(r rune) rune {
 //go:embed feeds.tmpl
 var feedTemplates string
 
-// feeds are the templates of feeds.
 var feeds = template.Must(template.New("").Funcs(template.FuncMap{
 	"json": func(s string) (string, error) {
 		text, err := encode(s)

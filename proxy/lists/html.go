@@ -62,7 +62,6 @@ func beginning(text string) string {
 	return text
 }
 
-// model returns the model of an item for package page.
 func (it *item) model() page.Item {
 	return page.Item{
 		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
@@ -91,7 +90,6 @@ func (it *item) elsewhere() (all []page.Link) {
 	return all
 }
 
-// record returns the model of a single item for package page.
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{

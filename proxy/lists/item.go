@@ -38,7 +38,6 @@ type item struct {
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
-// title returns the title of an item as plain text, or else its name or id.
 func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
 
 // period returns the date of an item, or its first and last day.

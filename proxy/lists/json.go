@@ -78,7 +78,6 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	return append(all, '}'), nil
 }
 
-// jsonDocument returns a list or an item as JSON.
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{}, Missing: d.missing,
@@ -117,7 +116,6 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// jsonBody returns the body with a JSON document.
 func jsonBody(doc any, links ...link) (*response.Body, error) {
 	text, err := encode(doc)
 	return bodyOf(text, links...), err
@@ -130,7 +128,6 @@ type link struct {
 	Type string `xml:"type,attr"` // empty if the type is unknown
 }
 
-// bodyOf returns a body with a text and links.
 func bodyOf(text []byte, links ...link) *response.Body {
 	var header []string
 	for _, l := range links {

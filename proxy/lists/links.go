@@ -49,7 +49,6 @@ func (l Links) ToProject(name string) string {
 	return fill(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
-// toList returns the address of the list about a subject.
 func (l Links) toList(about, id string) string { return l.Base + listPath(about, id) }
 
 // listPath returns the path of the list about a subject, such as /lists/unit/BIO.
@@ -58,7 +57,6 @@ func listPath(about, id string) string { return "/lists/" + about + "/" + segmen
 // ItemPage returns the address of a record's page.
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + segment(id) }
 
-// appendJSONLD appends an item as an object of schema.org.
 func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	return cite.AppendJSONLD(dst, it, l.ItemPage(it.ID), l.ToItem(it), l.ToPerson)
 }

@@ -45,10 +45,8 @@ var subjects = []subject{
 	{params.Topic, params.Unit, nil, []string{mark.Topic}},
 }
 
-// isItem reports whether a listing is a single record.
 func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
-// notFound returns the error for an unknown path.
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
 
 // newListing returns a list of all rows of a view, at /lists/{slug}.
@@ -68,7 +66,6 @@ func (l *Lists) newListing(d Definition) listing {
 	}
 }
 
-// find returns the list or the item at a path.
 func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 	switch {
 	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
@@ -103,7 +100,6 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 	return listing{}, notFound("There is no such list. /lists has all" + cmp.Or(params.DidYouMean(parts[1], kinds), "."))
 }
 
-// errNoItem is the error for an id that no public record has.
 var errNoItem = notFound("There is no such item.")
 
 // item returns the listing of the public record with an id. It looks up the view of the record, which does not change
@@ -169,7 +165,6 @@ func (l *Lists) thisYear() response.Caching {
 	return response.Caching{Since: newYear(now.Year()), Until: newYear(now.Year() + 1)}
 }
 
-// url returns the address of the listing in a format.
 func (l *listing) url(suffix string, q params.Query) string {
 	return address(l.links.Base+l.path+suffix, q)
 }
@@ -188,7 +183,6 @@ func (l *listing) sitePage(n int) string {
 	return strings.ReplaceAll(l.def.PageURL, "{page}", strconv.Itoa(n))
 }
 
-// address appends parameters to the address of a page.
 func address(page string, q params.Query) string {
 	if text := q.String(); text != "" {
 		page += "?" + text

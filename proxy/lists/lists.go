@@ -90,7 +90,6 @@ type Definition struct {
 // views are the views that have lists. Each but the last has a list of all its rows.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-// whole are the lists of whole views.
 var whole = []Definition{
 	{Slug: rules.ViewActivities, View: rules.ViewActivities, Facets: []string{params.Year, params.Type, params.Unit}},
 	{Slug: rules.ViewProjects, View: rules.ViewProjects, Facets: []string{params.Year, params.Type, params.Unit}},
@@ -144,7 +143,6 @@ func New(o Options, shared Shared) (*Lists, error) {
 	return l, nil
 }
 
-// selectorsOf reads Definition.Select.
 func selectorsOf(text string) (params.Query, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -187,7 +185,6 @@ func (l *Lists) Failure(lang string, status int, msg string) []byte {
 	return page.Failure(status, l.head(http.StatusText(status), cmp.Or(lang, l.shared.Language)), msg)
 }
 
-// head returns what the heads of all pages have in common.
 func (l *Lists) head(title, lang string) page.Head {
 	s := l.o.Site
 	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL, Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}

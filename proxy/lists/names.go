@@ -12,7 +12,6 @@ import (
 	"vitrine/rules/markup"
 )
 
-// bylines says how citations show persons.
 type bylines struct {
 	texts.Language
 	own  []string // usernames and ORCIDs of the persons to mark
@@ -21,7 +20,6 @@ type bylines struct {
 	cut  bool     // the others are left out instead of folded
 }
 
-// bylines says how the citations of the answer show persons.
 func (a *answer) bylines() bylines {
 	b := bylines{texts.In(a.query.Text(params.Lang)), a.query[params.Person], a.query.Number(params.Authors), a.mapping.LastAuthor, a.format.feed}
 	if b.cut { // feed readers have neither the style that folds persons nor the one that marks them

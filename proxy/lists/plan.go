@@ -77,7 +77,6 @@ func partsOf(path string) (parts []string, f format, err error) {
 	return parts, f, nil
 }
 
-// plan plans the answer for a list, an item or the index of lists.
 func (l *Lists) plan(ctx context.Context, base string, parts []string, f format, q params.Query) (response.Plan, error) {
 	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
 		return l.overview("/"+name, f, q)
@@ -108,7 +107,6 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
 }
 
-// build returns the function that makes the body of a format.
 func (f format) build() build {
 	switch f.suffix {
 	case ".json":
@@ -135,7 +133,6 @@ func (f format) build() build {
 	return buildPage(html(page.Page, page.Single))
 }
 
-// pageHeaders are the headers of pages.
 func (l *Lists) pageHeaders() []response.Header {
 	return []response.Header{{Name: "Content-Security-Policy", Value: l.policy}}
 }
@@ -143,7 +140,6 @@ func (l *Lists) pageHeaders() []response.Header {
 // notInNames matches the characters that are left out of file names.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// headers returns the headers of the answer.
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" {
 		return l.lists.pageHeaders()

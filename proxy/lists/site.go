@@ -81,7 +81,6 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	}, nil
 }
 
-// fields are the parameters of lists for the form of the builder.
 func fields() (all []page.Field) {
 	for _, f := range params.Fields() {
 		all = append(all, page.Field(f))
@@ -325,7 +324,6 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
-// embed returns the list or item at an address of this server.
 func (l *Lists) embed(ctx context.Context, base, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, base)
 	u, err := url.Parse(path) // a path that begins with two slashes would have a host

@@ -33,7 +33,6 @@ func Load() *Description {
 	}
 }
 
-// file returns an embedded file.
 func file(name string) []byte {
 	content, err := files.ReadFile(name)
 	if err != nil {

@@ -153,7 +153,6 @@ func checkMediaType(response *openapi3.Response, header http.Header) error {
 	return nil
 }
 
-// checkHeaders checks that the required headers were sent.
 func checkHeaders(response *openapi3.Response, header http.Header) error {
 	for name, described := range response.Headers {
 		if header != nil && described.Value.Required && header.Get(name) == "" {

@@ -237,7 +237,6 @@ func (s *Site) Exchange(req *http.Request) Response {
 	return exchange(s.T, s.Server.App(), req)
 }
 
-// exchange sends a request to an app.
 func exchange(t testing.TB, app *fiber.App, req *http.Request) Response {
 	t.Helper()
 	res, err := app.Test(req, -1)
@@ -247,7 +246,6 @@ func exchange(t testing.TB, app *fiber.App, req *http.Request) Response {
 	return read(t, res)
 }
 
-// read reads the body of a response.
 func read(t testing.TB, res *http.Response) Response {
 	t.Helper()
 	defer res.Body.Close()

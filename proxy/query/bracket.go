@@ -173,7 +173,6 @@ func (p Params) unwrap(path string, v any) any {
 	return v
 }
 
-// date reads a date, with or without a time.
 func (p Params) date(path, text string) bson.DateTime {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

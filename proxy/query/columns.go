@@ -134,7 +134,6 @@ func (p Params) refusal(path string) string {
 	return p.hidden.Refusal(path)
 }
 
-// projectionOf returns a projection that shows one path.
 func projectionOf(path []string) projection {
 	if len(path) == 0 {
 		return nil

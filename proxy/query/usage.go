@@ -32,7 +32,6 @@ func (u *usage) Err() error { return u.err }
 // Fail records an error unless one is already recorded. It ignores a nil error.
 func (u *usage) Fail(err error) { u.err = cmp.Or(u.err, err) }
 
-// lookFor records that the handler looked up a parameter.
 func (u *usage) lookFor(name string) {
 	if !slices.Contains(u.names, name) {
 		u.names = append(u.names, name)
@@ -92,7 +91,6 @@ func IgnoredPaths(paths []string) string {
 	return joinFirst(all)
 }
 
-// joinFirst joins the first mostIgnored texts.
 func joinFirst(all []string) string {
 	if more := len(all) - mostIgnored; more > 0 {
 		all = append(all[:mostIgnored], "and "+strconv.Itoa(more)+" more")

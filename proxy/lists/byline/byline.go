@@ -49,7 +49,6 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 	return citation[:from] + list + citation[to:], from + len(list)
 }
 
-// hidden counts the units that are not shown.
 func hidden(units []unit, shown func(i int) bool) (n int) {
 	for _, u := range units {
 		if !shown(u.person) {
@@ -104,7 +103,6 @@ type unit struct {
 	before, name, after string
 }
 
-// units returns the persons that were found.
 func (l *list) units() (all []unit) {
 	for k, p := range l.found {
 		u := unit{person: p.person, name: l.citation[p.from:p.to], after: l.citation[p.to:p.end]}

@@ -10,7 +10,6 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// list is a list of persons in a citation.
 type list struct {
 	citation string
 	persons  []Person
@@ -127,7 +126,6 @@ type text struct {
 	from, to []int
 }
 
-// textOf returns the text of a citation.
 func textOf(citation string) *text {
 	t := &text{from: make([]int, 0, len(citation)), to: make([]int, 0, len(citation))}
 	shown := make([]byte, 0, len(citation))

@@ -23,7 +23,6 @@ func Fragment(l *List) []byte {
 // SingleFragment returns an item as an article to include in other pages.
 func SingleFragment(r *Record) []byte { return article(r, false) }
 
-// article returns the article of an item.
 func article(r *Record, onPage bool) []byte {
 	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}, onPage: onPage}
 	f.item(&r.Item, r.Lang)
@@ -42,7 +41,6 @@ type fragment struct {
 	onPage bool // it is part of a page of ours, with our script
 }
 
-// titleID is the end of the id of a list's title.
 const titleID = "_title"
 
 // section returns the section of a list. It is labelled by the title of the list, which is a heading in it or on our
@@ -85,7 +83,6 @@ func section(l *List, level int, onPage bool) []byte {
 	return f.html.Bytes()
 }
 
-// write writes HTML.
 func (f *fragment) write(html ...string) {
 	for _, part := range html {
 		f.html.WriteString(part)
@@ -154,7 +151,6 @@ func (f *fragment) unique(id string) string {
 	return id
 }
 
-// item writes a record.
 func (f *fragment) item(it *Item, lang string) {
 	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
@@ -192,7 +188,6 @@ func (f *fragment) link(l Link, class string, attributes ...string) {
 	f.write(attribute("type", l.Type), ">", text(l.Label), "</a> ")
 }
 
-// pager writes links to other pages of a list.
 func (f *fragment) pager(l *List) {
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
 	here := "" // a page for an iframe opens links around it
@@ -273,7 +268,6 @@ func (d *pageData) open() string {
 	return " open"
 }
 
-// lists writes links to lists.
 func (f *fragment) lists(all []ListEntry) {
 	f.write("<ul class=\"vl-lists\">\n")
 	for _, e := range all {
@@ -284,7 +278,6 @@ func (f *fragment) lists(all []ListEntry) {
 	f.write("</ul>\n")
 }
 
-// menus returns the facets of a list as menus.
 func menus(l *List) []byte {
 	f := fragment{t: texts.In(l.Lang)}
 	for _, facet := range l.Facets {

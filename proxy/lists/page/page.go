@@ -29,7 +29,6 @@ func Policy(logo string) string {
 //go:embed templates
 var embedded embed.FS
 
-// templates are the templates of the pages.
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
@@ -40,7 +39,6 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
 
-// pageData is the data for the templates of a page.
 type pageData struct {
 	Head
 	texts.Language
@@ -65,7 +63,6 @@ type pageData struct {
 	Status     int
 }
 
-// newDocument returns the data that all pages have.
 func newDocument(h Head) *pageData {
 	d := &pageData{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
@@ -194,7 +191,6 @@ var noHeading = regexp.MustCompile(`(?m)^.*\{heading\}\n`)
 // address in the visitor's browser.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
-// snippets returns the snippets for a list.
 func snippets(base string, list ListEntry) (all []snippet) {
 	href, path := list.Href, strings.TrimPrefix(list.Href, base)
 	if base == "" {

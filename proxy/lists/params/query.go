@@ -54,7 +54,6 @@ func DidYouMean(text string, words []string) string {
 	return ""
 }
 
-// read returns the values of a parameter in canonical spelling.
 func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 	var all []string
 	for _, text := range given {
@@ -120,7 +119,6 @@ func (p parameter) split(text string) (values []string, err *rules.Error) {
 	return values, nil
 }
 
-// set stores the checked values of a parameter.
 func (q Query) set(p parameter, values []string) {
 	if !p.order {
 		slices.Sort(values)

@@ -138,7 +138,6 @@ var rows = []parameter{
 	{name: Chart, check: oneOf("0", "1"), usual: "0", look: true},
 }
 
-// lookup returns the parameter with a name.
 func lookup(name string) (parameter, bool) {
 	i := slices.IndexFunc(table, func(p parameter) bool { return p.name == name })
 	if i < 0 {
@@ -189,7 +188,6 @@ type span struct{ from, to int }
 func oneOf(words ...string) choice { return words }
 func number(from, to int) span     { return span{from, to} }
 
-// spell returns the canonical spelling of a value, or an error.
 func (p parameter) spell(value string) (string, *rules.Error) {
 	switch c := p.check.(type) {
 	case choice:

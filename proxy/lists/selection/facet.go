@@ -148,7 +148,6 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 	return all, err
 }
 
-// missingLabel returns the label for rows without a value.
 func (m *Matches) missingLabel(name string) string {
 	title := "other"
 	if name == params.Year {
@@ -174,7 +173,6 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 	})
 }
 
-// choices returns the values of a filter with their labels, in their order.
 func (m *Matches) choices(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
 	all := make([]Choice, len(found))
 	for i, v := range found {

@@ -85,7 +85,6 @@ func (l level) repeats() bool {
 	return l.name == params.Unit || l.name == params.Person || l.name == params.Project
 }
 
-// order returns the field by which the listing is sorted.
 func (m *Matches) order() (field string, down bool) {
 	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
 }
@@ -259,7 +258,6 @@ func (m *Matches) Size(ctx context.Context) (records, entries, pages int, err er
 	return selected.Count(), entries, max((entries+limit-1)/limit, 1), err
 }
 
-// size returns the number of entries of selected rows.
 func (m *Matches) size(ctx context.Context, selected view.Selection, levels []level) (entries int, err error) {
 	i := slices.IndexFunc(levels, level.repeats)
 	if i < 0 {

@@ -98,7 +98,6 @@ func (q Question) among(given params.Query, name string) *filter.Filter {
 	return filter.Or(one, oneOf(mark.ORCID, values))
 }
 
-// oneOf returns a filter for the rows with one of the texts at a path.
 func oneOf(path string, texts []string) *filter.Filter {
 	values := make([]any, len(texts))
 	for i, text := range texts {
@@ -107,7 +106,6 @@ func oneOf(path string, texts []string) *filter.Filter {
 	return filter.OneOf(path, values...)
 }
 
-// years returns a filter for the rows of years and ranges of years.
 func (q Question) years(values []string) *filter.Filter {
 	var ranges []*filter.Filter
 	for _, value := range values {
@@ -121,7 +119,6 @@ func (q Question) years(values []string) *filter.Filter {
 	return filter.Or(ranges...)
 }
 
-// without returns a filter for the rows without a value.
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
 // Selected selects the rows of the listing, ignoring the filter of one parameter unless except is "".

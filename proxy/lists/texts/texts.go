@@ -33,7 +33,6 @@ func (l Language) T(name string) string { return cmp.Or(table()[name][l], name) 
 //go:embed texts.yaml
 var source []byte
 
-// table has the texts by name.
 var table = sync.OnceValue(func() (all map[string][2]string) {
 	if err := yaml.Unmarshal(source, &all); err != nil {
 		panic("texts: " + err.Error())
