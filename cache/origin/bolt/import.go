@@ -25,7 +25,6 @@ const (
 	writeBytes = 8 << 20
 )
 
-// Upsert implements origin.Importer.
 func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
@@ -85,7 +84,6 @@ func storableKey(id bson.RawValue) ([]byte, error) {
 	return key, err
 }
 
-// Retain implements origin.Importer.
 func (s source) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err

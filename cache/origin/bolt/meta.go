@@ -21,7 +21,6 @@ type table[D any] struct {
 	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
 }
 
-// Read implements registry.Table.
 func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 	err = t.view(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
@@ -30,7 +29,6 @@ func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 	return d, err
 }
 
-// Update implements registry.Table.
 func (t table[D]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
 	err = t.update(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
@@ -100,7 +98,6 @@ func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) 
 	return self, keyMeta, placeOf(bucketViews, view), err
 }
 
-// Metas implements origin.Views.
 func (v views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	err = v.file.view(ctx, func(tx *bbolt.Tx) error {

@@ -30,16 +30,10 @@ func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.
 	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
 
-// Count implements origin.Queries.
 func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	for _, err := range v.query(ctx, at, origin.Query{Filter: filter}) {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
+	err = wrap.Do(v.query(ctx, at, origin.Query{Filter: filter}), func(bson.Raw) error { n++; return nil })
+	return n, err
 }
 
 // Distinct implements origin.Queries. It calls fn with each row.
@@ -48,15 +42,7 @@ func (v views) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fi
 	for i, field := range fields {
 		q.Projection[i], _, _ = strings.Cut(field, ".")
 	}
-	for doc, err := range v.Select(ctx, at, q) {
-		if err == nil {
-			err = fn(doc, 1)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return wrap.Do(v.Select(ctx, at, q), func(doc bson.Raw) error { return fn(doc, 1) })
 }
 
 // Index implements origin.Indexer. It does nothing, because this store has no indexes.
@@ -93,14 +79,9 @@ func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.S
 		if q.Limit > 0 {
 			first.most = int(q.Skip + q.Limit)
 		}
-		for doc, err := range matches {
-			if err == nil {
-				err = first.add(doc)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		if err := wrap.Do(matches, first.add); err != nil {
+			yield(nil, err)
+			return
 		}
 		v.fetch(ctx, at.View, p, first.ids())(yield)
 	}

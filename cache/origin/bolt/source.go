@@ -75,6 +75,7 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 	}
 }
 
+// source implements origin.Source and origin.Importer.
 type source struct{ file *storeFile }
 
 // Scan implements origin.Source. Documents come in the order of their _id.
@@ -82,7 +83,6 @@ func (s source) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw,
 	return s.scan(ctx, collection, nil, nil, fair.Rest())
 }
 
-// Sift implements origin.Source.
 func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, fair.Rest())
 }
@@ -161,7 +161,6 @@ func (s source) Watch(context.Context, []string, func(), func(collection string)
 	return origin.ErrUnsupported
 }
 
-// Collections implements origin.Source.
 func (s source) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
 	err = s.file.view(ctx, func(tx *bbolt.Tx) error {

@@ -24,6 +24,7 @@ type pins struct {
 	byView map[string]map[*pin]struct{}
 }
 
+// views implements origin.Views, but for publishing, and origin.Queries.
 type views struct {
 	file    *storeFile
 	metas   table[registry.View]
@@ -62,7 +63,6 @@ func (v views) Rows(ctx context.Context, view string, since uint64, fn func(orig
 	return v.rows(ctx, view, since, decodeRow, fn)
 }
 
-// Hashes implements origin.Views.
 func (v views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
 	_, err = v.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
@@ -87,15 +87,7 @@ func (v views) rows(ctx context.Context, view string, since uint64, decode decod
 	if since >= p.at {
 		return meta, nil
 	}
-	for row, err := range v.eachRow(ctx, view, *p, decode) {
-		if err == nil {
-			err = fn(row)
-		}
-		if err != nil {
-			return meta, err
-		}
-	}
-	return meta, nil
+	return meta, wrap.Do(v.eachRow(ctx, view, *p, decode), fn)
 }
 
 // decodeFunc returns a copy of the parts of a stored version that the reader wants. Its only error is errDamaged.

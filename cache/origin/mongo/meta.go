@@ -56,15 +56,11 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
-	for doc, err := range s.side("meta").documents(ctx, bson.D{}, byName) {
+	err = wrap.Do(s.side("meta").documents(ctx, bson.D{}, byName), func(doc bson.Raw) error {
 		var d registry.View
-		if err == nil {
-			err = bson.Unmarshal(doc, &d)
-		}
-		if err != nil {
-			return nil, err
-		}
+		err := bson.Unmarshal(doc, &d)
 		metas = append(metas, d.Meta)
-	}
-	return metas, nil
+		return err
+	})
+	return metas, err
 }

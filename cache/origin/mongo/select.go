@@ -109,15 +109,12 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 	}
 	group := bson.D{{Key: "_id", Value: by}, {Key: "rows", Value: bson.D{{Key: "$sum", Value: 1}}}}
 	stages := bson.A{bson.D{{Key: "$match", Value: withoutTombstones(filter)}}, bson.D{{Key: "$group", Value: group}}}
-	for found, err := range s.side(at.View).aggregate(ctx, stages) {
-		if err == nil {
-			err = fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
-		}
-		if err != nil {
-			return err
-		}
+	err = wrap.Do(s.side(at.View).aggregate(ctx, stages), func(found bson.Raw) error {
+		return fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
+	})
+	if err == nil {
+		_, err = g.read(ctx)
 	}
-	_, err = g.read(ctx)
 	return err
 }
 

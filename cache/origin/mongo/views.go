@@ -24,15 +24,8 @@ const (
 // Hashes implements origin.Views. It needs no staged rows: Begin has folded them in.
 func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	for r, err := range s.side(view).rows(ctx, withoutTombstones(nil), onlyInfo()) {
-		if err == nil {
-			err = fn(r.ID, r.Hash)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	live := s.side(view).rows(ctx, withoutTombstones(nil), onlyInfo())
+	return wrap.Do(live, func(r origin.Row) error { return fn(r.ID, r.Hash) })
 }
 
 // RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones.
@@ -94,35 +87,28 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
-		for r, err := range s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords()) {
-			if err != nil {
-				return err
-			}
+		staged := s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords())
+		err := wrap.Do(staged, func(r origin.Row) error {
 			replaced[mapKey(r.ID)] = true
 			if from == 0 && r.Doc == nil {
-				continue // the row was deleted before the reader got it
+				return nil // the row was deleted before the reader got it
 			}
-			if err := fn(r); err != nil {
-				return err
-			}
+			return fn(r)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	filter := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: from}}}}
 	if from == 0 {
 		filter = withoutTombstones(nil)
 	}
-	for r, err := range s.side(d.View).rows(ctx, filter, withoutWords()) {
-		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
-			continue
+	return wrap.Do(s.side(d.View).rows(ctx, filter, withoutWords()), func(r origin.Row) error {
+		if r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
+			return nil
 		}
-		if err == nil {
-			err = fn(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return fn(r)
+	})
 }
 
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {

@@ -1,4 +1,4 @@
-// Package wrap adds the operation to errors of a store.
+// Package wrap has what stores do with errors in common.
 package wrap
 
 import (
@@ -12,6 +12,19 @@ func Error(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
+}
+
+// Do calls fn with each item, up to the first error of either.
+func Do[T any](items iter.Seq2[T, error], fn func(T) error) error {
+	for item, err := range items {
+		if err == nil {
+			err = fn(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Each prefixes each error that items yields with a formatted text.
