@@ -12,9 +12,8 @@ import (
 )
 
 // Activities returns the job of the activities view: each stored record with its rendered document filled in (API.md:
-// Activity). render returns the whole "rendered" document of a record. It keeps the parts that the record already has,
-// and applies the allow-list of HTML to everything; several goroutines call it at once. fingerprint changes with
-// everything else that render depends on: rules, language, time zone.
+// Activity). render keeps the parts that the record already has, and applies the allow-list of HTML to everything;
+// several goroutines call it at once. fingerprint changes with everything else that render depends on.
 func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
 		View:        rules.ViewActivities,
@@ -25,7 +24,7 @@ func Activities(render RenderFunc, fingerprint string) Job {
 }
 
 // ActivitiesBy returns the same job with rules of rendering from collections: rules returns the arguments of Activities
-// for their documents. It is called twice in a run, so it must not depend on anything else.
+// for their documents, twice in a run, and must not depend on anything else.
 func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
 	job := Activities(nil, "")
 	job.Deps = collections
@@ -53,9 +52,8 @@ func withRendered(render RenderFunc) RowFunc {
 	}
 }
 
-// Filled makes a job use the result of fill in place of each record; fill adds fields that the record lacks. fill is
-// pure, and several goroutines call it at once; fingerprint changes with everything that it depends on, beside the
-// record.
+// Filled makes a job use the result of fill, which adds fields that the record lacks, in place of each record. fill is
+// pure, and several goroutines call it at once; fingerprint changes with all that it depends on besides the record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
 	seen := job.prepare // the previous function, so as not to call itself
@@ -71,9 +69,9 @@ var markSources = map[string][]string{
 	rules.ViewEvents:     {"groups", "persons"},
 }
 
-// Marked makes a job write a mark into the rows of public records (package rules/mark). It returns jobs of views
-// without marks unchanged. options is called in each run. A row is stale if its mark would change, because of the
-// record, a person, a unit or a project that it refers to, the options, or the day.
+// Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A row
+// is stale if its mark would change, because of the record, a person, a unit or a project that it refers to, the
+// options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = markSources[job.View]; job.Related == nil {
 		return job

@@ -68,8 +68,8 @@ func (b *build) run(ctx context.Context) Outcome {
 	return *out
 }
 
-// report stores the view's health after a run. It does not if the run was stopped: a run that lost its lease must not
-// write, and a cancelled one has no result.
+// report stores the view's health after a run, unless it was stopped: without the lease a run must not write, and a
+// cancelled one has no result.
 func (b *build) report(ctx context.Context, out *Outcome) {
 	if out.Result == Stopped {
 		return

@@ -1,5 +1,5 @@
-// Package materialize turns source records into the rows of the views that front ends serve: it reads the institute's
-// collections, renders changed records, and publishes the result as the next generation of a side collection.
+// Package materialize turns source records into the rows of the views that front ends serve: it renders changed
+// records, and publishes the result as the next generation of a side collection.
 //
 // # Data flow
 //
@@ -21,18 +21,15 @@
 //     no new generation, only the view's health is updated.
 //
 // A run that would remove more than the permitted share of a view publishes nothing and is "held": an emptied source
-// must not empty the portals. If a record cannot be rendered, or rendering panics, its last good row stays; without one
-// the record is left out. The record is counted, named in the view's health, and tried again by every run. A run that
-// fails leaves the view unchanged.
+// must not empty the portals. If a record cannot be rendered, or rendering panics, its last good row stays; it is
+// counted, named in the view's health, and tried again by every run. A run that fails leaves the view unchanged.
 //
-// A full run does not trust the hashes: it renders every record and compares the result with the stored row. It
-// publishes only differences, so after a nightly full run of a sound view front ends have nothing to load, and after
-// that of a damaged view they load only the repairs.
+// A full run does not trust the hashes: it renders every record, compares the result with the stored row, and publishes
+// only differences. After that of a sound view front ends have nothing to load.
 //
 // # Who runs jobs, and when
 //
 // A Runner runs jobs one after another, under the one lease of the store. Everything that it writes carries the lease's
-// token, so the store refuses the writes of a runner that has lost its lease without noticing. Run works on schedules
-// until its context ends; RunOnce runs chosen jobs once. Both return only when every goroutine that they started has
-// ended.
+// token, so the store refuses the writes of a runner that has lost it without noticing. Run works on schedules until
+// its context ends; RunOnce runs chosen jobs once. Both return when every goroutine that they started has ended.
 package materialize

@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hasher hashes records under one seed, which is made from everything that the rows of a run have in common:
-// fingerprint and dependencies. Only one goroutine may use it.
+// hasher hashes records under one seed, made from what the rows of a run have in common: fingerprint and dependencies.
+// Only one goroutine may use it.
 type hasher struct {
 	seed   uint64
 	seen   func(record bson.Raw) bson.Raw // see Job.prepare
@@ -33,8 +33,7 @@ func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 	return h
 }
 
-// plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks,
-// for which sum costs no more.
+// plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks.
 func (h *hasher) plain(record bson.Raw) uint64 {
 	if h.mark == nil {
 		return 0
@@ -44,8 +43,7 @@ func (h *hasher) plain(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record and its mark under the seed, and the mark. The hash is valid even with an error,
-// which comes from Job.Mark.
+// sum returns the hash of a record and its mark, and the mark. The hash is valid even with an error of Job.Mark.
 func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(record)
@@ -56,9 +54,8 @@ func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
 	return h.digest.Sum64(), mark, err
 }
 
-// readDeps loads the collections that the job depends on and those that its marks refer to. It also returns the
-// fingerprint of everything that all rows are made from, besides their records. It returns an error if a collection has
-// too few documents.
+// readDeps loads the collections that the job and its marks depend on, and returns the fingerprint of everything that
+// rows are made from besides their records. It returns an error if a collection has too few documents.
 func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	job := b.job
 	deps := make(Deps, len(job.Deps)+len(job.Related))
@@ -95,8 +92,7 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	return deps, fingerprint, nil
 }
 
-// readSorted reads a small collection in order of _id, because scans have no order, and the fingerprint must not depend
-// on it.
+// readSorted reads a small collection in order of _id, because scans have no order and the fingerprint must have one.
 func (b *build) readSorted(ctx context.Context, collection string) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range b.Store.Scan(ctx, collection) {

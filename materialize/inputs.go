@@ -22,8 +22,7 @@ func (j Job) collections() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat([]string{j.Source}, j.Deps, j.Related))))
 }
 
-// identify returns the inputs that a run would read now, without their counts. If the store cannot identify them, their
-// version is empty.
+// identify returns the inputs that a run would read now, without counts. If the store cannot tell, version is empty.
 func (b *build) identify(ctx context.Context) inputs {
 	in := inputs{exact: true, read: time.Now()}
 	if b.job.Outside != nil {
@@ -49,8 +48,8 @@ func (b *build) identify(ctx context.Context) inputs {
 	return in
 }
 
-// unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same. If their
-// versions are not exact, it need not read them within ReadAllEvery.
+// unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same, and if
+// their versions are not exact, within ReadAllEvery.
 func (b *build) unchanged(before, now inputs) bool {
 	return b.scheduled && now.version != "" && now.version == before.version && (now.exact || now.read.Sub(before.read) < b.ReadAllEvery)
 }

@@ -32,22 +32,22 @@ type Job struct {
 	// If nil, rows use everything.
 	Digest func(Deps) string
 	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such
-	// as a file, options or the day. If nil, there is nothing else.
+	// as a file, options or the day. May be nil.
 	Outside func(context.Context) (string, error)
-	// Related are collections of which each mark uses a few documents. The functions below find them among the Deps.
-	// They are held in memory during a run.
+	// Related are collections, held in memory during a run, of which each mark uses a few documents, found among the
+	// Deps.
 	Related []string
 	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is nil,
-	// rows have no marks. A row is stale when its mark changes. An error is listed in the view's health, and the record
-	// has a row without a mark. One goroutine calls the function, and not for a record that was the same in the last
-	// run under the same digest, unless it returned an error. So digest must change with everything that marks depend
-	// on besides the record and Fingerprint: documents of Related, options, the day.
+	// rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls the
+	// function, and not for a record that was the same in the last run under the same digest, unless it returned an
+	// error. So digest must change with everything that marks depend on besides the record and Fingerprint: documents
+	// of Related, options, the day.
 	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
 	Rows func(Deps) (RowFunc, error)
-	// Summarize turns all records into rows that belong to no single record and have their own _id. It is called once
-	// per run, and must return equal rows for equal input.
+	// Summarize turns all records into rows that belong to no single record and have their own _id, once per run. It
+	// must return equal rows for equal input.
 	Summarize func(ctx context.Context, in Input) (rows iter.Seq[bson.Raw], err error)
 
 	words func(row bson.Raw) []string // returns the words of a row; nil if rows have none
@@ -63,13 +63,11 @@ func (j Job) prepare(record bson.Raw) bson.Raw {
 	return j.fill(record)
 }
 
-// RowFunc renders one record's row. It is pure, several goroutines call it at once, and it may return the record
-// itself, but must not change it. A nil row without an error means that the record has no row in this view. The row has
-// the record's _id.
+// RowFunc renders one record's row, which has the record's _id. It is pure, several goroutines call it at once, and it
+// may return the record itself. A nil row without an error means that the record has no row in this view.
 type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
 
-// Deps are the documents of the collections that a job reads besides its source, by collection, each in order of _id. A
-// missing collection is an empty one.
+// Deps are the documents of the collections that a job reads besides its source, by collection, in order of _id.
 type Deps map[string][]bson.Raw
 
 // Input is the input of a summary.
@@ -77,8 +75,7 @@ type Input struct {
 	// Records yields every source record once. It may be used only once.
 	Records iter.Seq2[bson.Raw, error]
 	Deps    Deps
-	// Guard checks the number of records from a source other than Records and Deps. It returns an error if there are
-	// too few, which Summarize must return.
+	// Guard checks the number of records from a source other than Records and Deps. Summarize must return its error.
 	Guard func(source string, records int) error
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)
@@ -86,8 +83,8 @@ type Input struct {
 	source *rowIndex // has a position for each record, and gets the summary
 }
 
-// Jobs returns the jobs of all views, in the order of rules.Views. The jobs of activities and of the spectrum are
-// parameters, because they depend on settings. The sources of the optional views may be empty.
+// Jobs returns the jobs of all views, in the order of rules.Views. Those of activities and of the spectrum depend on
+// settings. The sources of the optional views may be empty.
 func Jobs(activities, spectrum Job, optional []string) []Job {
 	given := map[string]Job{activities.View: activities, spectrum.View: spectrum}
 	var jobs []Job
@@ -113,8 +110,7 @@ var plain = map[string]Job{
 	rules.ViewDeadlines: storedJob,
 }
 
-// Plain returns the job of a view that does not depend on settings: any but activities and spectrum. It panics for
-// other names.
+// Plain returns the job of a view that does not depend on settings: any but activities and spectrum.
 func Plain(view string) Job {
 	job, ok := plain[view]
 	if !ok {
@@ -136,8 +132,8 @@ var storedJob = Job{
 
 func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
 
-// resolvedJob is a job whose rows are stored records with the names of the people and organisations that they refer to,
-// under display.Reserved. Labels depend on the language of a request, which adds them.
+// resolvedJob is a job whose rows have, under display.Reserved, the names of the people and organisations that the
+// records refer to. Labels depend on the language of a request, which adds them.
 var resolvedJob = Job{
 	Deps:        []string{"organizations", "persons"},
 	Fingerprint: "resolved/2",
@@ -153,8 +149,7 @@ var resolvedJob = Job{
 	},
 }
 
-// memberships is a job that makes a row for each person with units.Names. Whether a membership is past depends on the
-// day of a request, which determines it.
+// memberships is a job that makes a row for each person with units.Names. A request determines which are past.
 var memberships = Job{
 	Deps:        []string{"groups"},
 	Fingerprint: "user_units/1",

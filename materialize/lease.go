@@ -18,13 +18,13 @@ const forever time.Duration = -1
 
 type term struct {
 	origin.Lease // as acquired, because renewing changes nothing that writes depend on
-	// until is when the holder must assume that the lease is lost: a whole term after it requested the lease, so before
-	// any other instance can acquire it. It has a monotonic reading, because clocks may be set.
+	// until is when the holder must assume that the lease is lost: a whole term after it requested it, so before any
+	// other instance can acquire it. It has a monotonic reading, because clocks may be set.
 	until time.Time
 }
 
-// acquire takes the lease. While another instance holds it, acquire tries again. With endless patience it also waits
-// for a store that does not answer.
+// acquire takes the lease. While another instance holds it, acquire tries again, and with endless patience also while
+// the store does not answer.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started, waiting, shown := time.Now(), false, patience.String()
 	if patience < 0 {
@@ -58,8 +58,8 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context of
-// work ends with ErrFenced as its cause. hold returns when work has returned and the lease is no longer renewed.
+// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the work's
+// context ends with ErrFenced as its cause.
 func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
@@ -76,8 +76,8 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 }
 
 // renew extends the lease three times in its life, until ctx ends or the lease is lost: taken by another instance, or
-// expired because the store did not answer. Then it stops the work, because another instance may have begun. That only
-// saves time: the store refuses later writes of such work by its token.
+// expired because the store did not answer. Then it stops the work, which only saves time: the store refuses later
+// writes.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
 		began := time.Now()

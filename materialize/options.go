@@ -29,8 +29,8 @@ type Options struct {
 	Store Store
 	// Jobs run in this order when several are due.
 	Jobs []Job
-	// Schedule has the cron spec of each view. A view without one, or with an empty one, is made only at the start, by
-	// Trigger and by full runs. Views without a job are ignored, so that one configuration serves every set of jobs.
+	// Schedule has the cron spec of each view. Without one, a view is made only at the start, by Trigger and by full
+	// runs. Views without a job are ignored.
 	Schedule map[string]string
 	// FullSchedule is the cron spec of the full run of all jobs. If empty, there are no full runs.
 	FullSchedule string
@@ -38,13 +38,12 @@ type Options struct {
 	Now func() time.Time
 	// Location is the time zone of the schedules. If nil, UTC is used.
 	Location *time.Location
-	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all runs of a day, may remove without being
-	// forced. It also bounds how many records of a collection that rows are made from may disappear. If 0, there is no
-	// bound.
+	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all of a day, may remove without being forced.
+	// It also bounds how many records of a collection that rows are made from may disappear. If 0, there is no bound.
 	MaxShrink float64
-	// Holder names this instance as the holder of the lease. Two running instances must not have the same name. If
-	// empty, host, process id and a random part are used. For a store that only one process can open, use a fixed name:
-	// then the successor of a killed process need not wait for the lease to expire.
+	// Holder names this instance as the holder of the lease, and must be unique. If empty, host, process id and a
+	// random part are used. For a store that only one process can open, use a fixed name: the successor of a killed
+	// process then need not wait for the lease to expire.
 	Holder string
 	// LeaseTTL is the time after which a lease expires if it is not renewed, and thus how long a killed instance keeps
 	// others from working. If 0, it is 30 s.
@@ -54,18 +53,16 @@ type Options struct {
 	// Watcher reports changed source collections, so that their jobs run at once. Scheduled runs read nothing unless it
 	// has reported a change. If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
-	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. If nil, every
-	// scheduled run reads everything, unless there is a Watcher.
+	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. May be nil.
 	Versioner origin.Versioner
 	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. May be empty.
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration
-	// Before is called when Run has taken the lease. The first jobs run when it returns; it must return when its
-	// context ends. If nil, they run at once.
+	// Before is called when Run has taken the lease, before the first jobs. It must return when its context ends. May
+	// be nil.
 	Before func(context.Context)
-	// OnPublish is called with every new generation as soon as readers can see it. It delays the next job, so it should
-	// return soon. May be nil.
+	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
 	OnPublish func(origin.Meta)
 	// Observer gets events about runs, for metrics. Its functions may be nil.
 	Observer Observer
@@ -73,16 +70,14 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Observer gets the events of a Runner. One goroutine at a time calls each function, which may be nil, and should
-// return quickly.
+// Observer gets the events of a Runner. One goroutine at a time calls each function, which may be nil.
 type Observer struct {
 	// Finished is called with the outcome of every run.
 	Finished func(Outcome)
-	// Missed is called with the number of a view's scheduled times that passed while its job was still running, or
-	// waiting after an error. They are not made up for.
+	// Missed is called with the number of a view's scheduled times that passed while its job was running, or waiting
+	// after an error. They are not made up for.
 	Missed func(view string, slots int)
-	// Due is called with the time until the next run of a view with a schedule, whenever
-	// that changes while this Runner holds the lease.
+	// Due is called with the time until the next run of a view with a schedule, whenever that changes, in the leader.
 	Due func(view string, in time.Duration)
 	// Leading is called when the lease was acquired (true) or released (false).
 	Leading func(bool)

@@ -53,8 +53,7 @@ type Skip struct {
 
 const maxNamed = 3
 
-// health returns the part of the outcome that the store keeps. Skipped records are listed even if the run succeeded:
-// its status stays "ok", because the view is good.
+// health returns what the store keeps. Skipped records are listed beside status "ok", because the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
 		Status:  origin.HealthOK,

@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// render fills in row or err of every change of a batch, on a goroutine for each processor, and
-// waits for them. When ctx ends it returns early.
+// render fills in row or err of every change of a batch, on all processors. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	rest := func() {}
 	if !b.first { // requests are answered meanwhile
@@ -29,8 +28,7 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	})
 }
 
-// render makes the row of one record. It returns an error for a malformed record or row: if stored, it would stop the
-// whole view instead of one record.
+// render makes the row of one record. A malformed record or row, if stored, would stop the whole view.
 func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 	if err := raw.Check(c.record); err != nil {
 		return nil, fmt.Errorf("malformed record: %w", err)

@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// rowIndex has the published rows by id, with the changes of the current run so far, and which of their records the run
-// has seen. Only one goroutine at a time may use it.
+// rowIndex has the published rows by id, with the changes of the current run so far, and which of their records it has
+// seen. Only one goroutine at a time may use it.
 type rowIndex struct {
 	meta   origin.Meta    // meta of the generation of the rows
 	inputs inputs         // what the rows were made from
@@ -41,9 +41,9 @@ type storedRow struct {
 	first int64  // result of mark.EnteredOf for the row; 0 if unknown or none
 }
 
-// orLoad returns the index if it has the generation of meta and the store still has as many rows, and loads a new one
-// otherwise. Loading takes longer than a scan with few changes. A full run always loads it. Counting reads the embedded
-// store's rows, so orLoad does not count them if they are sure to be there.
+// orLoad returns the index if it has the generation of meta and the store still has as many rows, and otherwise loads a
+// new one, as a full run always does. Counting reads the embedded store's rows, so orLoad does not count those that are
+// sure to be there.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full, sure bool) (*rowIndex, error) {
 	same := k != nil && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published)
 	if same && !full {
@@ -112,8 +112,7 @@ func (k *rowIndex) live() (n int) {
 	return n
 }
 
-// after returns the index for the next run after a run was published, or nil if too many of its entries are removed
-// rows.
+// after returns the index for the run after a published one, or nil if too many of its entries are removed rows.
 func (k *rowIndex) after(meta origin.Meta) *rowIndex {
 	if len(k.rows) > 2*meta.Rows+1024 {
 		return nil

@@ -108,12 +108,11 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request
 }
 
 // RunOnce runs the jobs of the requested views once, in the order of Options.Jobs, and returns one outcome each.
-// progress may be nil; one goroutine at a time calls it, after every batch, and with Done when a view is finished.
+// progress may be nil; it is called after every batch, and with Done when a view is finished.
 //
-// It waits for the lease for one and a half times the lease's term, and logs that it waits. A killed instance cannot
-// release its lease, which expires after a whole term; a live instance renews it, and then RunOnce returns an error
-// that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView, the store's, or the cause for which ctx ended or the
-// lease was lost, with the outcomes so far. Errors of single runs are only in the outcomes.
+// It waits for the lease for one and a half times its term, in which that of a killed instance expires; with a live one
+// it returns an error that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView, the store's, or the cause for which
+// ctx ended or the lease was lost, with the outcomes so far. Errors of single runs are only in the outcomes.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {

@@ -25,8 +25,8 @@ type Schedule struct {
 }
 
 // ParseSchedule parses a cron spec of five fields, a descriptor like "@daily", or "@every 2m" (a second or more). It is
-// evaluated in location, nil meaning UTC, unless the spec begins with its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A
-// spec that never comes due ("0 0 30 2 *") is an error.
+// evaluated in location, nil meaning UTC, unless the spec names its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A spec
+// that never comes due ("0 0 30 2 *") is an error.
 func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	parsed, err := parseCron(spec)
 	if err != nil {
@@ -71,11 +71,10 @@ func parseCron(spec string) (cron.Schedule, error) {
 }
 
 // Next returns the first time after the given one at which the schedule is due, or the zero time if there is none
-// within five years. A nil schedule is never due.
+// within five years, or no schedule.
 //
 // Between two changes of the clocks a location's offset is constant, so local times can be searched as if they were
-// UTC. If a found time is beyond the next change, either the clocks skipped it, or the search continues after the
-// change.
+// UTC. If a found time is beyond the next change, the clocks skipped it, or the search continues after the change.
 func (s *Schedule) Next(after time.Time) time.Time {
 	switch {
 	case s == nil:
@@ -108,8 +107,8 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// anew returns when a schedule is due after the clock was set to now. due is when it was due before. If the clock
-// skipped that time, it is due at once.
+// anew returns when a schedule that was due at a time is due after the clock was set to now: at once if it skipped
+// that.
 func (s *Schedule) anew(due, now time.Time) time.Time {
 	if due.IsZero() {
 		return due
@@ -121,11 +120,9 @@ func (s *Schedule) anew(due, now time.Time) time.Time {
 }
 
 // tolerance is how far the wall clock may drift from the monotonic one, between two looks, before it counts as set.
-// Gradual adjustment stays below it.
 const tolerance = 2 * time.Second
 
-// wallClock detects that the wall clock was set. A suspended machine looks the same, because its monotonic clock stands
-// still.
+// wallClock detects that the wall clock was set. A suspended machine looks the same: its monotonic clock stands still.
 type wallClock struct {
 	now   func() time.Time
 	shown time.Time // the wall clock's time at the last look

@@ -10,9 +10,9 @@ import (
 	"vitrine/cache/origin"
 )
 
-// shrinkGuard refuses runs that would leave too little of a view, or of the collections that its rows are made from: an
-// emptied collection of persons would remove the names of people from every project. It compares with the highest count
-// of the last day, because many small steps add up to a large one.
+// shrinkGuard refuses runs that would leave too little of a view, or of the collections that its rows are made from:
+// without persons, every project would lose its names. It compares with the highest count of the last day, because many
+// small steps add up to a large one.
 type shrinkGuard struct {
 	max     float64 // share that may disappear; 0 means any
 	forced  bool

@@ -17,18 +17,16 @@ import (
 type SpectrumOptions struct {
 	// Options.Render returns an activity's rendered document, as for Activities. One goroutine calls it.
 	spectrum.Options
-	// Catalogue reads the documents of the topic catalogue for every run; no documents mean that there is no catalogue.
-	// If nil, they are read from the collection catalog_topics.
+	// Catalogue reads the documents of the topic catalogue, which may be none, for every run. If nil, they are read
+	// from the collection catalog_topics.
 	Catalogue func(context.Context) ([]bson.Raw, error)
-	// Fingerprint returns a text that covers everything that Render's result depends on at the time. If nil, Render
-	// depends only on the record.
+	// Fingerprint covers everything that Render's result depends on besides the record. May be nil.
 	Fingerprint func() string
 }
 
 const topicCollection = "catalog_topics"
 
-// Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum makes
-// from the activities. An activity that cannot be rendered is counted, and named in the view's health.
+// Spectrum returns the job of the spectrum view: a row for each topic and one with totals (package spectrum).
 func Spectrum(o SpectrumOptions) Job {
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {

@@ -16,11 +16,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// batchBytes bounds the bytes of records in a batch. At most three batches are in memory at once: one is being filled,
-// and two are being rendered or staged.
+// batchBytes bounds the records in a batch. At most three are in memory: one being filled, two being rendered or
+// staged.
 const batchBytes = 4 << 20
 
-// reportEvery is the number of scanned records after which progress is reported, in addition to each batch.
+// reportEvery is the number of scanned records after which progress is reported, besides each batch.
 const reportEvery = 2000
 
 // maxRow is the size of the largest row that is published: MongoDB's limit for a document, minus room for the store's
@@ -40,8 +40,7 @@ type change struct {
 }
 
 // stream reads the source, renders the stale rows and puts them into a publication. It returns the fingerprint of the
-// rows' inputs besides their records. While it renders a batch, it reads the next. All goroutines have ended when it
-// returns.
+// rows' inputs besides their records. It reads the next batch while it renders one.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
 	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {
@@ -51,8 +50,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	if b.job.Summarize != nil {
 		seed = "" // rows of a summary contain all their inputs, so equal rows are up to date
 	}
-	// The hasher reads options before the rows do. If they change in between, rows are newer than their hashes, and the
-	// next run makes them again.
+	// The hasher reads options before the rows do: if they change in between, the next run makes the rows again.
 	h := newHasher(seed, b.job, deps)
 	row := asStored
 	if b.job.Rows != nil {
@@ -194,8 +192,8 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 	}
 }
 
-// mustHold returns the error for a damaged record that other rows depend on, too, so that the run is held: rendered
-// without it they would be wrong. If the view has no rows yet, or the run is forced, it returns nil.
+// mustHold returns the error that holds a run for a damaged record from which other rows are made, too. If the view has
+// no rows yet, or the run is forced, it returns nil.
 func (b *build) mustHold(err error) error {
 	if b.first || b.guard.forced || !errors.Is(err, origin.ErrDamagedRecord) {
 		return nil
@@ -203,8 +201,8 @@ func (b *build) mustHold(err error) error {
 	return &heldError{err.Error() + ": other rows are made from it, too"}
 }
 
-// leftOut counts a record that is damaged in the store, and reports whether err means that. If the record has a row,
-// the row stays.
+// leftOut reports whether err means a record damaged in the store, and counts it. If the record has a row, the row
+// stays.
 func (b *build) leftOut(err error) bool {
 	damaged, ok := errors.AsType[*origin.DamagedError](err)
 	if !ok {
@@ -221,8 +219,8 @@ func (b *build) leftOut(err error) bool {
 	return true
 }
 
-// compare reports whether the row of a record is stale. If a scan yields a record twice, the first version counts, and
-// the next run sees the second. The record may be the store's memory, so compare keeps none of it.
+// compare reports whether the row of a record is stale. If a scan yields a record twice, the next run sees the second
+// version. The record may be the store's memory, so compare keeps none of it.
 func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	id, err := record.LookupErr("_id")
 	if err != nil {
@@ -249,8 +247,7 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	return c, !again && (b.full || !row.live || row.hash != c.hash)
 }
 
-// mark puts a record's mark into its row. If the record does not say when it was entered, the mark says when the row
-// was first published.
+// mark puts a record's mark into its row. It says when the row was first published if the record has no date of entry.
 func (b *build) mark(ctx context.Context, c *change) (err error) {
 	if b.job.Mark == nil || c.row == nil {
 		return nil

@@ -98,8 +98,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// jitter returns a random duration between 0.5 and 1.5 times d, so that instances that wait for the same thing do not
-// retry at the same time.
+// jitter returns a random duration between 0.5 and 1.5 times d, so that instances do not retry at the same time.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d+1)
 }

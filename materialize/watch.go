@@ -9,8 +9,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// watch requests runs of the jobs whose source or dependencies change, until ctx ends or the store cannot watch.
-// Schedules continue meanwhile, and cover changes that a broken stream does not report.
+// watch requests runs of the jobs whose collections change, until ctx ends or the store cannot watch. Schedules
+// continue meanwhile, and cover changes that a broken stream does not report.
 func (r *Runner) watch(ctx context.Context) {
 	if r.o.Watcher == nil {
 		return

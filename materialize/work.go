@@ -10,8 +10,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// recheck is the longest sleep of the runner. Timers stop while a machine is suspended and do not follow a clock that
-// is set, but schedules follow the clock.
+// recheck is the longest sleep of the runner. Timers stop while a machine is suspended and do not follow a set clock.
 const recheck = 10 * time.Second
 
 // Request is a request for runs outside of the schedule.
@@ -26,9 +25,8 @@ func (q Request) run() runRequest {
 }
 
 // Trigger requests runs without waiting for them. Pending requests are coalesced; a request during a run of its view
-// causes another run after it. Requests are dropped with the lease. Trigger returns ErrUnknownView for a view without a
-// job, and ErrStandby if this Runner does not hold the lease; then no run follows, even if the Runner takes the lease
-// later.
+// causes another run after it. The error is ErrUnknownView for a view without a job, and ErrStandby if this Runner does
+// not hold the lease: then no run follows.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {
@@ -71,8 +69,7 @@ func Leader(ctx context.Context, leases origin.Leases) (string, error) {
 	return leases.Holder(ctx, leaseName)
 }
 
-// enqueue adds a request for a run of each job and wakes the goroutine that runs them. Each job's channel in outcomes,
-// if given, gets its outcome.
+// enqueue adds a request for a run of each job. Each job's channel in outcomes, if given, gets its outcome.
 func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +89,8 @@ func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcom
 	return nil
 }
 
-// lead sets whether requests are accepted. It drops pending requests: a request to force a view must not be fulfilled
-// days later, when this instance gets the lease again.
+// lead sets whether requests are accepted. It drops pending ones: a request to force a view must not be fulfilled days
+// later, when this instance gets the lease again.
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
 	r.leading = leading
@@ -163,8 +160,7 @@ func (r *Runner) newAgenda() *agenda {
 }
 
 // look returns the wall clock's time. If the clock was set since the last look, look updates every time of the agenda.
-// Nothing else may read the clock for the agenda: a time from after such a step would make the skipped hours count as
-// missed.
+// Nothing else may read the clock for the agenda: skipped hours would count as missed.
 func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	by := a.clock.step()
 	now = a.clock.shown
@@ -196,8 +192,7 @@ func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 	a.fullDue = r.full.Next(now)
 }
 
-// runDue runs a task if it is due. Scheduled times that pass during the run, or while waiting after an error, are
-// reported as missed and not made up for.
+// runDue runs a task if it is due. Scheduled times that pass meanwhile, or while waiting after an error, are missed.
 func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *task) {
 	if ctx.Err() != nil {
 		return // keep the request: lead drops it and answers the waiting callers
@@ -277,8 +272,8 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
 }
 
-// warnOfEmpty warns of a run that found no records in its job's source, because the name of the store may be mistyped.
-// It reports whether the source was empty. warned says that the previous run has warned.
+// warnOfEmpty warns of a run that found no records in its job's source, because the name of the store may be mistyped,
+// and reports whether it was empty. warned says that the previous run has warned.
 func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
 	switch {
 	case out.Result == Failed || out.Result == Stopped:

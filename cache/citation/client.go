@@ -15,8 +15,7 @@ import (
 	"vitrine/rules/lru"
 )
 
-// The failures of the index; both are of kind rules.ErrUnavailable. If the index lacks the user or document, the error
-// is rules.ErrNotFound.
+// The failures of the index; both are of kind rules.ErrUnavailable. An unknown user or document is rules.ErrNotFound.
 var (
 	// ErrBlocked: the index refuses requests for now.
 	ErrBlocked = fmt.Errorf("citation index refuses requests: %w", rules.ErrUnavailable)
@@ -85,8 +84,8 @@ type Answer struct {
 }
 
 // Profile returns the profile of a user of the index. It is at most Lifetime old, or older if the index fails, and
-// empty if the page has no known markup. Errors: rules.ErrWrongCall for a malformed user, rules.ErrNotFound,
-// ErrBlocked, ErrUnavailable, and the context's error.
+// empty if the page has no known markup. Errors: rules.ErrWrongCall, rules.ErrNotFound, ErrBlocked, ErrUnavailable, and
+// the context's error.
 func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	if err := check("user", user); err != nil {
 		return Answer{}, err
@@ -98,8 +97,7 @@ func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	return answer, err
 }
 
-// Document returns the details of a publication in a user's profile; doc is the link of
-// the profile's publication. Age and errors are those of Profile.
+// Document returns a publication in a user's profile, whose link is doc. Age and errors are those of Profile.
 func (c *Client) Document(ctx context.Context, user, doc string) (Answer, error) {
 	if err := cmp.Or(check("user", user), check("doc", doc)); err != nil {
 		return Answer{}, err
@@ -122,7 +120,7 @@ func (c *Client) Knows(user string) bool {
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.
 const maxIdentifier = 64
 
-// alphabet has the characters that an identifier may have. None of them has a special meaning in a URL.
+// alphabet has the characters of an identifier, none of which has a special meaning in a URL.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 func check(param, id string) error {

@@ -12,8 +12,7 @@ import (
 
 const authorsLabel = "Autoren"
 
-// parseDocument reads a publication's page (API.md: GET /api/citation-index): title, doi, and a key for each field, in
-// the page's order. It returns errUnfamiliar for any other page.
+// parseDocument reads a publication's page: title, doi, and a key for each field, in the page's order.
 func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return nil, errUnfamiliar

@@ -20,8 +20,8 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// redirect follows redirects within the index, and waits for its turn before each. It treats a redirect elsewhere as a
-// refusal, because it asks for consent, a log-in or a captcha.
+// redirect follows redirects within the index, each in its turn. One elsewhere asks for consent, a log-in or a captcha:
+// that is a refusal.
 func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
@@ -33,8 +33,7 @@ func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	return c.turn(r.Context(), true)
 }
 
-// request fetches and parses the page for a query string. It does not escape the query, because check has accepted its
-// parts.
+// request fetches and parses the page for a query string, whose parts check has accepted.
 func (c *Client) request(ctx context.Context, query string) (*goquery.Document, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.options.Origin+"/citations?"+query, nil)
 	if err != nil {

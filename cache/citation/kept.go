@@ -28,8 +28,8 @@ type failure struct {
 // parser reads a page into a value that is written as JSON. It returns errUnfamiliar for a page of another kind.
 type parser func(context.Context, *goquery.Document) (any, error)
 
-// get returns the answer for a key: a fresh kept one, or one parsed from the page for a query string, or a stale one if
-// loading fails. If ctx ends, the page is still loaded, for later callers.
+// get returns a fresh kept answer for a key, or one parsed from the page for a query string, or a stale one if loading
+// fails. If ctx ends, the page is still loaded, for later callers.
 func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
 	answer, err := c.flights.Do(ctx, key, func() (Answer, error) {
 		if answer, known, err := c.lookup(key); known {
@@ -52,8 +52,8 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 	return answer, err
 }
 
-// lookup returns a fresh answer; during the pause after a failure it returns a stale answer or the error. known is
-// false if the caller should load the page.
+// lookup returns a fresh answer, or during the pause after a failure a stale one or the error. Otherwise known is
+// false.
 func (c *Client) lookup(key string) (answer Answer, known bool, err error) {
 	c.mu.Lock()
 	e, f, now := c.answers.Get(key), c.failures.Peek(key), c.now()
@@ -92,8 +92,8 @@ func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, 
 	return json.Marshal(answer)
 }
 
-// keep records the result of loading a page. Failures do not evict answers, so that queries for made-up users evict
-// only each other.
+// keep records the result of loading a page. Failures do not evict answers, so that made-up users evict only each
+// other.
 func (c *Client) keep(key string, text []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,13 +123,12 @@ func (c *Client) keep(key string, text []byte, err error) {
 	c.failures.Put(key, failure{err, count, now.Add(backoff(count))})
 }
 
-// backoff is how long the client waits after some failures in a row: a minute, doubled by each
-// further failure up to an hour.
+// backoff is the pause after some failures in a row: a minute, doubled by each further one up to an hour.
 func backoff(failures int) time.Duration { return time.Minute << min(failures-1, 6) }
 
-// turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with
-// ErrUnavailable if the turn would come after the context's deadline. Queries for unknown users
-// may wait only half as long: made-up users must not use up the turns of known ones.
+// turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the turn
+// would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users must not
+// use up the turns of known ones.
 func (c *Client) turn(ctx context.Context, known bool) error {
 	ahead, err := c.reserve(ctx, known)
 	if err != nil || ahead <= 0 {

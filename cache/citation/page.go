@@ -32,8 +32,8 @@ func find(page *goquery.Document, selector string) *goquery.Selection {
 	return found.Slice(0, min(maxElements, found.Length()))
 }
 
-// text returns the visible text of a selection's first element, up to maxText bytes. It turns each run of white space
-// into one space, and separates lines and blocks by a space.
+// text returns the visible text of a selection's first element, up to maxText bytes, with single spaces between words,
+// lines and blocks.
 func text(s *goquery.Selection) string {
 	if s.Length() == 0 {
 		return ""
@@ -79,9 +79,9 @@ const (
 	maxDepth      = 512
 )
 
-// buildTree builds the tree of a page from its tags, one node for each token. html.Parse would repair the page as
-// browsers do: it reopens unclosed formatting tags in each block and merges the attributes of all html and body tags. A
-// hostile page of 130 kB then takes a gigabyte and minutes. The index closes its tags, so no repair is needed.
+// buildTree builds the tree of a page from its tags. html.Parse would repair it as browsers do, reopen unclosed tags in
+// each block and merge attributes: a hostile page of 130 kB then takes a gigabyte and minutes. The index closes its
+// tags.
 func buildTree(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}

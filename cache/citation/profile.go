@@ -64,8 +64,7 @@ func parsePublication(row *goquery.Selection) publication {
 	return p
 }
 
-// documentOf returns the document that a title links to, or "". If a script opens the document, the link is in
-// data-href.
+// documentOf returns the document that a title links to, by data-href if a script opens it, or "".
 func documentOf(title *goquery.Selection) string {
 	for _, name := range []string{"href", "data-href"} {
 		link, err := url.Parse(strings.TrimSpace(title.AttrOr(name, "")))
@@ -79,9 +78,8 @@ func documentOf(title *goquery.Selection) string {
 	return ""
 }
 
-// parseYears reads the chart of citations, in the page's order. A year without citations has no
-// bar. So if there are fewer bars than years, each bar must name its year. If one does not,
-// parseYears returns no years rather than wrong ones.
+// parseYears reads the chart of citations, in the page's order. A year without citations has no bar. So if there are
+// fewer bars than years, each must name its year, or parseYears returns none rather than wrong ones.
 func parseYears(page *goquery.Document) bson.D {
 	var labels []string
 	for _, label := range find(page, ".gsc_g_t").EachIter() {
@@ -106,8 +104,8 @@ func parseYears(page *goquery.Document) bson.D {
 	return years
 }
 
-// yearOf returns the position of a bar's year in labels, or -1. It takes the year that the bar's link searches for, or
-// else the one that its z-index counts from 1 for the last year.
+// yearOf returns the position of a bar's year in labels, or -1: the year that its link searches for, or else the one
+// that its z-index counts from 1 for the last year.
 func yearOf(bar *goquery.Selection, labels []string) int {
 	holder := bar.Closest("[href], [style]")
 	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {

@@ -47,8 +47,7 @@ type waiter struct {
 	granted chan struct{} // closed when the turn is granted
 }
 
-// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for a turn of each kind; one more
-// fails at once with rules.ErrUnavailable.
+// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for a turn of each kind.
 func New(parallel, waiting int) *Queue {
 	return &Queue{
 		maxWaiting: waiting, ordinary: pool{free: parallel}, costly: pool{free: max(runtime.GOMAXPROCS(0)-1, 1)},
@@ -56,8 +55,7 @@ func New(parallel, waiting int) *Queue {
 	}
 }
 
-// Arrive records that a request has arrived, even one that needs no turn. Costly work yields to requests that arrive
-// after it began.
+// Arrive records that a request has arrived, even one that needs no turn. Costly work yields to it.
 func (q *Queue) Arrive() { q.arrivals.Add(1) }
 
 // Stats counts what work has done in turns.

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Work beside requests must not delay them. runtime.Gosched is not enough when all processors are in use, because the
-// system lets a thread that never sleeps finish its time slice, and Go looks for new requests when a processor has nothing
-// to run, and otherwise only every ten milliseconds. So such work sleeps after every stretch.
+// Work beside requests must not delay them. runtime.Gosched is not enough when all processors are in use: the system
+// lets a thread that never sleeps finish its time slice, and Go then looks for new requests only every ten
+// milliseconds. So such work sleeps after every stretch.
 const (
 	stretch = 2 * time.Millisecond
 	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
 )
 
-// Rest returns a function that work without a turn calls at least every millisecond. It makes one of the goroutines that
-// call it sleep when none of them has slept for a while.
+// Rest returns a function that work without a turn calls every millisecond. It makes one of the goroutines that call it
+// sleep when none has slept for a while.
 func Rest() func() {
 	began := time.Now()
 	var last atomic.Int64 // when a goroutine last slept, after began

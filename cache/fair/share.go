@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Share calls work for 0, 1, … n-1, on several processors, in no particular order, and waits for it. Each call should
-// take microseconds. While other requests arrive, the calls run one at a time. Share ends at the first error of work or
+// Share calls work for 0, 1, … n-1, each of which should take microseconds, on several processors, in no particular
+// order, and waits. While other requests arrive, the calls run one at a time. Share ends at the first error of work or
 // Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const batch, least = 16, 512 // fewer items are not worth a goroutine
@@ -83,10 +83,9 @@ func (s *sharedWork) do(i int) error {
 	return s.work(i)
 }
 
-// help does batches until none are left, but not while the turn is limited. If all processors work, none of them looks
-// for new requests: Go does so when a processor has nothing to run, and otherwise only every ten milliseconds. So one
-// helper rests every millisecond until the caller has done another item. Its processor then takes up waiting requests,
-// and the caller sees that they have arrived.
+// help does batches until none are left, but not while the turn is limited. If all processors work, Go looks for new
+// requests only every ten milliseconds. So one helper rests every millisecond until the caller has done another item:
+// its processor takes up waiting requests, and the caller sees that they have arrived.
 func (s *sharedWork) help(ctx context.Context, rests bool) (err error) {
 	working, began := time.Now(), false
 	for more := true; more && err == nil; {

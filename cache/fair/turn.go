@@ -31,8 +31,7 @@ const (
 type Account struct {
 	// Client is charged for processor time. The zero Client is the program itself, which always goes first.
 	Client netip.Prefix
-	// Backtracking is the budget of the request's filters for backtracking
-	// expressions. If nil, each match has its own limit.
+	// Backtracking is the budget of the request's filters for backtracking. If nil, each match has its own limit.
 	Backtracking *pcre.Budget
 }
 
@@ -51,8 +50,7 @@ func AccountOf(ctx context.Context) Account {
 }
 
 // Backtracking returns the budget of the context's account for backtracking expressions, or nil, and the function to
-// call between two attempts at a match that takes long: such work is costly. From then on the turn's other work is
-// limited to one processor.
+// call between two attempts at a long match: such work is costly. The turn's other work then uses one processor.
 func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
 	budget, turn := AccountOf(ctx).Backtracking, TurnOf(ctx)
 	if budget != nil && turn != nil {
@@ -86,8 +84,8 @@ type Turn struct {
 	ended     bool
 }
 
-// Begin waits for a turn for the work of a context. It returns a context with the turn; End returns the turn. Errors
-// are the context's cause and rules.ErrUnavailable.
+// Begin waits for a turn for the work of a context, and returns a context with it. Errors are the context's cause and
+// rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	t := &Turn{queue: q, client: AccountOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
 	if err := q.acquire(ctx, t.pool, t, false); err != nil {
@@ -117,8 +115,8 @@ func (t *Turn) End() {
 	t.ended = true
 }
 
-// Share gives the work precedence over all other work of its kind while other work waits for it, until the returned
-// function is called. Otherwise the waiting work, which has used less time, would go before it for ever.
+// Share gives the work precedence over all other work of its kind while other work waits for it, until done is called.
+// Otherwise the waiting work, which has used less time, would go before it for ever.
 func (t *Turn) Share() (done func()) {
 	if t == nil {
 		return func() {}
@@ -145,8 +143,7 @@ func (t *Turn) heldLocked() time.Duration {
 	return t.used + time.Since(t.since)
 }
 
-// Pause returns the turn while the work waits for something other than a processor, such as a
-// client that reads slowly, until Resume.
+// Pause returns the turn while the work waits for something other than a processor, until Resume.
 func (t *Turn) Pause() {
 	if t == nil {
 		return
@@ -176,8 +173,8 @@ func (t *Turn) Held() bool {
 	return t.pool != nil
 }
 
-// Resume waits for a turn after Pause. The turn is costly if the work has used up its ordinary time. Resume does
-// nothing while the turn is held, and after End. The error is the context's cause.
+// Resume waits for a turn after Pause, a costly one if the ordinary time is used up. It does nothing while the turn is
+// held, and after End. The error is the context's cause.
 func (t *Turn) Resume(ctx context.Context) error {
 	if t == nil {
 		return context.Cause(ctx)
@@ -185,8 +182,8 @@ func (t *Turn) Resume(ctx context.Context) error {
 	return t.acquire(ctx, true)
 }
 
-// acquire waits for a turn of the kind that the work now needs, unless it has one. If several goroutines of the work
-// call it, one waits in the queue, and the others wait for that one.
+// acquire waits for a turn of the kind that the work now needs, unless it has one. Of several goroutines of the work
+// one waits in the queue, and the others for that one.
 func (t *Turn) acquire(ctx context.Context, resumes bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,8 +224,7 @@ func (t *Turn) acquire(ctx context.Context, resumes bool) error {
 	return nil
 }
 
-// Wait waits without the turn until done is closed, for example until another caller has computed something. The error
-// is the context's cause.
+// Wait waits without the turn until done is closed. The error is the context's cause.
 func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
 	t.Pause()
 	select {
@@ -306,8 +302,7 @@ func (t *Turn) yield(ctx context.Context, now bool) error {
 	return t.acquire(ctx, false)
 }
 
-// passOn returns the turn if its time is over, or if the work becomes costly. It reports whether the work must wait for
-// another turn.
+// passOn returns the turn if its time is over, or the work becomes costly, and reports whether another is needed.
 func (t *Turn) passOn(now bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -341,8 +336,8 @@ func (t *Turn) limited() bool {
 	return t != nil && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
 }
 
-// Workers returns how many goroutines may do work that cannot call Check: one for each processor, or only one if the
-// turn is costly or likely to become so, because its filter backtracks or its client has used much time lately.
+// Workers returns how many goroutines may do work that cannot call Check: one for each processor, or one if the turn is
+// costly or likely to become so.
 func Workers(ctx context.Context) int {
 	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1

@@ -39,8 +39,7 @@ const (
 	MaxSkipText = 300 // bytes of each text
 )
 
-// SkipText returns a text in the form that a Skip holds: valid UTF-8, because an error may quote a record that is not,
-// and cut between two characters to MaxSkipText bytes.
+// SkipText returns a text as a Skip holds it: valid UTF-8, which a quoted record may not be, cut to MaxSkipText bytes.
 func SkipText(s string) string {
 	const sign = "…"
 	if s = strings.ToValidUTF8(s, "?"); len(s) > MaxSkipText {
@@ -52,8 +51,7 @@ func SkipText(s string) string {
 // day is how long Most remembers a count.
 const day = 24 * time.Hour
 
-// Count is the number of a view's rows, or of the records of a collection that the view reads. The next run compares
-// its own counts with it.
+// Count is the number of a view's rows, or of the records of a collection that the view reads, for the next run.
 type Count struct {
 	Collection string `bson:"collection"`      // empty for the view's own rows
 	Records    int    `bson:"records"`         // count of the last run, whether or not it published
@@ -66,8 +64,7 @@ type Peak struct {
 	Records int       `bson:"records"`
 }
 
-// Most returns the highest count of the day before now and of the last hour with a
-// count, however long ago; 0 if there is none.
+// Most returns the highest count of the day before now, or the last one, however long ago; 0 if there is none.
 func (c Count) Most(now time.Time) int {
 	most := 0
 	for i, p := range c.Peaks {
@@ -78,8 +75,8 @@ func (c Count) Most(now time.Time) int {
 	return most
 }
 
-// Published returns the count after a run that published at now with so many records. A forced run forgets earlier
-// peaks. Hours in the future, by this clock, count as the current one.
+// Published returns the count after a run that published so many records at now. A forced run forgets earlier peaks.
+// Hours in the future, by this clock, count as the current one.
 func (c Count) Published(records int, now time.Time, forced bool) Count {
 	c.Records = records
 	hour := now.Truncate(time.Hour).UTC()

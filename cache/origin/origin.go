@@ -10,8 +10,8 @@
 // Readers must see a view at one generation or at the next, never a mixture, whatever process is killed at any moment.
 // A publication therefore has three phases: prepare writes new row versions where no reader looks; commit advances the
 // view's Meta in one atomic, fenced step, and from then on readers see the new generation; settle folds the new
-// versions in and deletes the replaced ones. Killed before commit, the view is whole at generation g, and the next
-// Begin discards the leftovers; killed after it, the view is whole at g+1, and the next Begin finishes settling.
+// versions in and deletes the replaced ones. The next Begin discards the leftovers of a publication killed before
+// commit, and finishes settling one killed after it.
 package origin
 
 import (
@@ -33,8 +33,7 @@ var (
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
-	// ErrStale: the store no longer has the changes since that generation, because tombstones were pruned or the view
-	// was created anew. The reader must load from generation 0.
+	// ErrStale: the store no longer has the changes since that generation. The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -46,8 +45,7 @@ var (
 	ErrUnsupported = errors.New("not supported by this store")
 )
 
-// Store is the interface of a store. Methods are safe for concurrent use. Consumers should
-// take the smaller interface that they need.
+// Store is the interface of a store. Methods are safe for concurrent use. Consumers take the smaller one they need.
 type Store interface {
 	Source
 	Views
@@ -68,8 +66,7 @@ type Store interface {
 	Close() error
 }
 
-// Gate calls request, or returns an error without calling it. It may end the request's context before the caller's
-// ends. Package circuit has one.
+// Gate calls request, whose context may end before the caller's, or returns an error without. Package circuit has one.
 type Gate func(ctx context.Context, request func(context.Context) error) error
 
 // NoGate lets every request pass.
@@ -78,8 +75,8 @@ func NoGate(ctx context.Context, request func(context.Context) error) error { re
 // Source reads the institute's collections.
 type Source interface {
 	// Scan yields every document of a collection once, in any order. A missing collection is an empty one. The loop
-	// body may call other methods of the store, writes included. An error ends the loop, unless it is ErrDamagedRecord:
-	// Scan yields one in place of each damaged record.
+	// body may call other methods of the store, writes included. An error ends the loop, unless it is ErrDamagedRecord,
+	// which comes in place of a damaged record.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 	// Sift is a Scan that yields only the documents that want accepts, and copies only
 	// those. want gets the store's own memory: it may neither keep nor change a document,
@@ -100,22 +97,20 @@ type Query struct {
 	Limit      int64 // 0 means no limit
 }
 
-// Row is one row of a view. Doc is the row as handlers and filters see it, without generation and hash.
+// Row is one row of a view. Doc is the row as handlers and filters see it.
 type Row struct {
 	ID         bson.RawValue // the record's own _id
 	Generation uint64        // the generation that published this version
 	Hash       uint64        // hash of the record and of everything else that the row was made from
 	Doc        bson.Raw      // has ID as its _id; nil in a tombstone, which means that the row is deleted
-	// Words are texts by which Queries find the row at WordsPath. Readers do not get them, and a store without indexes
-	// does not keep them.
+	// Words are texts by which Queries find the row at WordsPath, in a store with indexes. Readers do not get them.
 	Words []string
 }
 
 // WordsPath is the path at which a store has the Words of its rows.
 const WordsPath = "_view.words"
 
-// Meta describes a published view. Stores keep it in this form, one document for each view. Times have a precision of a
-// millisecond, as in BSON.
+// Meta describes a published view, in the form that stores keep. Times have a precision of a millisecond, as in BSON.
 type Meta struct {
 	View       string    `bson:"_id"`
 	Epoch      string    `bson:"epoch"`     // changes when the view is created anew; generations of two epochs are not comparable
@@ -128,8 +123,7 @@ type Meta struct {
 	Health     Health    `bson:"health"`
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Past are the publication times of the last generations, ending with Generation. Earlier versions of the program
-	// leave it empty.
+	// Past are the publication times of the last generations, ending with Generation. Before it was kept, it is empty.
 	Past []time.Time `bson:"past,omitempty"`
 }
 
@@ -157,8 +151,8 @@ func (m Meta) Is(at Meta) error {
 	return nil
 }
 
-// Reaches returns ErrStale unless a delta can bring a reader from generation since to this one. Every reader can start
-// from 0.
+// Reaches returns ErrStale unless a delta, or reading all rows from 0, can bring a reader from generation since to this
+// one.
 func (m Meta) Reaches(since uint64) error {
 	if since > m.Generation || (since > 0 && since < m.Pruned) {
 		return ErrStale
@@ -189,7 +183,7 @@ type Health struct {
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
-// SourceEmpty reports whether the run found no records in its source, also where it held the view back because of that.
+// SourceEmpty reports whether the run found no records in its source, also where it was held because of that.
 func (h Health) SourceEmpty() bool {
 	return h.Scanned == 0 && (h.Status == HealthOK || h.Status == HealthHeld)
 }
@@ -200,21 +194,21 @@ type Views interface {
 	Meta(ctx context.Context, view string) (Meta, error)
 	// Metas returns every known view's meta, sorted by name.
 	Metas(ctx context.Context) ([]Meta, error)
-	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's generation: with since
-	// 0 every live row, otherwise the rows changed after since, tombstones included. Together the rows are exactly the
-	// view at that generation, even if publications go on meanwhile. An id may come more than once; its last row has
-	// the highest generation and is the valid one. So with since 0 a tombstone may follow a row that was deleted during
-	// the call. On ErrStale the caller must start from 0, even if it did. fn may keep the row and may call the store.
+	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's: with since 0 every
+	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at that
+	// generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid one,
+	// and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may keep
+	// the row and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
 	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows of the current generation without reading them. It is
-	// exact after Begin, like Hashes, and when the view is Settled.
+	// RowCount counts the live rows without reading them. It is exact after Begin, like Hashes, and when the view is
+	// Settled.
 	RowCount(ctx context.Context, view string) (int, error)
-	// Begin repairs the leftovers of an interrupted publication and starts one under a lease. The lease guarantees one
-	// publication of a view at a time, so a view is always published under leases of one name. It returns ErrFenced if
-	// the lease is no longer the newest. It fences off all earlier publications.
+	// Begin repairs the leftovers of an interrupted publication, fences off all earlier ones, and starts one under a
+	// lease, which guarantees one at a time: a view is always published under leases of one name. The error is
+	// ErrFenced if the lease is no longer the newest.
 	Begin(ctx context.Context, view string, lease Lease) (Publication, error)
 	// SetHealth records the outcome of a run, fenced by the lease. Rows and generation stay.
 	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
@@ -223,8 +217,8 @@ type Views interface {
 // Publication collects the changes of a view's next generation. It is for one goroutine. Before
 // Commit no reader sees any of them.
 type Publication interface {
-	// Put stages new versions of rows. It ignores Row.Generation; a nil Doc deletes the
-	// row. An id may be put only once.
+	// Put stages new versions of rows. It ignores Row.Generation; a nil Doc deletes the row. An id may be put only
+	// once.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the lease is no longer the newest.
 	// rows is the number of live rows afterwards, rules the fingerprint to record.
@@ -234,19 +228,18 @@ type Publication interface {
 }
 
 // Queries runs queries on views in the store, for readers that do not hold them in memory. Every method takes the
-// view's Meta and answers from exactly its generation. ErrStale means that the view was published again, and the caller
-// should start over with the new Meta. The methods wait until a published generation is settled.
+// view's Meta and answers from exactly its generation, for whose settling it waits. ErrStale means that the view was
+// published again, and the caller should start over with the new Meta.
 type Queries interface {
-	// Select yields the rows that match a query, in its order, and ties by _id. It holds no more than a batch of rows,
-	// except that a store without an index for the order may hold the sort keys of all rows up to the end of the page.
-	// An error ends the loop; after ErrStale the caller must discard the rows that it has.
+	// Select yields the rows that match a query, in its order, ties by _id. It holds no more than a batch of rows,
+	// except that without an index for the order a store may hold the sort keys up to the end of the page. An error
+	// ends the loop; after ErrStale the caller must discard the rows that it has.
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
-	// Distinct calls fn with the distinct values that the rows that match a filter have in some fields, as a document
-	// of these fields, and with the number of rows that have these values. A field is a path through documents, not
-	// arrays. Several calls may have equal values, and documents may have more fields. After an error the caller must
-	// discard what it has.
+	// Distinct calls fn with the distinct values of some fields in the rows that match a filter, as a document of these
+	// fields, and with the number of rows that have them. A field is a path through documents, not arrays. Several
+	// calls may have equal values, and documents more fields. After an error the caller must discard what it has.
 	Distinct(ctx context.Context, at Meta, filter bson.Raw, fields []string, fn func(doc bson.Raw, rows int) error) error
 	// Settled reports whether queries need not wait.
 	Settled(ctx context.Context, at Meta) (bool, error)
@@ -268,14 +261,13 @@ type Lease struct {
 }
 
 // Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the monotonic
-// clock of this process: it never compares clocks of hosts. So the first Acquire for another holder starts the wait and
-// fails, and frequent calls find the end early.
+// clock of this process: clocks of hosts are never compared. So the first Acquire for another holder starts the wait
+// and fails, and frequent calls find the end early.
 type Leases interface {
-	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names
-	// the holder. Taking it again as the same holder renews it.
+	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. The holder renews
+	// it.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
-	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from
-	// before the call, by a monotonic clock.
+	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from before the call, monotonically.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release gives the lease back. Releasing a lost lease is not an error.
 	Release(ctx context.Context, l Lease) error
@@ -283,11 +275,10 @@ type Leases interface {
 	Holder(ctx context.Context, name string) (string, error)
 }
 
-// Importer fills source collections; only `vitrine import` and the demo use it. It returns an error for names that
-// CheckCollection refuses.
+// Importer fills source collections; only imports and the demo use it. CheckCollection must accept the names.
 type Importer interface {
-	// Upsert stores documents by _id, replacing those that exist. All documents of
-	// a call are durable when it returns nil. Each has an _id of its own.
+	// Upsert stores documents by _id, replacing those that exist. All are durable when it returns nil. Each has its own
+	// _id.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (UpsertCounts, error)
 	// Retain deletes the documents whose _id keep refuses, and returns their number.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)
@@ -300,15 +291,13 @@ type UpsertCounts struct{ Inserted, Replaced int }
 type Versioner interface {
 	// Version returns a text for the present state of a source collection. If it is exact, only this process writes to
 	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents,
-	// the greatest _id and, unless its path is empty, the greatest value of a field, so that a write may leave it as it
-	// is.
+	// the greatest _id and, unless its path is empty, the greatest value of a field.
 	Version(ctx context.Context, collection, field string) (version string, exact bool, err error)
 }
 
 // Watcher reports changes as they happen.
 type Watcher interface {
 	// Watch calls opened as soon as it will notice every further change, and then changed, at most once per collection
-	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch, such as a server
-	// without change streams.
+	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch.
 	Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) error
 }

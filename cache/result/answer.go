@@ -6,8 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// overhead is roughly the size of an entry without its body, in bytes: the answer, its
-// tag and the cache's own record of it.
+// overhead is roughly the size of an entry without its body: the answer, its tag and the cache's own record of it.
 const overhead = 512
 
 // Answer is a computed response. It is immutable and shared.
@@ -18,8 +17,8 @@ type Answer struct {
 	Coding      Coding // coding of Body
 	Links       string // the value of its Link header, or empty
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
-	// TooLarge says that the plain body is too large to keep. Body is then the compressed one, or nil, and the caller
-	// makes the plain one while sending. Remembering this avoids another attempt.
+	// TooLarge says that the plain body is too large to keep, which saves another attempt. Body is then the compressed
+	// one, or nil, and the caller makes the plain one while sending.
 	TooLarge bool
 	// Incompressible says that the body is too large even when compressed.
 	Incompressible bool
@@ -39,11 +38,10 @@ func NewAnswer(body []byte, contentType string) *Answer {
 	}
 }
 
-// minCompressed is the size in bytes from which a body is compressed. A smaller one fits in one packet anyway.
+// minCompressed is the size from which a body is compressed. A smaller one fits in one packet anyway.
 const minCompressed = 1024
 
-// in returns the plain answer in a coding. It returns a itself if a has the coding, is small, or would not become
-// smaller.
+// in returns the plain answer in a coding, or a itself if it is small or would not become smaller.
 func (a *Answer) in(c Coding) (*Answer, error) {
 	if c == a.Coding || a.TooLarge || len(a.Body) < minCompressed {
 		return a, nil
@@ -60,8 +58,7 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
 
-// Tag returns a strong entity tag for content that is never in memory as a whole. The text determinedBy must determine
-// every byte of the content.
+// Tag returns a strong entity tag for content that is never in memory whole. determinedBy determines every byte of it.
 func Tag(determinedBy string, c Coding) string {
 	return tag(xxhash.Sum64String(determinedBy), c)
 }

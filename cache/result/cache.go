@@ -19,8 +19,7 @@ import (
 type Options struct {
 	// Budget bounds the answers kept, in bytes. If it is 0, none are kept.
 	Budget int64
-	// LargeBudget bounds the kept answers of more than LargeBytes, in addition to Budget. If it is 0, Budget includes
-	// them.
+	// LargeBudget bounds the kept answers of more than LargeBytes, in addition to Budget. If 0, Budget includes them.
 	LargeBudget int64
 	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no bound.
 	InFlight int64
@@ -28,11 +27,10 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// maxWaiting is how many loads may wait for their turn; one more fails at once with rules.ErrUnavailable.
+// maxWaiting is how many loads may wait for their turn; one more fails at once.
 const maxWaiting = 1000
 
-// maxAge bounds how long an answer stays in memory. Large answers of a Cache with LargeBudget, which are few, stay
-// until others need their room.
+// maxAge bounds how long an answer stays in memory, except for large ones in LargeBudget.
 const maxAge = 30 * time.Minute
 
 // Key names an answer by everything it depends on.
@@ -50,8 +48,8 @@ func (k Key) plain() Key {
 	return k
 }
 
-// appendPlace appends the text under which the cache keeps the answer. It is the same for every generation: a newer
-// answer replaces the older one and inherits its popularity. NUL cannot occur in the parts before Query.
+// appendPlace appends the text under which the cache keeps the answer, the same for every generation: a newer answer
+// replaces the older one and inherits its popularity. NUL cannot occur in the parts before Query.
 func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Coding...), 0)
@@ -126,8 +124,7 @@ func (c *Cache) InFlight() *InFlight { return &c.inFlight }
 // Largest returns the size in bytes of the largest body that the cache keeps.
 func (c *Cache) Largest() int { return int(max(cmp.Or(c.large.budget, c.kept.MaxCost())-overhead, 0)) }
 
-// Close cancels running loads, waits for them and frees the cache. No call of Get may
-// be running; later calls fail with rules.ErrUnavailable.
+// Close cancels running loads, waits for them and frees the cache. No call of Get may be running; later calls fail.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -165,9 +162,8 @@ func (c *Cache) at(key Key) entry {
 	return found
 }
 
-// store keeps an answer, unless the cache has one of a newer generation, because the request still uses the previous
-// snapshot. Ristretto writes through a buffer. Waiting for it costs a microsecond; otherwise a request that does not
-// see the answer yet would compute it again.
+// store keeps an answer, unless the cache has one of a newer generation. Ristretto writes through a buffer: waiting for
+// it costs a microsecond, but a request that does not see the answer yet would compute it again.
 func (c *Cache) store(key Key, a *Answer) {
 	e := entry{key.Epoch, key.Generation, key.Published, a}
 	if c.at(key).newer(e) {
@@ -208,7 +204,7 @@ type counters struct {
 	hits, loads, shared, errors, rejected, evicted atomic.Uint64
 }
 
-// Stats returns the counters. It reads them one by one, so under load their sums may be off by the calls in between.
+// Stats returns the counters, read one by one: under load their sums may be off.
 func (c *Cache) Stats() Stats {
 	s := Stats{
 		Hits:     c.stats.hits.Load(),

@@ -22,8 +22,7 @@ const (
 	Zstd     Coding = "zstd"
 )
 
-// The levels of brotli. A kept answer is compressed once and sent many times; a stream is compressed while its client
-// waits.
+// The levels of brotli. A kept answer is compressed once and sent often; a client waits while a stream is compressed.
 const brotliKept, brotliStreamed = 5, 3
 
 // windowLimit bounds the memory of a zstd stream on either side, in bytes.
@@ -34,8 +33,7 @@ func StreamBytes(c Coding) int64 {
 	return map[Coding]int64{Gzip: 5 << 18, Brotli: 9 << 20, Zstd: 3 << 20}[c]
 }
 
-// NewStream returns a compressor for bodies that are made while they are sent. It returns an error for Identity and
-// unknown codings.
+// NewStream returns a compressor for bodies made while they are sent, or an error for Identity and unknown codings.
 func NewStream(w io.Writer, c Coding) (io.WriteCloser, error) {
 	return newWriter(w, c, brotliStreamed, zstd.SpeedFastest)
 }

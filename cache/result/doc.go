@@ -14,18 +14,14 @@
 //  5. The cache stores the answer and returns it to every caller of the flight.
 //
 // A key names everything that an answer depends on, including the view's generation. An entry is therefore never wrong,
-// only unused, and nothing is ever invalidated. An answer of a new generation replaces the answer of the previous one
-// and inherits its popularity. Other entries are evicted to make room or expire.
+// only unused, and nothing is ever invalidated. An answer of a new generation replaces the previous one's and inherits
+// its popularity. Before a new generation is published, Prepare computes the popular answers, so that no caller waits.
 //
-// Before a new generation is published, Prepare computes the popular answers, so that no caller waits for them.
+// Ristretto may drop an entry by design, at the cost of one computation. Large answers have a budget of their own,
+// which evicts the least recently used first: in the other they would have to be more popular than thousands of small
+// ones.
 //
-// Ristretto may drop an entry by design. This costs one computation: the cache never holds the only copy of anything.
-//
-// Large answers have a budget of their own, which evicts the least recently used first: each is expensive to make, and
-// to be kept in the other budget it would have to be more popular than thousands of small ones.
-//
-// A key with a coding names the compressed form of an answer. The cache loads it by getting the plain answer, through
-// the cache, and compressing it once.
+// A key with a coding names the compressed form of an answer, which the cache makes once from the plain one.
 //
 // A *Cache is safe for concurrent use. Answers are shared and must not be changed.
 package result

@@ -11,8 +11,7 @@ import (
 	"vitrine/rules"
 )
 
-// Loader computes the plain answer of a key. It must return the same bytes for the same key, and end soon after its
-// context does.
+// Loader computes the plain answer of a key, the same bytes for the same key, and ends soon after its context does.
 type Loader func(context.Context) (*Answer, error)
 
 // Outcome is the origin of an answer.
@@ -42,10 +41,10 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 	return c.Load(ctx, key, load)
 }
 
-// Load returns the answer for a key that the caller has not found in memory. The answer is in memory when Load returns,
-// unless there is no room for it. When ctx ends, Load returns; the load continues while other callers wait for it. Its
-// time is charged to the caller whose ctx began it (see fair.With). Load returns the loader's error, or
-// rules.ErrUnavailable with the cause if the deadline passed or ctx ended. Errors are never kept.
+// Load returns the answer for a key that is not in memory, where it then is if there is room. When ctx ends, Load
+// returns; the load continues while other callers wait for it. Its time is charged to the caller whose ctx began it
+// (see fair.With). Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended; they are never
+// kept.
 func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.share(ctx, key, load)
 	switch {
@@ -106,8 +105,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 	return nil, Shared, unavailable(context.Cause(ctx))
 }
 
-// lastWord is how long callers whose deadline has passed wait for a load to return its error. Loads check their
-// deadline every millisecond.
+// lastWord is how long callers whose deadline has passed wait for a load to return its error.
 const lastWord = time.Second
 
 // endLocked lets later callers begin a new flight.
@@ -117,9 +115,8 @@ func (c *Cache) endLocked(key Key, f *flight) {
 	}
 }
 
-// fly is the body of the flight. It looks up the key again: caller A may miss, be delayed and begin its flight only
-// after B has missed, computed and stored. Without the second look-up A would compute the answer that B has just
-// stored.
+// fly is the body of the flight. It looks up the key again: another flight may have stored the answer after this one's
+// caller missed it and before it began.
 func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	if a := c.lookup(key); a != nil {
 		return a, nil
@@ -157,13 +154,12 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 	})
 }
 
-// LargeBytes is the size in bytes above which a body is large: compressing it needs a costly turn, and it may have a
-// budget of its own.
+// LargeBytes is the size above which a body is large: compressing it needs a costly turn, and it may have its own
+// budget.
 const LargeBytes = 512 << 10
 
-// Prepare computes the answer for a key to be kept later, such as one of a generation that is about to be published.
-// The returned function stores the answer and its plain form, unless the cache is closed; until then the answers of the
-// previous generation stay. It has no time limit but ctx. Errors are those of Load.
+// Prepare computes the answer for a key of a generation that is about to be published. keep stores it and its plain
+// form, unless the cache is closed; until then the previous generation's answers stay. It has no time limit but ctx.
 func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
 	if !c.beginLoad() {
 		return nil, unavailable(context.Canceled)
@@ -202,8 +198,8 @@ func (c *Cache) beginLoad() bool {
 	return !c.closed
 }
 
-// run calls load when it gets a turn. It turns a panic into an error, because the flight has a goroutine of its own,
-// where no caller's recover could catch the panic.
+// run calls load when it gets a turn. A panic becomes an error: no caller's recover could catch it in the flight's
+// goroutine.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	ctx, turn, err := c.Begin(ctx)
 	if err != nil {
@@ -228,8 +224,8 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	return nil, unavailable(ctx.Err())
 }
 
-// Begin waits for a turn for work other than a load, such as making an answer too large to keep. The work counts as one
-// of the parallel loads until End or Pause. The returned context has the turn. The error is rules.ErrUnavailable.
+// Begin waits for a turn for work other than a load, until End or Pause. The returned context has the turn. The error
+// is rules.ErrUnavailable.
 func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) {
 	ctx, turn, err := c.turns.Begin(ctx)
 	if err != nil {

@@ -7,18 +7,16 @@ import (
 	"vitrine/rules"
 )
 
-// ErrInFlight reports that answers in flight have used up their budget. It is of kind rules.ErrUnavailable.
+// ErrInFlight, of kind rules.ErrUnavailable, reports that answers in flight have used up their budget.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
-// Uncounted is the size in bytes up to which an answer does not count as in flight, because its connection takes as
-// much memory anyway.
+// Uncounted is the size up to which an answer does not count as in flight: its connection takes as much memory anyway.
 const Uncounted = 32 << 10
 
 // InFlight is the memory budget of answers in flight: being made, waiting to be compressed or being sent, whether or
-// not the cache keeps them, except large ones (see Hold). It exists because a slow client holds its answer in memory.
-// One third is for making, one third for answers sent as a whole, and one third for answers sent in pieces, which need
-// little each. No method waits for memory: a waiting caller would hold the memory that it has already acquired, and a
-// turn that the owners of the memory may need. The methods are safe for concurrent use.
+// not the cache keeps them, except large ones (see Hold), because a slow client holds its answer in memory. One third
+// is for making, one for answers sent as a whole, and one for answers sent in pieces. No method waits for memory: a
+// waiting caller would hold memory and a turn that others may need. The methods are safe for concurrent use.
 type InFlight struct {
 	third int64 // a third of the budget in bytes; 0 means no bound
 
@@ -28,7 +26,7 @@ type InFlight struct {
 }
 
 // AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is called. It fails with
-// ErrInFlight if too little is free, or if the answer could not be sent as a whole anyway.
+// ErrInFlight if too little is free, also for sending the answer as a whole.
 func (f *InFlight) AcquireToMake(n int64) (release func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,8 +74,8 @@ func (f *InFlight) Acquire(n int64) {
 	f.mu.Unlock()
 }
 
-// Hold acquires the memory of an answer once for all its holders, until each has called Drop. It returns false if too
-// little is free. A large kept answer takes none until the cache drops it, which may exceed the budget once.
+// Hold acquires the memory of an answer once for all its holders, until each has called Drop, or returns false. A large
+// kept answer takes none until the cache drops it, which may exceed the budget once.
 func (f *InFlight) Hold(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true

@@ -6,10 +6,9 @@ import (
 	"vitrine/rules/lru"
 )
 
-// large keeps the most recently used answers of more than LargeBytes bytes, in a budget of their own. Ristretto would
-// compare such an answer with each of the thousands of small ones whose room it takes, and reject it until it was
-// requested, and made, more often than any of them. Here it is kept from the first request on, and large answers never
-// evict small ones.
+// large keeps the most recently used answers of more than LargeBytes, in a budget of their own. Ristretto would reject
+// such an answer until it was requested, and made, more often than any of the thousands of small ones whose room it
+// takes. Here it is kept from the first request on, and never evicts small ones.
 type large struct {
 	budget   int64     // in bytes; 0 keeps nothing
 	inFlight *InFlight // counts dropped answers that are being sent
@@ -28,8 +27,7 @@ func (l *large) get(place string) entry {
 	return entry{}
 }
 
-// set puts an entry in a place. It returns false if the entry is larger than the budget, and the number of entries that
-// it evicted.
+// set puts an entry in a place, unless it is larger than the budget, and returns how many it evicted.
 func (l *large) set(place string, e entry) (evicted int, ok bool) {
 	if e.answer.cost() > l.budget {
 		return 0, false

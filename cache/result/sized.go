@@ -2,9 +2,9 @@ package result
 
 const mostKept = 16 << 20
 
-// Sized returns options for answers that take budget bytes while they are kept, and inFlight bytes while they are made
-// or sent. It also returns the size of the largest answer to keep, in bytes. That is at most a third of inFlight, so
-// that such an answer has room while it is sent, and a large one fits the half of the budget for large answers.
+// Sized returns options for answers that take budget bytes kept and inFlight bytes while they are made or sent, and the
+// size of the largest answer to keep. That is at most a third of inFlight, so that it has room while it is sent, and a
+// large one fits the half of the budget for large answers.
 func Sized(budget, inFlight int64) (o Options, kept int) {
 	most := min(mostKept, inFlight/3)
 	if budget > 0 {

@@ -18,8 +18,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// Follower reads the settings of an OSIRIS database while the program runs, and logs each
-// warning once. It is safe for concurrent use.
+// Follower reads the settings of an OSIRIS database, and logs each warning once. It is safe for concurrent use.
 type Follower struct {
 	// Source is the database, or a Kept that reads it. It may be replaced before the first call of a method.
 	Source Source
@@ -36,8 +35,8 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 	return &Follower{Source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
-// Answers reads the settings that answers depend on. It fails if the database has lost them, because without keys and
-// rights all records would be public.
+// Answers reads the settings that answers depend on. It fails if the database has lost them: without keys and rights
+// all records would be public.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
 	if none := reflect.DeepEqual(s, osiris.From(nil)); err == nil && !none {
@@ -69,8 +68,8 @@ func (r *Rendering) Fingerprint() string {
 	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone, " ", r.Hidden)
 }
 
-// Activities returns the job of activities rendered by the database's settings. It also returns a function that returns
-// the rendering of that job's last run, with which other jobs render activities.
+// Activities returns the job of activities rendered by the database's settings, and a function that returns the
+// rendering of that job's last run, with which other jobs render activities.
 func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, func() *Rendering, error) {
 	first, err := Read(ctx, f.Source, osiris.ForRendering()...)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"vitrine/rules"
 )
 
-// Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable. So a front
-// end can start without the database, with the rights that it last read. It is safe for concurrent use.
+// Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable, so that a
+// front end can start with the rights that it last read. It is safe for concurrent use.
 type Keeper struct {
 	source Source
 	dir    string
@@ -39,8 +39,8 @@ type file struct {
 	err  error  // why the file does not have that version; nil if it has
 }
 
-// Keep returns a source that keeps files in a folder, which it creates if necessary. store is the store's name; files
-// of another store are not used.
+// Keep returns a source that keeps files in a folder, which it creates if necessary, and uses those of the store's
+// name.
 func Keep(source Source, dir, store string, log *slog.Logger) (*Keeper, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err
@@ -84,8 +84,7 @@ func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err er
 	return docs, nil
 }
 
-// errLost reports that the settings of a database are gone, including keys and rights. Such a database was dropped, or
-// is another one, and its views are held.
+// errLost reports that the settings of a database are gone. It was dropped, or is another one, and its views are held.
 var errLost = errors.New("the database has lost its settings")
 
 // lost reports whether all collections that have a file are empty now.
@@ -100,8 +99,8 @@ func (k *Keeper) lost(ctx context.Context) bool {
 	return len(files) > 0
 }
 
-// recall returns the collection as last read, by this process or by the one that wrote the file. It refuses a file that
-// could not be replaced, because it is out of date.
+// recall returns the collection as last read, by this process or by the one that wrote the file, unless the file could
+// not be replaced and is out of date.
 func (k *Keeper) recall(name string, away error) ([]bson.Raw, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,8 +124,7 @@ func (k *Keeper) recall(name string, away error) ([]bson.Raw, error) {
 	return docs, nil
 }
 
-// remember keeps a collection. If it cannot write the file, it logs that once, and tries again when the collection is
-// read again.
+// remember keeps a collection. It logs once if it cannot write the file, and tries again at the next reading.
 func (k *Keeper) remember(name string, docs []bson.Raw) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

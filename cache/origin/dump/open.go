@@ -50,10 +50,8 @@ type Dump struct {
 // disk opens files by the names that users give.
 type disk struct{}
 
-// Open implements fs.FS.
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
-// Stat implements fs.StatFS.
 func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // Open finds the sources that paths name: files, folders of files or written by mongodump, and "-" for standard input.

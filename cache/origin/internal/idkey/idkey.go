@@ -1,9 +1,8 @@
-// Package idkey turns a document's _id into bytes that compare like the ids themselves do in MongoDB: by type class
-// first (null, numbers, strings, documents, …), within a class by value. Two ids that MongoDB considers equal (1,
-// NumberLong(1) and 1.0; a string and a symbol) have the same key.
+// Package idkey turns a document's _id into bytes that compare like the ids do in MongoDB: by type class first (null,
+// numbers, strings, documents, …), then by value. Ids that MongoDB considers equal (1, NumberLong(1) and 1.0) have the
+// same key.
 //
-// No key is a prefix of another, so that more bytes (a generation) may follow a key without changing the order or
-// meaning. The id cannot be computed from a key; a caller that needs the id keeps it beside the key.
+// No key is a prefix of another, so that more bytes (a generation) may follow it. The id cannot be computed from it.
 //
 // Stores keep these bytes: the key of a value must never change.
 package idkey

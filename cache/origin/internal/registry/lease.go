@@ -28,8 +28,7 @@ func (d Lease) take(holder string, now time.Time, term time.Duration) Lease {
 	return d
 }
 
-// is returns origin.ErrFenced unless l is this lease. A lease that has run out stays valid until
-// another holder takes it.
+// is returns origin.ErrFenced unless l is this lease, which stays valid until another holder takes it.
 func (d Lease) is(l origin.Lease) error {
 	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
 		return origin.ErrFenced
@@ -39,10 +38,10 @@ func (d Lease) is(l origin.Lease) error {
 
 // Leases implements origin.Leases on a table.
 //
-// Clocks of hosts may differ by hours and may be set at any time, so no instance compares its clock with a time that
-// another one wrote. A holder changes the lease at every renewal. An instance that wants the lease remembers it; the
-// lease has run out when it has not changed for its whole term by the monotonic clock of that instance. The holder
-// counts the same term from before its renewal, so it always stops before another instance takes the lease.
+// Clocks of hosts may differ by hours and be set at any time, so no instance compares its clock with a time that
+// another one wrote. A holder changes the lease at every renewal. For an instance that wants the lease, it has run out
+// when it has not changed for its whole term by that instance's monotonic clock. The holder counts the same term from
+// before its renewal, so it always stops before another instance takes the lease.
 type Leases struct {
 	table   Table[Lease]
 	now     func() time.Time
@@ -58,8 +57,7 @@ type sighting struct {
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table. now is the clock shown to people, elapsed a monotonic clock; if nil, the
-// process's own.
+// NewLeases returns leases kept in a table, by the clock shown to people and a monotonic one; nil is the process's own.
 func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Duration) *Leases {
 	if now == nil {
 		now = time.Now
@@ -139,8 +137,8 @@ func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) 
 	return d.Holder, err
 }
 
-// Check returns origin.ErrFenced unless l is the newest of its name. It only stops a writer early: the lease can be
-// lost a moment later, and then conditions on the view's meta protect the view.
+// Check returns origin.ErrFenced unless l is the newest of its name. It only stops a writer early: a lease lost a
+// moment later fails the conditions on the view's meta.
 func (s *Leases) Check(ctx context.Context, l origin.Lease) error {
 	d, err := s.table.Read(ctx, l.Name)
 	if err != nil {

@@ -28,7 +28,6 @@ func (p *publication) newest(d *View) error {
 	return nil
 }
 
-// Put implements origin.Publication.
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	defer wrap.Error(&err, "put rows of view %s", p.begun.View)
 	if p.done {
@@ -43,8 +42,7 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
 
-// Commit implements origin.Publication. The change of the meta publishes the generation, so Commit ignores errors of
-// settling: the next Begin settles it.
+// Commit implements origin.Publication. Changing the meta publishes; the next Begin settles what fails to settle here.
 func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "commit view %s", p.begun.View)
 	if p.done {
@@ -88,7 +86,7 @@ func (p *publication) checkCommit(ctx context.Context, d *View) bool {
 }
 
 // Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a commit of ours that
-// is still running, because its response was lost, fails. If the commit came first, the rows are published and stay.
+// is still running, because its response was lost, fails. If the commit came first, the rows stay.
 func (p *publication) Abort(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "abort publication of view %s", p.begun.View)
 	if p.done {

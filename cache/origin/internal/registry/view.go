@@ -22,14 +22,14 @@ type View struct {
 // Next is the generation that the next publication prepares.
 func (d View) Next() uint64 { return d.Generation + 1 }
 
-// Rows are the functions by which a store moves the rows of its views. All but Put may be killed
-// and repeated anywhere. Settle and then Discard run before each publication.
+// Rows move the rows of a store's views. All but Put may be killed and repeated anywhere. Settle and then Discard run
+// before each publication.
 type Rows struct {
 	// Put writes rows of d.Next() under d.Attempt, where readers do not look.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
-	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request any more.
+	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request.
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
-	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was ever published.
+	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
 }
 
@@ -75,8 +75,7 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 	return err
 }
 
-// fence changes a view's meta unless it has a newer token than the lease, and writes the lease's
-// token, which fences off older leases.
+// fence changes a view's meta unless a newer token is in it, and writes the lease's token, which fences off older ones.
 func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
