@@ -13,17 +13,15 @@ import (
 )
 
 // Files says where to keep snapshots on disk. With its file, a view can be shown while the store is unavailable, and
-// need not be read as a whole when the store is available.
+// need not be read as a whole afterwards.
 type Files struct {
 	Dir   string        // the folder; if empty, no files are kept
 	Store string        // the store's name; files of another store are not used
 	Every time.Duration // least time between two writes of one view's file; 0 means 1 minute
-	// Stripped names the fields that Options.Strip removes from rows. A file whose rows lack
-	// other fields is not used.
+	// Stripped names the fields that Options.Strip removes. A file whose rows lack other fields is not used.
 	Stripped string
 }
 
-// fileState describes the file of a view.
 type fileState struct {
 	meta      origin.Meta
 	confirmed time.Time     // when the store had confirmed the snapshot in it
@@ -32,12 +30,11 @@ type fileState struct {
 	err       error         // error of the last attempt to write it
 }
 
-// rewriteAfter is the age of the confirmation in a file at which the file is written again, even with the same
-// generation: a front end that starts from the file counts Age from that confirmation.
+// rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation: a
+// front end that starts from the file counts Age from that.
 const rewriteAfter = time.Hour
 
-// readFile reads a view's file before the view is first refreshed. It logs an unusable file and leaves it alone,
-// because the next write replaces it.
+// readFile reads a view's file before the view is first refreshed. It leaves an unusable file to the next write.
 func (s *Set) readFile(v *view) {
 	if s.o.Files.Dir == "" || s.o.Mode == Store {
 		return
@@ -100,8 +97,7 @@ const writeShare = 50
 // writePoll is how often the set checks which files are due.
 const writePoll = time.Second
 
-// writeFiles keeps every view's file up to date until ctx ends, and then writes once more. It writes one file at a
-// time, because no request waits for it.
+// writeFiles keeps every view's file up to date until ctx ends, and then writes once more, one file at a time.
 func (s *Set) writeFiles(ctx context.Context) {
 	for {
 		select {

@@ -9,27 +9,24 @@ import (
 	"vitrine/cache/origin"
 )
 
-// HeldError says why a view does not show the store's generation: too many of its rows would disappear, or rows that
-// the store counts are missing. The view keeps its snapshot, if it has one.
+// HeldError says why a view keeps its snapshot instead of showing the store's generation: too many of its rows would
+// disappear, or rows that the store counts are missing.
 type HeldError struct {
 	Meta    origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
 	Missing int         // rows that Meta counts but the store lacks
 	reason  string
 }
 
-// Error returns why the view is held.
 func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
 
-// held returns the HeldError in an error, or nil.
 func held(err error) *HeldError {
 	e, _ := errors.AsType[*HeldError](err)
 	return e
 }
 
 // mayReplace returns nil if the view may show the store's generation in place of a snapshot, which is nil at first. A
-// publication that follows the snapshot may remove any number of rows. One that does not follow it means that the view
-// was made anew or the store was restored from a backup: then only a forced run, published after the snapshot, may
-// remove any number of rows.
+// publication that follows the snapshot may remove any number of rows. Otherwise the view was made anew or the store
+// was restored from a backup: then only a forced run, published after the snapshot, may.
 func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
@@ -92,8 +89,8 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	return v.complete(meta, rows, began)
 }
 
-// Force makes the named views that are held show the store's generation, and reports whether one is held. A view that
-// the store lacks stays held.
+// Force makes the named views that are held show the store's generation, if it has one, and reports whether one is
+// held.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).update(func(st *state) {

@@ -29,8 +29,7 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 	return errors.Join(errs...)
 }
 
-// indexKeys returns the indexes that a view in the store needs: for its default order, and for the paths on which
-// nearly every caller filters.
+// indexKeys returns the indexes that a view in the store needs: for its default order, and the usual filters' paths.
 func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	if len(order) > 0 {
 		orders = append(orders, order.Total())
@@ -44,7 +43,7 @@ func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 }
 
 // indexStored creates the indexes of a view that is shown from the store, once per epoch. Refreshing does not wait for
-// it: indexing many rows takes long, and the store answers queries without indexes meanwhile.
+// it: it takes long, and the store answers queries meanwhile.
 func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 	if _, resident := shown.Resident(); resident || !s.o.Index || !v.indexing.TryLock() {
 		return

@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// loader collects the rows of a view, or changes of them. While it does, a goroutine strips them and moves them into
-// mapped files, so that few of them are in memory at once. The owner of a loader calls wait in the end.
+// loader collects the rows of a view, or changes of them. A goroutine meanwhile strips them and moves them into mapped
+// files, so that few are in memory at once. Its owner calls wait in the end.
 type loader struct {
 	view     *view
 	batches  [][]bson.Raw     // stripped and moved, or about to be
@@ -39,7 +39,6 @@ func (l *loader) put(i int, doc bson.Raw) {
 	}
 }
 
-// settle begins to strip and to move the newest rows.
 func (l *loader) settle() {
 	l.wait()
 	batch := l.batch
@@ -50,7 +49,6 @@ func (l *loader) settle() {
 	})
 }
 
-// wait waits until no row is being moved.
 func (l *loader) wait() { l.moving.Wait() }
 
 func (l *loader) strip(docs []bson.Raw) {

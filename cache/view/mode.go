@@ -28,11 +28,9 @@ const (
 	Auto   Mode = "auto"
 )
 
-// errTooLarge reports a view that does not fit into memory.
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// room is the memory for the rows of all views. A view either takes the memory that its rows need, or takes nothing and
-// stays in the store.
+// room is the memory for the rows of all views. A view takes all that its rows need, or nothing and stays in the store.
 type room struct {
 	limit int64 // 0 means no limit
 
@@ -40,8 +38,7 @@ type room struct {
 	taken map[string]int64
 }
 
-// take reserves bytes for a view in place of those that it had. If there is no room, it reserves nothing and returns
-// false.
+// take reserves bytes for a view in place of those that it had. If there is no room, it takes nothing.
 func (r *room) take(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
@@ -87,7 +84,6 @@ func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
 	return s
 }
 
-// snapshotOf returns the snapshot of rows in memory.
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	s := &Snapshot{meta: meta, rows: memory{table}}
 	if v.stripped {
@@ -99,8 +95,8 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 // stripPart is the fewest rows for which a goroutine is worthwhile.
 const stripPart = 1024
 
-// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show. It reports whether a
-// row had any.
+// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show, and reports if there
+// were any.
 func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 	strip := v.set.o.Strip
 	if strip == nil {
@@ -122,8 +118,7 @@ func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 	return stripped.Load()
 }
 
-// follow shows the next generation of a view in the store as soon as queries on it need not wait. Until then, requests
-// get kept answers of the previous generation.
+// follow shows the next generation of a view in the store once it is settled. Until then, requests get kept answers.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	settled, err := v.set.queries.Settled(ctx, meta)
 	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
@@ -158,7 +153,6 @@ func (s *Set) loadInTurn(ctx context.Context) {
 	}
 }
 
-// checkMode checks the mode and sets its default.
 func (o *Options) checkMode() (origin.Queries, error) {
 	o.Mode = cmp.Or(o.Mode, Memory)
 	queries, able := o.Store.(origin.Queries)

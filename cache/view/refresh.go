@@ -14,8 +14,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// view is one view of a Set: the current snapshot, and the state that its refreshing goroutine needs to make the next
-// one.
+// view is one view of a Set: the current snapshot, and what its refreshing goroutine needs to make the next one.
 type view struct {
 	set     *Set
 	def     *index.Definition
@@ -47,7 +46,6 @@ type state struct {
 	file     fileState
 }
 
-// update changes the state, and returns it.
 func (v *view) update(change func(*state)) state {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -55,11 +53,10 @@ func (v *view) update(change func(*state)) state {
 	return v.state
 }
 
-// known returns the state.
 func (v *view) known() state { return v.update(func(*state) {}) }
 
-// refresh brings the view to the store's generation and returns the new snapshot, or nil if there was nothing new. If
-// the store does not answer, or the view is held, it may show a snapshot from a file, and also returns an error.
+// refresh brings the view to the store's generation and returns the new snapshot, or nil if there was nothing new. With
+// an error, it may show a snapshot from a file.
 func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
 	if err != nil {
@@ -83,7 +80,7 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	return next, err
 }
 
-// advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if there is nothing
+// advance makes and shows the snapshot that follows shown, which is nil at first, or returns nil if there is nothing
 // new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta) {
@@ -107,8 +104,8 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 	return v.load(ctx, shown, meta)
 }
 
-// load reads the whole view, or shows it from the store, in place of shown. The store may publish while load reads, so
-// it checks the newer meta, too.
+// load reads the whole view, or shows it from the store, in place of shown. The store may publish meanwhile, so it
+// checks the newer meta, too.
 func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if err := v.mayReplace(shown, meta); err != nil {
 		return nil, err
@@ -185,8 +182,8 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	return v.swap(ctx, v.snapshotOf(meta, next)), nil
 }
 
-// read calls put with each row after a generation, in the store's order, and with the number of the row's id, counted
-// from 0. If an id comes several times, the last version counts.
+// read calls put with each row after a generation and with the number of its id, counted from 0. If an id comes several
+// times, the last version counts.
 func (v *view) read(ctx context.Context, since uint64, put func(i int, row origin.Row) error) (origin.Meta, error) {
 	numbers := make(map[string]int) // by id
 	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
@@ -204,8 +201,7 @@ func (v *view) read(ctx context.Context, since uint64, put func(i int, row origi
 	return meta, nil
 }
 
-// swap warms and prepares the next snapshot, then shows it. Until then the previous snapshot answers requests; requests
-// that hold it keep it.
+// swap warms and prepares the next snapshot, then shows it. Until then the previous snapshot answers requests.
 func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
 	before := v.table()

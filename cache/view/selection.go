@@ -16,30 +16,29 @@ type Selection interface {
 	// Count returns the number of rows.
 	Count() int
 	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
-	// order, or in the order of By. The error, which ends the rows, is that of the context or the store, for example a
+	// order, or in the order of By. The error, which ends the rows, is the context's or the store's, for example a
 	// MovedError.
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Subset.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
 	// Search returns the rows that have all terms, as index.Subset.Search does.
 	Search(ctx context.Context, terms []string) (Selection, error)
-	// Narrow returns the rows that also match another filter. They are not counted again if the caller knows their
-	// number; Uncounted means that it does not.
+	// Narrow returns the rows that also match another filter. count is their number, if known, or Uncounted.
 	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
 	// Facet counts the rows by the values at a path, as index.Subset.Facet does. The caller reads only the given fields
-	// of a Sample; each is a path through documents, not arrays. One of them is the beginning of the path. For a view in
+	// of a Sample; each is a path through documents, not arrays, and one is the beginning of the path. For a view in
 	// the store, only those are read.
 	Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
-	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, descending; ties are
-	// in the view's order.
+	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, ties in the view's
+	// order.
 	ByRelevance() Selection
-	// Only returns the selection for a caller that reads only _id and a few top-level fields of its rows. For a view in
-	// the store, only those are read.
+	// Only returns the selection for a caller that reads only _id and these top-level fields, the only ones read in the
+	// store.
 	Only(fields ...string) Selection
 	// Prepared returns the fragments with a name as index.Subset.Runs does, after preparing bulky ones. It returns nil
-	// if the rows are in the store, or there is no room for the fragments.
+	// if the rows are in the store, or there is no room.
 	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
 }
 
@@ -49,12 +48,10 @@ const Uncounted = -1
 // memory has the rows of a snapshot in memory.
 type memory struct{ *index.Table }
 
-// Select implements rows.
 func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
 	return inMemory(m.Table.Select(ctx, f))
 }
 
-// First implements rows.
 func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	selected, err := m.Select(ctx, f)
 	if err != nil {
@@ -63,7 +60,6 @@ func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	return first(ctx, selected)
 }
 
-// first returns the first row of a selection, or nil.
 func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	for row, err := range selected.Rows(ctx, 0, 1) {
 		if err != nil {
@@ -74,7 +70,6 @@ func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	return nil, nil
 }
 
-// inMemory returns a subset of rows as a Selection.
 func inMemory(rows *index.Subset, err error) (Selection, error) {
 	if err != nil {
 		return nil, err
@@ -82,8 +77,7 @@ func inMemory(rows *index.Subset, err error) (Selection, error) {
 	return resident{rows}, nil
 }
 
-// resident is a selection of rows in memory. As a single pointer it becomes a Selection without
-// an allocation.
+// resident is a selection in memory. As a single pointer it becomes a Selection without an allocation.
 type resident struct{ *index.Subset }
 
 func (r resident) Search(ctx context.Context, terms []string) (Selection, error) {

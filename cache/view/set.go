@@ -25,30 +25,27 @@ import (
 type Options struct {
 	Store origin.Views
 	Views []index.Definition
-	// Mode says where requests read rows. If empty, it is Memory. The other modes need a Store that is an
-	// origin.Queries.
+	// Mode says where requests read rows. If empty, it is Memory. The others need a Store that is an origin.Queries.
 	Mode Mode
 	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 means no bound.
 	RowBudget int64
-	// Index creates the indexes that queries on views in the store need. The Store must
-	// be writable then.
+	// Index creates the indexes that queries on views in the store need, in a writable Store.
 	Index bool
 	// MaxShrink is the share of a view's rows, 0 to 1, that may disappear when the view was made anew or its store was
-	// restored. A view that would lose more is held. If 0, any number may disappear.
+	// restored; otherwise it is held. If 0, any number may disappear.
 	MaxShrink float64
 	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
 	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB. If a quarter of the rows' bytes is more,
 	// that bounds them, but at most MostIndexes.
 	IndexBudget, MostIndexes int64
-	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, and a
-	// negative value means none.
+	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, a negative value none.
 	BulkBudget int64
-	// Strip removes from a row the fields that only Snapshot.Whole shows. It returns the row itself if it has none of
-	// them. Several goroutines call it. If nil, all snapshots are whole.
+	// Strip removes from a row the fields that only Snapshot.Whole shows, and returns a row without them itself.
+	// Several goroutines call it. If nil, all snapshots are whole.
 	Strip func(row bson.Raw) bson.Raw
-	// RowFiles makes empty files without a name, in which rows and fragments are mapped instead of being held in memory,
-	// except those of small views. If nil, or if it fails, they are held in memory.
+	// RowFiles makes empty files without a name, in which rows and fragments of larger views are mapped. If nil, or if
+	// it fails, they are held in memory.
 	RowFiles func() (*os.File, error)
 	// Files says where to keep snapshots on disk.
 	Files Files
@@ -82,8 +79,8 @@ type Set struct {
 	unindexed bool       // indexing has failed, and this was logged
 }
 
-// Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. It may return
-// a function, which is called as soon as the snapshot is shown. The view waits for both.
+// Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. The function
+// that it may return is called as soon as the snapshot is shown. The view waits for both.
 type Preparer func(ctx context.Context, next *Snapshot) (shown func())
 
 // Prepare sets the preparer of snapshots, which replaces the previous one.
@@ -126,7 +123,6 @@ func New(o Options) (*Set, error) {
 	return s, nil
 }
 
-// view returns the view with a name, or nil.
 func (s *Set) view(name string) *view {
 	for _, v := range s.views {
 		if v.def.Name == name {
@@ -136,12 +132,11 @@ func (s *Set) view(name string) *view {
 	return nil
 }
 
-// graceTime is how much longer than two polls a view counts as confirmed, because a refresh with many changes takes
-// time.
+// graceTime is how much longer than two polls a view counts as confirmed: a refresh with many changes takes time.
 const graceTime = 5 * time.Second
 
-// Run loads every view and keeps it fresh until ctx ends, then waits for its goroutines and returns nil. If a view
-// cannot be read, it keeps its last snapshot, and the next poll tries again.
+// Run loads every view and keeps it fresh until ctx ends, then waits for its goroutines and returns nil. A view that
+// cannot be read keeps its last snapshot until the next poll.
 func (s *Set) Run(ctx context.Context) error {
 	if s.o.Mode == Auto {
 		s.loadInTurn(ctx)
@@ -230,8 +225,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	}
 }
 
-// Notify requests a refresh now; unknown views are ignored. Requests that arrive while
-// one is pending are coalesced with it.
+// Notify requests a refresh now; unknown views are ignored. Pending requests are coalesced.
 func (s *Set) Notify(name string) {
 	if v := s.view(name); v != nil {
 		select {
@@ -241,8 +235,7 @@ func (s *Set) Notify(name string) {
 	}
 }
 
-// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it has not been loaded yet. Call it once per
-// request.
+// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it is not loaded. Call it once per request.
 func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	v := s.view(name)
 	if v == nil {
@@ -262,8 +255,8 @@ func (s *Set) Ready() bool {
 // loadPatience bounds WaitLoaded.
 const loadPatience = 5 * time.Minute
 
-// WaitLoaded waits until every view in the store has loaded, or has failed to, but at most for loadPatience. Jobs that
-// read all records would only delay the first answers.
+// WaitLoaded waits until every view in the store has loaded, or has failed to, but at most for loadPatience, because
+// jobs that read all records would only delay the first answers.
 func (s *Set) WaitLoaded(ctx context.Context) {
 	select {
 	case <-s.tried:

@@ -12,8 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared: callers must not change
-// what it returns.
+// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared.
 type Snapshot struct {
 	rows
 	meta   origin.Meta
@@ -25,11 +24,10 @@ type Snapshot struct {
 type rows interface {
 	// Len returns the number of rows.
 	Len() int
-	// Has reports whether a row has something at a path, or had it once. For rows in the store it returns true, without
-	// reading them.
+	// Has reports whether a row has something at a path, or had it once. For rows in the store it is true, without
+	// reading.
 	Has(ctx context.Context, path raw.Path) (bool, error)
-	// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression that ran out of
-	// time.
+	// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression out of time.
 	Select(ctx context.Context, f *filter.Filter) (Selection, error)
 	// First returns the first row that a filter selects, or nil.
 	First(ctx context.Context, f *filter.Filter) (bson.Raw, error)
@@ -41,8 +39,8 @@ func (s *Snapshot) Meta() origin.Meta { return s.meta }
 // Loaded returns when this snapshot was made.
 func (s *Snapshot) Loaded() time.Time { return s.loaded }
 
-// Whole returns the snapshot with all fields of its rows. If fields were stripped, it reads the rows from the store; if
-// the store does not answer queries, it returns the snapshot itself.
+// Whole returns the snapshot with all fields of its rows, read from the store if any were stripped. If the store does
+// not answer queries, it returns the snapshot itself.
 func (s *Snapshot) Whole() *Snapshot {
 	if s.whole == nil || s.whole.queries == nil {
 		return s
@@ -56,5 +54,4 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 	return m.Table, ok
 }
 
-// missing returns the number of rows of the generation that the store left out.
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }

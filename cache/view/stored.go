@@ -26,12 +26,10 @@ type MovedError struct {
 	From origin.Meta // the snapshot that was queried
 }
 
-// Error implements error.
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("view %s has moved on from generation %d", e.View, e.From.Generation)
 }
 
-// Unwrap returns origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
 // storedRows has a view's rows in the store, at a generation.
@@ -45,13 +43,10 @@ type storedRows struct {
 	words   bool                    // the store finds rows by the words of the view's definition
 }
 
-// Len implements rows.
 func (s *storedRows) Len() int { return s.meta.Rows }
 
-// Has implements rows.
 func (s *storedRows) Has(context.Context, raw.Path) (bool, error) { return true, nil }
 
-// First implements rows.
 func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	selected, err := s.selection(ctx, f)
 	if err != nil {
@@ -60,8 +55,7 @@ func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, err
 	return first(ctx, selected)
 }
 
-// storedSelection reads a selection's rows from the store. It applies the conditions that the query cannot express
-// while it streams rows.
+// storedSelection reads a selection's rows from the store, and applies what the query cannot express as they stream.
 type storedSelection struct {
 	rows       *storedRows
 	size       int // counted by storedRows.Select
@@ -78,7 +72,6 @@ type storedSelection struct {
 	level    *int       // yield only rows of this level; nil yields all
 }
 
-// Select implements rows.
 func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
 	sel, err := s.selection(ctx, f)
 	if err != nil {
@@ -87,7 +80,6 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 	return sel.counted(ctx)
 }
 
-// selection translates a filter for the store.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
 	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
@@ -127,10 +119,8 @@ func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, e
 	return n, nil // a foreign node is a whole filter: it stands alone, or among the filters joined to it
 }
 
-// Count implements Selection.
 func (s *storedSelection) Count() int { return s.size }
 
-// By implements Selection.
 func (s *storedSelection) By(order raw.Sort) Selection {
 	if order == nil {
 		return s
@@ -140,20 +130,17 @@ func (s *storedSelection) By(order raw.Sort) Selection {
 	return &by
 }
 
-// Only implements Selection.
 func (s *storedSelection) Only(fields ...string) Selection {
 	only := *s
 	only.fields = fields
 	return &only
 }
 
-// Prepared implements Selection.
 func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[[]byte], error) {
 	return nil, nil
 }
 
-// reading returns the query for some top-level fields of the rows, and for the fields that the filter needs. nil means
-// all fields.
+// reading returns the query for some top-level fields of the rows, nil meaning all, and those that the filter needs.
 func (s *storedSelection) reading(fields []string) origin.Query {
 	q := origin.Query{Filter: s.query}
 	if fields == nil || s.matches() {
@@ -174,8 +161,7 @@ func (s *storedSelection) reading(fields []string) origin.Query {
 	return q
 }
 
-// page yields the documents of a page. If the query does not decide alone, it reads and counts all rows before the
-// page.
+// page yields the documents of a page. If the query does not decide alone, it also reads all rows before the page.
 func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	if s.relevant {
 		return s.ranked(ctx, offset, limit)
@@ -199,7 +185,6 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
-// Rows implements Selection.
 func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error] {
 	return func(yield func(index.Row, error) bool) {
 		for doc, err := range s.page(ctx, offset, limit) {

@@ -17,7 +17,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// having adds to a query that rows have the words of searches.
 func having(query bson.Raw, searches [][]string) bson.Raw {
 	var all bson.A
 	for _, terms := range searches {
@@ -44,8 +43,7 @@ func having(query bson.Raw, searches [][]string) bson.Raw {
 	return joined
 }
 
-// Search implements Selection. If the store does not have the words, it reads all rows to count those that have all
-// terms.
+// Search implements Selection. Without the words in the store, it reads all rows to count those that have all terms.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
 	if err := s.rows.def.Searchable(); err != nil {
 		return nil, err
@@ -56,7 +54,6 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 	return found.counted(ctx)
 }
 
-// Narrow implements Selection.
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error) {
 	other, err := s.rows.selection(ctx, f)
 	if err != nil {
@@ -72,8 +69,8 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count in
 	return narrow.counted(ctx)
 }
 
-// counted counts the rows of a new selection, by level if there are terms. If the query does not decide alone, it reads
-// the fields that the filter needs.
+// counted counts the rows of a new selection, by level if there are terms. It reads rows unless the query decides
+// alone.
 func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
 	s.levels = nil
 	switch {
@@ -93,10 +90,8 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 	return s, err
 }
 
-// newLevels returns an empty tally of levels.
 func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Concat(s.searches...))+1) }
 
-// ByRelevance implements Selection.
 func (s *storedSelection) ByRelevance() Selection {
 	by := *s
 	by.relevant, by.order = len(s.searches) > 0, s.rows.def.Order
@@ -111,9 +106,8 @@ func (s *storedSelection) matches() bool {
 	return len(s.searches) > 0 && (!s.rows.words || s.level != nil)
 }
 
-// documents yields the documents that match the query and the filter and have the terms. With a level, it yields only
-// those with that many terms of the last search in their title. It counts all of them by level in tally, unless that is
-// nil.
+// documents yields the documents that match the query and the filter and have the terms, with a level only those with
+// that many terms of the last search in their title. It counts all of them by level in tally, unless that is nil.
 func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
@@ -182,7 +176,6 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-// Facet implements Selection.
 func (s *storedSelection) Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {

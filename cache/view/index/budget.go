@@ -35,7 +35,6 @@ func (k derivedKey) isIndex() bool { return k.kind < kindNames }
 // derived is a path index, its joined texts, a column, names, words, verdicts or an order.
 type derived interface{ Memory() int64 }
 
-// derivedOf is one derived value in the budget.
 type derivedOf struct {
 	key   derivedKey
 	value func() derived // builds it once; concurrent callers wait for it

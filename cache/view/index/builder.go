@@ -120,7 +120,6 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 	return s
 }
 
-// newSegment makes a segment of rows in the given order.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
 	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest()}
 }

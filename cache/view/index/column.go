@@ -18,7 +18,6 @@ type column struct {
 	sets   []*bitset.BitSet // the rows of each value, if the path's index has a set for every value; otherwise nil
 }
 
-// Memory implements derived.
 func (c *column) Memory() int64 {
 	bytes := len(c.values)*int(unsafe.Sizeof(bson.RawValue{})) + (len(c.cells)+len(c.starts))*4
 	for _, v := range c.values {

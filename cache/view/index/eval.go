@@ -12,7 +12,6 @@ import (
 	"vitrine/rules/filter"
 )
 
-// evaluation evaluates one filter.
 type evaluation struct {
 	*Table
 	bounds *filter.Bounds

@@ -96,7 +96,6 @@ type filling struct {
 	blocks []atomic.Bool // whether a block is encoded
 }
 
-// begin allocates room for the parts of so many rows.
 func (f *fragments) begin(rows, parts int) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
@@ -116,7 +115,6 @@ func (f *fragments) encode(b int, rows []bson.Raw, parts []Fragment, scratch []b
 	return scratch
 }
 
-// of returns parts [from, to) of a row.
 func (f *fragments) of(row, from, to int) []byte {
 	end := f.ends[row*f.parts+to-1]
 	return f.blocks[row/blockRows][f.start(row, from):end:end]

@@ -132,7 +132,6 @@ func joinGroups(groups []Group) []Group {
 	return raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
 }
 
-// byCount sorts groups, which are sorted by value, by count.
 func byCount(groups []Group) []Group {
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
 	return groups

@@ -62,7 +62,6 @@ func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	})
 }
 
-// indexKey returns the key of a path's index in a segment.
 func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, path: path.String()} }
 
 // indexPart is the fewest rows for which a goroutine is worthwhile.
@@ -116,7 +115,6 @@ type postings struct {
 	all   []posting
 }
 
-// add records that a row has a value.
 func (p *postings) add(v raw.Value, row uint32) {
 	n, fresh := p.known.of(v)
 	if fresh {
@@ -210,7 +208,6 @@ func merge(a, b *pathIndex) *pathIndex {
 	return x
 }
 
-// rowsOf returns the rows that have a value.
 func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }

@@ -88,7 +88,6 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	return nil
 }
 
-// add adds the rows of a value to the set.
 func (q *query) add(value int) {
 	d := &q.index.values[value]
 	if d.dense != nil && q.base == 0 { // with another base the set's words would have to be shifted

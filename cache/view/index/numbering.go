@@ -21,7 +21,6 @@ func newNumbering() *numbering {
 	return &numbering{seed: maphash.MakeSeed(), heads: make(map[uint64]uint32)}
 }
 
-// of returns the value's number, and whether it is new.
 func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
 	newest := n.heads[hash]

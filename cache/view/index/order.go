@@ -40,7 +40,6 @@ func (r *ranking) read() *ranking {
 	return r
 }
 
-// key returns a key of a row.
 func (r *ranking) key(row int32, field int) bson.RawValue {
 	key := &r.keys[int(row)*len(r.order)+field]
 	if key.Type == 0 {
@@ -49,7 +48,6 @@ func (r *ranking) key(row int32, field int) bson.RawValue {
 	return *key
 }
 
-// compare orders two rows.
 func (r *ranking) compare(a, b int32) int {
 	for field, by := range r.order {
 		c := raw.Compare(r.key(a, field), r.key(b, field))
@@ -135,7 +133,6 @@ func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
 	return r.at, err
 }
 
-// equal reports whether rows are equal in a field.
 func (r *ranking) equal(at []int32, field int) bool {
 	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0 })
 }
@@ -181,5 +178,4 @@ func approximate(v bson.RawValue) (float64, bool) {
 	return math.Inf(raw.Compare(v, zero)), true
 }
 
-// zero is the number 0.
 var zero = bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}

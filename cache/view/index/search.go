@@ -15,7 +15,6 @@ import (
 	"vitrine/rules/fold"
 )
 
-// wordsKey is the key of a segment's words.
 var wordsKey = derivedKey{kind: kindWords}
 
 // words returns the index of the segment's words. Searches need it whole, and it takes longest to build: it is built on

@@ -13,8 +13,7 @@ import (
 // Slot is a row's position in one table. It is meaningless in another.
 type Slot uint32
 
-// Table is the rows of a view at one generation. It is immutable and shared:
-// callers must not change what it returns.
+// Table is the rows of a view at one generation. It is immutable and shared: callers must not change what it returns.
 type Table struct {
 	def     *Definition
 	budget  *Budget

@@ -48,10 +48,8 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	})
 }
 
-// len returns the number of texts.
 func (t *textSearch) len() int { return len(t.starts) - 1 }
 
-// text returns a text by its position.
 func (t *textSearch) text(i int) string { return t.joined[t.starts[i] : t.starts[i+1]-1] }
 
 // rarest returns the literal that occurs least in samples from all parts of the joined texts; among equals the first.
@@ -114,7 +112,6 @@ func (x *pathIndex) findTexts() {
 	x.texts = stretch{from, to}
 }
 
-// emptyText is the string that sorts before all others.
 var emptyText = bson.RawValue{Type: bson.TypeString, Value: []byte{1, 0, 0, 0, 0}}
 
 // lookupRegex tests as few texts as the expression allows: those that begin with its prefix, or else those that contain

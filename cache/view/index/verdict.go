@@ -20,7 +20,6 @@ type verdicts struct {
 	known, hits *bitset.BitSet
 }
 
-// Memory implements derived.
 func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
 
 // confirmElem is confirm, but matches each row only once for a condition.

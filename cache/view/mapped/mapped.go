@@ -24,7 +24,6 @@ import (
 // does not stay for the sake of a few slices, but large enough that there are few files.
 const FileBytes = 16 << 20
 
-// least is the fewest bytes for which a file is worthwhile.
 const least = 1 << 20
 
 // Files are mapped files. A nil *Files moves nothing.
@@ -97,10 +96,8 @@ func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	return memory, err == nil
 }
 
-// errDamaged reports a file with other bytes than were written.
 var errDamaged = errors.New("it has other bytes than were written")
 
-// move moves slices of size bytes into one file.
 func move[B ~[]byte](f *Files, slices []B, size int) error {
 	file, err := f.Create()
 	if err != nil {

@@ -42,7 +42,6 @@ func (f *Files) memory(file *os.File, offset int64, size int) ([]byte, error) {
 	return pages[skip:bytes:bytes], nil
 }
 
-// place maps a file in place of pages.
 func place(pages []byte, fd int, offset int64, access, flags int) error {
 	_, _, err := unix.Syscall6(unix.SYS_MMAP, uintptr(unsafe.Pointer(unsafe.SliceData(pages))), uintptr(len(pages)),
 		uintptr(access), uintptr(flags|unix.MAP_FIXED), uintptr(fd), uintptr(offset))

@@ -38,7 +38,6 @@ func Open(path string, files *mapped.Files, accept func(Header) error) (Header, 
 	return h, rows, nil
 }
 
-// refused returns an error about the content of a file.
 func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
 }
@@ -77,7 +76,6 @@ func read(f *os.File, files *mapped.Files, accept func(Header) error) (h Header,
 	return h, slices.Concat(parts...), nil
 }
 
-// block is a part of a file.
 type block struct {
 	at     int64 // where its length lies
 	bytes  int   // with its length
@@ -127,7 +125,6 @@ func blocksOf(f *os.File) (blocks []block, err error) {
 	}
 }
 
-// readAt fills buf from a file.
 func readAt(f *os.File, buf []byte, at int64) error {
 	if _, err := f.ReadAt(buf, at); errors.Is(err, io.EOF) {
 		return refused("it ends too early")

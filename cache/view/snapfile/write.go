@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// tempPattern is the name pattern of files that are being written.
 const tempPattern = ".vitrine-*.tmp"
 
 // Write writes rows into the file at path, which it replaces. The folder must exist. Rows contain the institute's
@@ -51,7 +50,6 @@ func syncFolder(dir string) {
 	}
 }
 
-// encode writes a whole file.
 func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	header, err := bson.Marshal(h)
 	if err != nil {
@@ -81,14 +79,12 @@ func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	return cmp.Or(err, w.flush())
 }
 
-// blockWriter writes blocks.
 type blockWriter struct {
 	to    io.Writer
 	sum   uint32 // checksum of the last block
 	block []byte // the next block, with room for its head
 }
 
-// flush writes the next block.
 func (w *blockWriter) flush() error {
 	binary.LittleEndian.PutUint32(w.block[4:], uint32(len(w.block)-headBytes))
 	w.sum = crc32.Update(w.sum, checksums, w.block[4:])

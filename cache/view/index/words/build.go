@@ -67,7 +67,6 @@ func readPart(read func(row int, add func(text string, title bool)), from, to in
 // Words in more than one of denseShare rows are kept as sets.
 const denseShare = 32
 
-// pack returns the index of the words of n rows.
 func (p part) pack(n int) *Index {
 	words := slices.Sorted(maps.Keys(p))
 	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1), dense: make(map[int]rowSets)}
