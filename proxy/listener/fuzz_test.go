@@ -1,7 +1,6 @@
 package listener_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -85,9 +85,9 @@ func FuzzConnection(f *testing.F) {
 		if _, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 			t.Fatal(err)
 		}
-		for line := range bytes.Lines(log.Taken()) {
+		for line := range strings.Lines(log.Taken()) {
 			var entry struct{ Level string }
-			if err := json.Unmarshal(line, &entry); err != nil || entry.Level == "ERROR" {
+			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level == "ERROR" {
 				t.Fatalf("%.600s: %v", line, err)
 			}
 		}

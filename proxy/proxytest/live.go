@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -238,15 +240,10 @@ func (s *Site) AdminAs(host, method, target string, headers ...string) Response 
 	return exchange(s.T, s.Server.AdminApp(), req)
 }
 
-// OnTheWire escapes only the characters that would end the request line or be refused in it.
+// unsendable matches the characters that would end the request line or be refused in it.
+var unsendable = regexp.MustCompile(`[\x00- #\x7f]`)
+
+// OnTheWire escapes only such characters.
 func OnTheWire(query string) string {
-	var b []byte
-	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c == '#' || c == 0x7f {
-			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return string(b)
+	return unsendable.ReplaceAllStringFunc(query, func(c string) string { return fmt.Sprintf("%%%02X", c[0]) })
 }

@@ -2,16 +2,13 @@ package proxytest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
+	"github.com/valyala/fasthttp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -63,28 +60,14 @@ func Many(t testing.TB, n int) *Store {
 // Plain returns the body of a response, decompressed.
 func Plain(t *testing.T, res Response) string {
 	t.Helper()
-	var r io.Reader = bytes.NewReader(res.Body)
-	var err error
-	switch res.Header.Get("Content-Encoding") {
-	case "gzip":
-		r, err = gzip.NewReader(r)
-	case "br":
-		r = brotli.NewReader(r)
-	case "zstd":
-		var d *zstd.Decoder
-		if d, err = zstd.NewReader(r); err == nil {
-			defer d.Close()
-			r = d
-		}
-	}
+	var same fasthttp.Response
+	same.Header.SetContentEncoding(res.Header.Get("Content-Encoding"))
+	same.SetBodyRaw(res.Body)
+	plain, err := same.BodyUncompressed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(plain)
 }
 
 // LockedBuffer collects log lines from several goroutines.
@@ -101,18 +84,10 @@ func (l *LockedBuffer) Write(p []byte) (int, error) {
 }
 
 // Taken returns the text written since its last call.
-func (l *LockedBuffer) Taken() []byte {
+func (l *LockedBuffer) Taken() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := bytes.Clone(l.b.Bytes())
-	l.b.Reset()
-	return text
-}
-
-// String returns the written text.
-func (l *LockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.b.Reset()
 	return l.b.String()
 }
 

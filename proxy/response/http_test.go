@@ -424,7 +424,7 @@ func TestAccessLogHidesKeys(t *testing.T) {
 			}
 		}
 	}
-	text := log.String()
+	text := log.Taken()
 	if at := strings.Index(text, "TOP"); at >= 0 {
 		t.Errorf("the log contains a key: %.300s", text[max(0, at-200):])
 	}
@@ -458,7 +458,7 @@ func TestAccessLogLines(t *testing.T) {
 			}
 		}
 		var lines strings.Builder
-		for line := range strings.Lines(log.String()) {
+		for line := range strings.Lines(log.Taken()) {
 			lines.WriteString(changing.ReplaceAllString(line, "…"))
 		}
 		return lines.String()
@@ -487,7 +487,7 @@ func TestPanicIsAnEnvelope(t *testing.T) {
 	if e := res.Envelope(t); e.Status != 500 || e.Error != "Internal server error" || strings.Contains(e.Msg, "broken") {
 		t.Errorf("answer: %s", res.Body)
 	}
-	if text := log.String(); strings.Count(text, "views are broken") != 1 || !strings.Contains(text, "goroutine") {
+	if text := log.Taken(); strings.Count(text, "views are broken") != 1 || !strings.Contains(text, "goroutine") {
 		t.Errorf("log: %s", text)
 	}
 	if n := s.Metric("vitrine_panics_total"); n != 1 {
@@ -531,7 +531,7 @@ func TestPanicOutsideOfHandlers(t *testing.T) {
 			proxytest.Until(t, "every panic counted, every connection closed", func() bool {
 				return l.Metric("vitrine_panics_total") == 4 && l.Metric("vitrine_connections") == 0 && l.Metric("vitrine_requests_in_flight") == 0
 			})
-			if n := strings.Count(log.String(), "panic: the log is broken"); n != 4 && !always {
+			if n := strings.Count(log.Taken(), "panic: the log is broken"); n != 4 && !always {
 				t.Errorf("%d of 4 panics logged", n)
 			}
 		})
