@@ -1,19 +1,22 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"vitrine/proxy/proxytest"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
+	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 )
 
@@ -60,6 +63,30 @@ func TestAnswerCatchesUp(t *testing.T) {
 	}
 }
 
+// breaking is a store whose queries stop before the last row while breaks is set, as if the view had moved on.
+type breaking struct {
+	origin.Views
+	origin.Queries
+	breaks *atomic.Bool
+}
+
+// Select implements origin.Queries.
+func (b breaking) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	if !b.breaks.Load() {
+		return b.Queries.Select(ctx, at, q)
+	}
+	return func(yield func(bson.Raw, error) bool) {
+		var last bson.Raw
+		for doc, err := range b.Queries.Select(ctx, at, q) {
+			if err != nil || last != nil && !yield(last, nil) {
+				return
+			}
+			last = doc
+		}
+		yield(nil, origin.ErrStale)
+	}
+}
+
 // TestBrokenOff replaces a view again and again while it is read: an answer built for the cache
 // fails as a whole, and a streamed answer never looks complete.
 func TestBrokenOff(t *testing.T) {
@@ -67,14 +94,21 @@ func TestBrokenOff(t *testing.T) {
 	defer func() { proxytest.ViewsAre = view.Memory }()
 	o := proxytest.Options(t)
 	o.Limits.Request = 200 * time.Millisecond
-	s := proxytest.Open(t, proxytest.Many(t, 300), o)
-	s.Store.Embedded.Breaks.Store(true)
+	var breaks atomic.Bool
+	many := func() *proxytest.Store {
+		s := proxytest.Many(t, 300)
+		s.Queries = func(v origin.Views, q origin.Queries) origin.Views { return breaking{v, q, &breaks} }
+		return s
+	}
+	s := proxytest.Open(t, many(), o)
+	breaks.Store(true)
 	if res := s.Get("/api/activities?limit=1000"); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d of an answer for the cache, want 503", res.StatusCode)
 	}
 	o.Limits.KeptBytes = 1
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	streaming := proxytest.Open(t, proxytest.Many(t, 300), o)
+	breaks.Store(false)
+	streaming := proxytest.Open(t, many(), o)
 	at := proxytest.ServeLive(t, streaming)
 	whole, err := client.Get("http://" + at.Addr + "/api/all-activities")
 	if err != nil {
@@ -84,7 +118,7 @@ func TestBrokenOff(t *testing.T) {
 	if _, err := io.ReadAll(whole.Body); err != nil {
 		t.Fatal(err)
 	}
-	streaming.Store.Embedded.Breaks.Store(true)
+	breaks.Store(true)
 	broken, err := client.Get("http://" + at.Addr + "/api/all-activities?type=")
 	if err != nil {
 		return // aborted before the first byte

@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +27,7 @@ import (
 	viewindex "vitrine/cache/view/index"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
+	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
@@ -48,8 +51,10 @@ type Store struct {
 	rows  map[string][]origin.Row
 	metas map[string]origin.Meta
 
-	Embedded *embedded // a copy of the rows, for views that stay in the store
-	Twinned  bool      // views in memory are loaded from Embedded, too
+	stored  *embedded // a copy of the rows, for views that stay in the store
+	Twinned bool      // views in memory are loaded from stored, too
+	// Queries replaces the answers of stored, if it is not nil.
+	Queries func(origin.Views, origin.Queries) origin.Views
 }
 
 // Published is when the fixture's views were published, and the current time of tests.
@@ -76,8 +81,8 @@ func (s *Store) Publish(view string, docs ...bson.Raw) {
 	}
 	meta.Rows = len(ids)
 	s.metas[view] = meta
-	if s.Embedded != nil {
-		s.Embedded.publish(view, s.rows[view], meta.Generation)
+	if s.stored != nil {
+		s.stored.publish(view, s.rows[view], meta.Generation)
 	}
 }
 
@@ -131,6 +136,18 @@ func Documents(t testing.TB, file string) (all []bson.Raw) {
 	return all
 }
 
+// Parse parses documents written in a test.
+func Parse(t testing.TB, texts ...string) []bson.Raw {
+	t.Helper()
+	docs := make([]bson.Raw, len(texts))
+	for i, text := range texts {
+		if err := bson.UnmarshalExtJSON([]byte(text), false, &docs[i]); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	return docs
+}
+
 // Institute returns the fixture's store.
 func Institute(t testing.TB) *Store {
 	t.Helper()
@@ -139,6 +156,31 @@ func Institute(t testing.TB) *Store {
 	s.Publish(rules.ViewPersons, Documents(t, filepath.Join(records, "persons.jsonl"))...)
 	return s
 }
+
+// Many returns a store of n activities with citations of some length.
+func Many(t testing.TB, n int) *Store {
+	t.Helper()
+	s := NewStore()
+	docs := make([]bson.Raw, n)
+	for i := range docs {
+		web := fmt.Sprintf("<a href='/activities/view/%d'>Activity %d</a> %s", i, i, strings.Repeat("lorem ipsum ", 20))
+		doc, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "year", Value: 1990 + i%35},
+			{Key: "title", Value: fmt.Sprint("Activity ", i)},
+			{Key: "rendered", Value: bson.D{{Key: "web", Value: web}, {Key: "print", Value: web}, {Key: "icon", Value: "i"}, {Key: "type", Value: "Publications"}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs[i] = doc
+	}
+	s.Publish(rules.ViewActivities, docs...)
+	s.Publish(rules.ViewPersons)
+	return s
+}
+
+// Secret is part of every text that answers must not contain.
+const Secret = "Xyzzyqua"
 
 // Site is a running front end without a listener.
 type Site struct {
@@ -200,6 +242,37 @@ func OpenViews(t testing.TB, s *Store, o proxy.Options, defs []viewindex.Definit
 	}
 	t.Cleanup(server.Close)
 	return &Site{T: t, Store: s, Views: views, Server: server}
+}
+
+// Refresh publishes rows and waits until they are visible.
+func (s *Site) Refresh(view string, rows ...bson.Raw) {
+	s.T.Helper()
+	s.Store.Publish(view, rows...)
+	meta, err := s.Store.Meta(s.T.Context(), view)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Views.Notify(view)
+	for {
+		snapshot, err := s.Views.Snapshot(view)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		if snapshot.Meta().Generation == meta.Generation {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// Token signs a session token for a user.
+func Token(t testing.TB, user string, secret []byte) string {
+	t.Helper()
+	tok, err := auth.MintToken(user, secret, auth.SessionOptions{}, Published, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
 }
 
 // Response is an answer read to its end.

@@ -2,6 +2,7 @@ package proxytest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +14,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // Live is a site with a real listener.
@@ -246,4 +250,38 @@ var unsendable = regexp.MustCompile(`[\x00- #\x7f]`)
 // OnTheWire escapes only such characters.
 func OnTheWire(query string) string {
 	return unsendable.ReplaceAllStringFunc(query, func(c string) string { return fmt.Sprintf("%%%02X", c[0]) })
+}
+
+// Plain returns the body of a response, decompressed.
+func Plain(t *testing.T, res Response) string {
+	t.Helper()
+	var same fasthttp.Response
+	same.Header.SetContentEncoding(res.Header.Get("Content-Encoding"))
+	same.SetBodyRaw(res.Body)
+	plain, err := same.BodyUncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
+
+// LockedBuffer collects log lines from several goroutines.
+type LockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *LockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// Taken returns the text written since its last call.
+func (l *LockedBuffer) Taken() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.b.Reset()
+	return l.b.String()
 }

@@ -2,13 +2,9 @@ package proxytest
 
 import (
 	"context"
-	"iter"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
@@ -23,26 +19,6 @@ type embedded struct {
 	*bolt.Store
 	t     testing.TB
 	lease origin.Lease
-	twin  *Store
-
-	Breaks atomic.Bool // Select fails after some rows, as if the view had moved on
-}
-
-// Select stops before the last row while Breaks is set, as if the view had moved on.
-func (e *embedded) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	if !e.Breaks.Load() {
-		return e.Store.Select(ctx, at, q)
-	}
-	return func(yield func(bson.Raw, error) bool) {
-		var last bson.Raw
-		for doc, err := range e.Store.Select(ctx, at, q) {
-			if err != nil || last != nil && !yield(last, nil) {
-				return
-			}
-			last = doc
-		}
-		yield(nil, origin.ErrStale)
-	}
 }
 
 // behind returns the store from which views are loaded: s or its copy.
@@ -65,13 +41,16 @@ func (s *Store) behind(t testing.TB) origin.Views {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Embedded = &embedded{Store: db, t: t, lease: lease, twin: s}
+	s.stored = &embedded{Store: db, t: t, lease: lease}
 	for name, meta := range s.metas {
 		for generation := range meta.Generation {
-			s.Embedded.publish(name, s.rows[name], generation+1)
+			s.stored.publish(name, s.rows[name], generation+1)
 		}
 	}
-	return s.Embedded
+	if s.Queries != nil {
+		return s.Queries(s.stored, s.stored)
+	}
+	return s.stored
 }
 
 // publish publishes the rows of a generation.
