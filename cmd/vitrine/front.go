@@ -45,7 +45,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	if err != nil {
 		return proxy.Options{}, err
 	}
-	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), inFlight())
+	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), min(128<<20, memoryShare())) // made or sent at a time
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
@@ -60,8 +60,12 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
-		Limits: requestLimits(cfg.Config, keptBytes),
-		Cache:  answers,
+		Limits: proxy.Limits{
+			KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout, Rate: cfg.Limits.Rate,
+			ClientConnections: 1000, KeyFailures: 30, // of one client: at a time, and in a minute
+			DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
+		},
+		Cache: answers,
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
@@ -210,19 +214,5 @@ func (p *program) observer() materialize.Observer {
 		Missed:  p.metrics.JobMissed,
 		Due:     p.metrics.JobDue,
 		Leading: p.metrics.Leading,
-	}
-}
-
-// What one client may do at a time or in a minute, where no limit of the institute's counts.
-const (
-	clientConnections = 1000
-	wrongKeys         = 30
-)
-
-func requestLimits(cfg configs.Config, keptBytes int) proxy.Limits {
-	return proxy.Limits{
-		KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout,
-		ClientConnections: clientConnections, Rate: cfg.Limits.Rate, KeyFailures: wrongKeys,
-		DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 	}
 }

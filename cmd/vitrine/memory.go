@@ -17,12 +17,6 @@ func limitMemory() {
 	}
 }
 
-// inFlight returns how many bytes answers may take while they are made or sent: 128 MiB, but at most an eighth of the
-// memory.
-func inFlight() int64 {
-	return min(128<<20, memoryShare())
-}
-
 // memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown, 128 MiB.
 func memoryShare() int64 {
 	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it

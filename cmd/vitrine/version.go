@@ -28,11 +28,8 @@ func versionLine() string {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return fmt.Sprintf("vitrine %s %s %s %s/%s", buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-func buildVersion(info *debug.BuildInfo) string {
-	return cmp.Or(version, info.Main.Version, "unknown")
+	release := cmp.Or(version, info.Main.Version, "unknown")
+	return fmt.Sprintf("vitrine %s %s %s %s/%s", release, buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // buildCommit returns the release's or the go command's commit in 12 digits; "+changes" marks a changed tree.
