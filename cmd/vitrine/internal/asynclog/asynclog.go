@@ -27,20 +27,20 @@ const (
 type Writer struct {
 	to     io.Writer
 	report func(lines int) error // if nil, dropped lines are only counted
-	closed chan struct{}         // closed by Close
 	done   chan struct{}         // closed when the goroutine has ended
 
 	mu       sync.Mutex // guards the following fields
-	wake     sync.Cond  // signals that lines wait, or that closed is closed
-	waiting  []byte     // whole lines
-	dropped  int        // lines dropped since the start
-	reported int        // dropped lines that were reported
+	wake     sync.Cond  // signals that lines wait, or that Close was called
+	closed   bool
+	waiting  []byte // whole lines
+	dropped  int    // lines dropped since the start
+	reported int    // dropped lines that were reported
 }
 
 // New starts the goroutine; Close ends it. The goroutine calls report, which writes to the same output how many lines
 // were dropped, in the place of those lines. If report is nil, dropped lines are only counted.
 func New(to io.Writer, report func(lines int) error) *Writer {
-	w := &Writer{to: to, report: report, closed: make(chan struct{}), done: make(chan struct{})}
+	w := &Writer{to: to, report: report, done: make(chan struct{})}
 	w.wake.L = &w.mu
 	go w.run()
 	return w
@@ -50,7 +50,7 @@ func New(to io.Writer, report func(lines int) error) *Writer {
 func (w *Writer) Write(lines []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.isClosed() || len(w.waiting)+len(lines) > maxWaiting {
+	if w.closed || len(w.waiting)+len(lines) > maxWaiting {
 		w.dropped += lineCount(lines)
 		return len(lines), nil
 	}
@@ -70,23 +70,12 @@ func (w *Writer) Dropped() float64 {
 // still blocks then ends with the process.
 func (w *Writer) Close(ctx context.Context) {
 	w.mu.Lock()
-	if !w.isClosed() {
-		close(w.closed)
-	}
+	w.closed = true
 	w.wake.Signal()
 	w.mu.Unlock()
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-	}
-}
-
-func (w *Writer) isClosed() bool {
-	select {
-	case <-w.closed:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -96,7 +85,7 @@ func (w *Writer) run() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		for len(w.waiting) == 0 && !w.isClosed() {
+		for len(w.waiting) == 0 && !w.closed {
 			w.wake.Wait()
 		}
 		if len(w.waiting) == 0 {
@@ -109,10 +98,7 @@ func (w *Writer) run() {
 		if failed > 0 || w.report == nil || unreported > 0 && w.report(unreported) != nil {
 			unreported = 0
 		}
-		select {
-		case <-time.After(pause):
-		case <-w.closed:
-		}
+		time.Sleep(pause)
 		w.mu.Lock()
 		w.dropped, w.reported = w.dropped+failed, w.reported+unreported
 	}
