@@ -18,8 +18,7 @@ var (
 	demo embed.FS
 )
 
-// RenderRules returns the built-in rules for rendering activities, and their name in errors. The caller owns the bytes,
-// as with the other files.
+// RenderRules returns the built-in rules for rendering and their name in errors. The caller owns the bytes.
 func RenderRules() (name string, src []byte) { return "activities.yaml", bytes.Clone(activities) }
 
 // CiteRules returns the built-in rules for citing records.

@@ -135,8 +135,7 @@ func parsedBy[T any](parse func(string) (T, error)) func(string) bool {
 	return func(text string) bool { _, err := parse(text); return err == nil }
 }
 
-// ParseNetwork parses an IP address or a network in CIDR form. An address becomes a network with one address. IPv4 in
-// IPv6 form becomes IPv4, as for connections.
+// ParseNetwork parses a network, or an address as a network of one; IPv4 in IPv6 form becomes IPv4.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap()

@@ -43,8 +43,7 @@ type Config struct {
 		RequestTimeout time.Duration
 	}
 	Cache struct{ Budget Size } // for answers that are kept after they were computed
-	// Transfer of answers: the proxies that may name the client, the sites whose pages may read answers, and the
-	// Cache-Control header.
+	// Transfer of answers: proxies that may name the client, sites that may read answers, caching.
 	HTTP struct {
 		ProxyHeader    string
 		TrustedProxies []string
@@ -70,8 +69,7 @@ type Config struct {
 	Rules       Rules
 	Shutdown    Shutdown
 
-	// origins has the place of each value that is not a default, by dotted path; entries of a map have a path of their
-	// own.
+	// origins has the place of each value that is not a default, by dotted path; map entries have their own.
 	origins map[string]Place
 }
 
@@ -94,8 +92,7 @@ type Session struct {
 	TrustedProxies         []string
 }
 
-// Views configures the prepared rows from which answers are made. Many databases have no deadlines, hence the default
-// of Optional.
+// Views configures the prepared rows. Many databases have no deadlines, hence the default of Optional.
 type Views struct {
 	Mode, Database string
 	Budget         Size
@@ -134,8 +131,7 @@ type Lists struct {
 	// IgnoredParameters are names or, with "*" at their end, prefixes of names.
 	IgnoredParameters []string
 	Named             map[string]*NamedList
-	// Links are templates of links by kind of target: a web address, or a path from the root of the page's site, with
-	// `{id}` in it.
+	// Links are templates by kind of target, with `{id}`: a web address, or a path from the site's root.
 	Links map[string]string
 }
 

@@ -32,8 +32,7 @@ type Sources struct {
 // Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field" and "filter".
 type Checks map[string]func(text string) error
 
-// Load returns the checked configuration from all sources. It returns all mistakes at once, each an *Error, joined and
-// sorted by place.
+// Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
 func Load(s Sources) (Config, error) {
 	c := Default()
 	if s.Demo {

@@ -152,8 +152,7 @@ func parseScalar(v reflect.Value, node *yaml.Node) (err error) {
 		want, tags = "a size such as 512MB or 64KiB", []string{"!!int", "!!str"}
 		*p, err = parseSize(text)
 	default:
-		// Numbers and dates are text in their written form, so that a key made of digits needs no quotes. The reason
-		// quotes no value, which may be secret.
+		// Numbers and dates are text as written: a key of digits needs no quotes. The value may be secret.
 		if !is("!!str", "!!int", "!!float", "!!timestamp") {
 			return errors.New("want text; put it in quotes")
 		}

@@ -13,8 +13,7 @@ import (
 // mask replaces a secret in all output.
 const mask = "[set]"
 
-// Secret is a setting that must not be shown. It prints, logs and marshals as "[set]", or as the empty string if it is
-// empty. Reveal returns the value.
+// Secret is a setting that prints, logs and marshals as "[set]", or "" if empty. Reveal returns the value.
 type Secret string
 
 // Reveal returns the secret itself.
@@ -34,8 +33,7 @@ func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 // MarshalText hides the secret in JSON, YAML and structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// URI is the address of a store. It prints, logs and marshals without its credentials. Reveal returns the whole
-// address.
+// URI is the address of a store. It prints, logs and marshals without its credentials; see Reveal.
 type URI string
 
 // Reveal returns the address with its credentials.
@@ -80,8 +78,7 @@ func (u URI) GoString() string { return strconv.Quote(u.String()) }
 // MarshalText hides credentials in JSON, YAML and structured logs.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// Size is a number of bytes. It can be written as a number or with a unit: KB, MB, GB are powers of 1000; KiB, MiB, GiB
-// are powers of 1024.
+// Size is a number of bytes, also with a unit: KB, MB, GB (powers of 1000), KiB, MiB, GiB (of 1024).
 type Size int64
 
 // String returns the size in the largest unit that gives a whole number.

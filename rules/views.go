@@ -21,8 +21,7 @@ type View struct {
 	Source string
 	// Derived says that rows differ from the source's records, so that a filter on rows cannot be run on the source.
 	Derived bool
-	// Order is the field by which rows are sorted, descending; rows with equal values are sorted by _id. If empty, rows
-	// are sorted by _id alone.
+	// Order is the field by which rows are sorted, descending, before _id; if empty, _id alone.
 	Order string
 }
 

@@ -42,8 +42,7 @@ func serveCommand() *cobra.Command {
 		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // asynchronous, because printing the tour must not wait for a reader, either
 		slog.SetDefault(log)                             // for libraries
 		warnOfVisible(cmd, log)
-		// Start it before anything is opened, because a store that hangs while opening must not keep the process alive
-		// after a signal.
+		// Before anything is opened: a store that hangs then must not keep the process alive after a signal.
 		defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
 			flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			os.Exit(code)

@@ -17,8 +17,7 @@ func tokenCommand() *cobra.Command {
 	var life time.Duration
 	cmd := withConfig("token", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		session := cfg.Auth.Session
-		// Refuse an empty --secret instead of using the default: a script whose variable is unset must not get a token
-		// that this configuration accepts.
+		// An empty --secret is refused: a script whose variable is unset must not get a token that counts here.
 		if !cmd.Flags().Changed("secret") {
 			secret = session.JWTSecret.Reveal()
 		}

@@ -39,8 +39,7 @@ type Forms struct {
 	OpenURL string
 }
 
-// Item is a record as bibliographic formats need it. Its texts share the memory of the row that it was read from.
-// Everything but Title is plain text.
+// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title.
 type Item struct {
 	ID  string // the record's _id as text
 	Key string // citation key: ASCII, stable and unique

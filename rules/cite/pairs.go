@@ -66,8 +66,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 
-// Meta calls yield with the name and the content of each of an item's citation_* tags, which Google Scholar reads, in
-// the order for a page. Both are plain text.
+// Meta yields an item's citation_* tags, which Google Scholar reads, in a page's order and as plain text.
 func Meta(it *Item, yield func(name, content string)) {
 	each(yield, "citation_title", it.Text)
 	for i := range it.Authors {

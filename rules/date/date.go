@@ -32,8 +32,7 @@ func New(year, month, day int) Date {
 	return Date{year, month, day}
 }
 
-// Read returns a stored date. It accepts a year, "2021-08-01" or a prefix of it, also before a time, a BSON date in
-// zone, and {year, month, day}.
+// Read reads a year, "2021-08-01" or a prefix of it, also before a time, a BSON date, {year, month, day}.
 func Read(v bson.RawValue, zone *time.Location) Date {
 	switch v.Type {
 	case bson.TypeString:

@@ -17,8 +17,7 @@ var holdsHTML = map[string]bool{
 	"abstract": true, "title_full": true, "description": true,
 }
 
-// Stored returns the value of a stored field as the API sends it: unchanged, except that
-// fields with markup lose the markup beyond the allow-list (DESIGN.md: 14).
+// Stored returns a stored value as the API sends it: markup reduced to the allow-list (DESIGN.md: 14).
 func Stored(field string, v bson.RawValue) bson.RawValue {
 	if !holdsHTML[field] {
 		return v

@@ -114,8 +114,7 @@ func resolvedEntry(row bson.Raw, list, key, text string) bson.Raw {
 	return nil
 }
 
-// Strip returns the record without the fields that are reserved for this program. It returns the record itself if it
-// has none or is malformed.
+// Strip returns the record without reserved fields, or itself if it has none or is malformed.
 func Strip(row bson.Raw) bson.Raw {
 	for e := range raw.All(row) {
 		if !rules.Reserved(string(e.Key)) {

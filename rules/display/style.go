@@ -125,8 +125,7 @@ func appendPlain(dst []byte, v bson.RawValue) []byte {
 	return ejson.AppendString(dst, text)
 }
 
-// String returns a stored string as the API sends it: text unchanged, markup reduced to
-// the elements allowed in titles (DESIGN.md: 14).
+// String returns a string as the API sends it, markup reduced to that of titles (DESIGN.md: 14).
 func String(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s

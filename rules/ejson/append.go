@@ -20,8 +20,7 @@ func Append(dst []byte, v bson.RawValue) []byte {
 	return appendValue(dst, v.Type, v.Value[:n], 1)
 }
 
-// AppendDocument writes a document as relaxed Extended JSON v2. It writes null for a document
-// with a wrong length, and for a malformed value, which ends its document.
+// AppendDocument writes a document as Append does. A malformed value becomes null and ends its document.
 func AppendDocument(dst []byte, doc bson.Raw) []byte {
 	return Append(dst, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }

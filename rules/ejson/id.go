@@ -2,8 +2,7 @@ package ejson
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// IDText returns an _id as the API's text id: the digits of an ObjectID, a string unchanged, everything
-// else as Extended JSON.
+// IDText returns an _id as the API's text id: an ObjectID's digits, a string, or else Extended JSON.
 func IDText(id bson.RawValue) string {
 	if oid, ok := id.ObjectIDOK(); ok {
 		return oid.Hex()

@@ -30,8 +30,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	}
 }
 
-// AppendKey begins a member of an object. It writes the key and a colon, and a comma before them unless dst ends with
-// the object's opening brace.
+// AppendKey writes a key and a colon, and a comma before them unless dst ends with an opening brace.
 func AppendKey[S string | []byte](dst []byte, key S) []byte {
 	if len(dst) == 0 || dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

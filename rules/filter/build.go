@@ -15,8 +15,7 @@ func All() *Filter { return And() }
 // everything. It can join a restriction to a caller's filter without overwriting any of it.
 func And(filters ...*Filter) *Filter { return combine(and, filters) }
 
-// Or returns the filter that matches if one of the filters matches. It skips nil filters; without filters it matches
-// nothing.
+// Or returns the filter that matches if one of the filters does; it skips nil, and without any matches nothing.
 func Or(filters ...*Filter) *Filter { return combine(or, filters) }
 
 // Not returns the filter that matches if f does not.

@@ -31,21 +31,6 @@
 // conditions with an expression are evaluated last, and only on documents that the other conditions do not decide. The
 // work on one document is bounded.
 //
-// # How to read it
-//
-//	filter.go           Parse, FromBSON, Filter
-//	build.go            filters that the program builds
-//	parser.go           the parser: place, limits, first fault
-//	parse*.go           conditions (parser) and expressions (exprParser)
-//	node.go, test.go    the tree, and how it matches
-//	regex.go            regular expressions and the bounds of their time
-//	texts.go            values from a URL, which have no type
-//	key.go              the canonical text
-//	query.go            a tree as a filter for a database
-//	expr.go             how expressions are evaluated
-//	expr_table.go       every operator of expressions, its arguments and its function
-//	expr_*.go           these functions
-//
 // A new operator of expressions is a line of expr_table.go and a function of a frame.
 //
 // # Promise

@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ExprNode is $expr: it holds if its expression has a true value. Expressions see whole values: they do not open
-// arrays, and compare across types in MongoDB's total order.
+// ExprNode is $expr. Expressions see whole values, and compare across types in MongoDB's total order.
 type ExprNode struct {
 	root expr
 	key  string

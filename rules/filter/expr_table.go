@@ -14,8 +14,7 @@ type operator struct {
 	least, most int // how many arguments a list may have; if most is 0, only a document of names is allowed
 	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB evaluates.
 	names []string
-	// lazy says that only the first eager arguments are evaluated before eval is called. eval evaluates the others if it
-	// needs them.
+	// lazy says that eval evaluates the arguments after the first eager ones itself, if it needs them.
 	lazy  bool
 	eager int
 	nulls int // if one of the first nulls arguments is null or missing, the result is null

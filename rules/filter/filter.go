@@ -90,8 +90,7 @@ func (f *Filter) Key() string { return f.key }
 // KeyOf returns the canonical text of one condition, as Key does for a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
 
-// Paths returns the paths that the conditions of a tree test, without duplicates. If all is false, it has other
-// conditions, too: an $expr, or a filter that is not evaluated in memory.
+// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too.
 func Paths(n Node) (paths []string, all bool) {
 	all = true
 	var add func(n Node, before string)

@@ -16,8 +16,7 @@ import (
 type ForeignNode struct {
 	// Doc is the original filter, for the database.
 	Doc bson.Raw
-	// Refusal names the part that is not evaluated in memory, as an ErrNotInMemory. It is the answer if there is no
-	// database.
+	// Refusal names the part that memory does not evaluate: the answer if there is no database.
 	Refusal *rules.Error
 
 	moment string // see parser.moment

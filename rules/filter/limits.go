@@ -9,16 +9,13 @@ import (
 type Options struct {
 	// Param is the request parameter that errors name; "json" if empty.
 	Param string
-	// MaxBytes is the longest JSON text; 32768 if 0. BSON may be eight times as
-	// long, as it spells out array indexes and widths.
+	// MaxBytes is the longest JSON; 32768 if 0. BSON may be eight times as long, as it spells out indexes.
 	MaxBytes int
 	// MaxDepth is how deep operators and values may nest; 64 if 0.
 	MaxDepth int
-	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Values in lists count separately: ten times as
-	// many are allowed.
+	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Lists may have ten times as many values.
 	MaxNodes int
-	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
-	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
+	// Foreign accepts what memory does not evaluate, as a ForeignNode, into which HexIDs does not reach.
 	Foreign bool
 	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a boolean
 	// or null, that value, too (DESIGN.md: 5).

@@ -9,8 +9,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf,
-// *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
+// Node is a condition on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode.
 type Node interface {
 	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of any
 	// type does. The error says why it could not decide, for example because a regular expression ran out of time.

@@ -20,8 +20,7 @@ type Regex struct {
 	late *rules.Error // the error of a match that takes too long
 }
 
-// Bounds limit the matches of one request on the backtracking engine. Without bounds each
-// match has a pcre.DefaultBudget for itself.
+// Bounds limit a request's matches on the backtracking engine; nil gives each match a pcre.DefaultBudget.
 type Bounds struct {
 	budget *pcre.Budget
 	pause  func() error // may be nil

@@ -8,8 +8,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
-// *Type, *Mod, *Size or *Bits. Tests are read-only.
+// Test is a leaf's condition on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits.
 type Test interface {
 	// Match reports whether a value passes, within the bounds of the filter. The error says why it could not decide.
 	Match(v raw.Value, b *Bounds) (bool, error)
@@ -97,8 +96,7 @@ func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 	return found
 }
 
-// Exists holds for every value that is not missing; null and undefined exist.
-// $exists: false is a NotNode around it.
+// Exists holds for every value that is not missing. $exists: false is a NotNode around it.
 type Exists struct{}
 
 // Match implements Test.
@@ -112,8 +110,7 @@ func (t *Type) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
-// Mod holds for finite numbers whose integral part, divided by Divisor, leaves Remainder. Divisor is never 0, and the
-// remainder has the sign of the dividend.
+// Mod holds for numbers whose integral part leaves Remainder, which has the dividend's sign; Divisor is not 0.
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.

@@ -34,8 +34,7 @@ func Terms(text string) (terms []string) {
 // maxWord bounds the bytes of a word. Indexes and terms cut longer words in the same way.
 const maxWord = 64
 
-// Folder finds the words of many texts without allocating for each. The zero Folder is ready for use. Only one
-// goroutine may use it at a time.
+// Folder finds the words of many texts, in one goroutine at a time. The zero Folder is ready for use.
 type Folder struct {
 	terms  bool   // find the words to look up, not the words to index
 	folded []byte // the folded text, with a space between words and a hyphen between parts of a compound
@@ -131,8 +130,7 @@ func bounded(word []byte) []byte {
 	return bytes.ToValidUTF8(word[:maxWord], nil) // drops a character that was cut in half
 }
 
-// Key returns a key that sorts texts by their words: the folded words of Terms, each followed by a space. It is empty
-// for a text without words.
+// Key returns a sort key: the folded words of Terms, each followed by a space, or "" without words.
 func Key(text string) string {
 	most := len(text) + 16 // large enough for most texts
 	f, key := Folder{terms: true, folded: make([]byte, 0, most)}, make([]byte, 0, most)
@@ -195,8 +193,7 @@ var latin = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
 }
 
-// Latin returns the spelling in small ASCII letters of a Latin letter that does not decompose, such as ss for ß. It
-// returns "" for all other characters.
+// Latin spells a Latin letter that does not decompose in small ASCII letters, ss for ß, or returns "".
 func Latin(r rune) string { return latin[unicode.ToLower(r)] }
 
 // appendFolded appends a letter to the word part at the end of dst. It drops an e after a, o or u.

@@ -42,8 +42,7 @@ type Directory struct {
 	parents  map[string][]string // ids of parent units, by unit id; includes hidden units
 }
 
-// NewDirectory reads the documents of the collections persons, groups and projects. The
-// directory keeps pointing into them, so they must not change afterwards.
+// NewDirectory reads persons, groups and projects. It points into the documents, which must not change.
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	o.Topics = cmp.Or(o.Topics, "catalog.topics")
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
@@ -98,8 +97,7 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return IsPublic(view, record, d.o.Public)
 }
 
-// IsPublic reports whether a record of a view is public by a rule. If it cannot evaluate the rule, it returns an error,
-// and the record is not public.
+// IsPublic reports whether a record is public by a rule; it is not if the rule cannot be evaluated.
 func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
 	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {

@@ -34,8 +34,7 @@ const (
 	Entered  = Field + ".entered"       // when the record was entered
 )
 
-// Set returns a row with a mark, or without one if the mark is nil. It replaces a field of that name in the record
-// itself.
+// Set returns a row with a mark, or without one if it is nil, in place of the record's own field.
 func Set(row, mark bson.Raw) (bson.Raw, error) {
 	if mark != nil {
 		return raw.SetField(row, Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: mark})

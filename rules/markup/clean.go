@@ -62,8 +62,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// Balance closes the elements that s leaves open and drops end tags that close nothing. All
-// tags of s are on the allow-list.
+// Balance closes what s, whose tags are all allowed, leaves open, and drops end tags that close nothing.
 func Balance(s string) string {
 	var dst []byte
 	var open []string

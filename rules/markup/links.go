@@ -122,8 +122,7 @@ func hrefOf(tag string) int {
 	return 0
 }
 
-// IsLink reports whether an address may be used in a link: http, https, or a path from the root of the site. Other
-// addresses could run a script.
+// IsLink accepts http, https, and a path from the root of the site. Other addresses could run a script.
 func IsLink(address string) bool {
 	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`)
 }
@@ -142,8 +141,7 @@ func WebURL(s string) string {
 	return strings.ReplaceAll(u.String(), "'", "%27")
 }
 
-// PathSegment returns s escaped as one segment of a URL's path. It returns "" for "." and "..", because browsers
-// resolve them.
+// PathSegment escapes s for a URL's path. "." and ".." become "", because browsers resolve them.
 func PathSegment(s string) string {
 	if s == "." || s == ".." {
 		return ""

@@ -128,8 +128,7 @@ func appendRune(dst []byte, s string) ([]byte, int) {
 	return utf8.AppendRune(dst, r), n
 }
 
-// Stored returns a stored title or text unchanged if it has no markup beyond the allow-list, and Title(s) otherwise. "P
-// < 0.05" and "AT&T" stay.
+// Stored returns s unchanged if it has no markup beyond the allow-list ("P < 0.05"), and Title(s) otherwise.
 func Stored(s string) string {
 	if !tagged(s) || simple(s) {
 		return s

@@ -61,8 +61,7 @@ func language(rec record) string {
 // APIKey is an API key. If Text is empty and Sealed is not set, callers need no key.
 type APIKey struct {
 	Text string
-	// Sealed says that the stored value cannot be a key. The institute meant to require a key, so every caller is
-	// refused.
+	// Sealed says that the stored value cannot be a key. A key was meant, so every caller is refused.
 	Sealed bool
 }
 

@@ -14,8 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-// Regexp is a compiled regular expression. It is immutable and safe for concurrent use.
-// The zero value matches every text.
+// Regexp is a compiled expression, immutable and safe for concurrent use. The zero one matches every text.
 type Regexp struct {
 	options string
 	// The literal that every match contains, for which matching searches first.

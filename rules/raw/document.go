@@ -58,8 +58,7 @@ func Project(doc bson.Raw, fields []string) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// SetField returns a copy of the document in which a top-level field has the given value. The field
-// keeps its position; a new field comes last.
+// SetField returns a copy of the document with a top-level field, at its own position, or else at the end.
 func SetField(doc bson.Raw, name string, v bson.RawValue) (bson.Raw, error) {
 	var b Builder
 	b.Grow(len(doc) + len(name) + len(v.Value) + 2)

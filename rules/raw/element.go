@@ -18,8 +18,7 @@ type Element struct {
 // Value returns the element's value.
 func (e Element) Value() bson.RawValue { return bson.RawValue{Type: e.Type, Value: e.Data} }
 
-// Reader iterates over the elements of a document or array. A malformed element ends the iteration, so all elements
-// after it count as missing.
+// Reader iterates over a document or array. What follows a malformed element counts as missing.
 type Reader struct{ rest []byte }
 
 // Read starts reading the elements of an encoded document or array.
@@ -66,8 +65,7 @@ func All(doc []byte) iter.Seq[Element] {
 	}
 }
 
-// Lookup returns the first element with the given name in a document. It does not use Reader.Next,
-// because a filter would take a third longer (BenchmarkMatch).
+// Lookup returns the first element with a name. With Reader.Next a filter would take a third longer.
 func Lookup(doc []byte, name string) (Element, bool) {
 	for b := Body(doc); len(b) >= 2; {
 		var end int

@@ -6,8 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Sort is an order of documents by one or more fields. Callers read the keys of each document once and compare only the
-// keys, which takes nanoseconds.
+// Sort is an order by one or more fields. Callers read each document's keys once and compare only those.
 type Sort []SortField
 
 // SortField is one field of a Sort.

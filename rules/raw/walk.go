@@ -23,8 +23,7 @@ func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, true, yield)
 }
 
-// WalkWhole is Walk for operators on arrays ($size, $elemMatch): it does not yield the elements of
-// the array at the path's end.
+// WalkWhole is Walk for operators on arrays ($size, $elemMatch), without the final array's elements.
 func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, false, yield)
 }

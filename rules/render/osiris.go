@@ -30,8 +30,7 @@ type OsirisCategory struct {
 	ID   string // the type that activities store
 	Name label.Name
 	Icon string // a Phosphor icon
-	// Order is its place among the categories; those with the same are in the order of the database. Rendering does not
-	// depend on it.
+	// Order is its place among the categories, then the database's order. Rendering does not depend on it.
 	Order int `json:"-"`
 }
 
@@ -94,8 +93,7 @@ func (f Fault) Record() (collection, id string) {
 // String returns the fault as logs and the command print it: "adminTypes 7: icon is not text".
 func (f Fault) String() string { return strings.TrimSpace(f.From) + ": " + f.Reason }
 
-// OsirisVocabularies returns the vocabularies from which fields of activities take their names. Osiris does not need
-// others.
+// OsirisVocabularies returns the vocabularies that name codes in fields of activities.
 func OsirisVocabularies() []string {
 	return []string{"funding-type", "political_consultation", "pub-language", "thesis"}
 }

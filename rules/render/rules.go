@@ -52,8 +52,7 @@ type typeRules struct {
 	icon string
 	// place is where the type comes among the others: in the order of the file. Those of a database come before.
 	place int
-	// ongoing says whether an activity without an end continues. It applies only to dates in parts; otherwise an
-	// end_date of null means that.
+	// ongoing says whether dates in parts continue without an end, as others do if end_date is null.
 	ongoing bool
 	// templates are compiled. The one for plain text may be nil (page.output).
 	templates [outputs][]instr
@@ -93,8 +92,7 @@ func fingerprint(below string, src []byte) string {
 type Options struct {
 	// Language of labels and dates, "en" or "de"; anything else is "en".
 	Language string
-	// Affiliated names the fields of authors that mark affiliation if they are true, 1 or "1". If nil, affiliated and
-	// aoi are used (DESIGN.md: 4).
+	// Affiliated names the fields that mark affiliation; affiliated and aoi if nil (DESIGN.md: 4).
 	Affiliated []string
 	// Zone is the time zone in which stored points in time have their day. If nil, UTC is used.
 	Zone *time.Location
@@ -113,8 +111,7 @@ type page struct {
 
 	// values has the activity's stored fields by slot, in the activity's memory. A missing field has type 0.
 	values []bson.RawValue
-	// persons has the lists of persons read so far, by slot, because a citation, its forms and users all need the
-	// authors.
+	// persons has the lists of persons by slot: a citation, its forms and users all need the authors.
 	persons [][]names.Person
 	typ     *typeRules // rules of the activity's type and subtype
 	sub     *typeRules

@@ -22,8 +22,7 @@ type Corpus struct {
 	longest int // characters of the longest title
 }
 
-// NewCorpus normalises and prepares stored titles. Closest returns positions in their
-// order and prefers the first of equal titles.
+// NewCorpus prepares titles, whose positions Closest returns; it prefers the first of equal ones.
 func NewCorpus(titles iter.Seq[string]) *Corpus {
 	c := &Corpus{wide: make(map[int]string)}
 	for title := range titles {

@@ -6,8 +6,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the word with the smallest edit distance from text, ignoring case, or "" if no distance is less than
-// limit. It is for suggestions in messages.
+// Nearest returns the word nearest to text, ignoring case, or "" if none is nearer than limit.
 func Nearest(text string, words []string, limit int) (best string) {
 	for _, word := range words {
 		if len(word) >= len(text)+limit || len(text) >= len(word)+limit {

@@ -21,8 +21,7 @@ func percentOf(matches, la, lb int) float64 {
 	return 200 * float64(matches) / float64(la+lb)
 }
 
-// Report returns a percentage in the form that the API reports: rounded to one decimal, and 0 if it is below 50 before
-// rounding (API.md: GET /api/levenshtein, 1).
+// Report rounds a percentage to one decimal, and those below 50 to 0 (API.md: GET /api/levenshtein, 1).
 func Report(percent float64) float64 {
 	if percent < reportFrom {
 		return 0

@@ -25,16 +25,13 @@ const (
 
 // Options says in which field topics are, what their public addresses are, and how activities are rendered.
 type Options struct {
-	// Topics is the dotted path of an activity's topic assignments. If empty,
-	// catalog.topics is used (DESIGN.md: 4).
+	// Topics is the dotted path of topic assignments; catalog.topics if empty (DESIGN.md: 4).
 	Topics string
-	// CatalogURL is the public address of a topic, with {id} in place of its id. If empty, https://openalex.org/{id} is
-	// used.
+	// CatalogURL is a topic's address with {id}; https://openalex.org/{id} if empty.
 	CatalogURL string
 	// Strip returns an activity without the fields that a summary must not show. If nil, it may show all.
 	Strip func(activity bson.Raw) bson.Raw
-	// Render returns the whole rendered document of an activity, and keeps the parts that the activity has. If nil, the
-	// stored document is used.
+	// Render completes an activity's rendered document. If nil, the stored document is used.
 	Render func(activity bson.Raw) (bson.Raw, error)
 }
 

@@ -19,8 +19,7 @@ type Reader struct {
 	errs []error
 }
 
-// Open returns a Reader of a file and its top node, which is nil if the file is empty. name is the file's name in
-// errors.
+// Open returns a Reader of a file, name in errors, and its top node, which is nil if the file is empty.
 func Open(name string, src []byte) (*Reader, *yaml.Node, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(src, &file); err != nil {

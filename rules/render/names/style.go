@@ -43,8 +43,7 @@ func OsirisAuthors(pages map[string]string) Style {
 	return s
 }
 
-// Forms returns the forms of names in citations, our own and those of OSIRIS, the usual ones first. They have neither
-// limits nor links nor bold.
+// Forms returns the forms of names in citations, the usual ones first, without limits, links and bold.
 func Forms() []Style { return forms }
 
 var forms = func() []Style {

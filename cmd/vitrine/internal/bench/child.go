@@ -93,8 +93,7 @@ func (c *child) close() error {
 	return nil
 }
 
-// Serve runs in a child: it writes its address, and answers the parent's calls of methods, as net/rpc describes them,
-// until its input ends.
+// Serve runs in a child: it writes its address, and answers calls of methods as net/rpc does, until in ends.
 func Serve(in io.Reader, out io.WriteCloser, addr string, methods any) error {
 	server := rpc.NewServer()
 	if err := errors.Join(server.RegisterName(service, methods), json.NewEncoder(out).Encode(addr)); err != nil {
