@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/rules/access"
 	"vitrine/rules/similar"
+	"vitrine/rules/yamlfile"
 )
 
 //go:embed help.yaml
@@ -25,9 +25,7 @@ var helpSource []byte
 
 // helpTexts are the texts of the commands, by the names of their parents and their own.
 var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, Example string }) {
-	if err := yaml.Unmarshal(helpSource, &all); err != nil {
-		panic(fmt.Errorf("help.yaml: %w", err)) // every test of a command would find it
-	}
+	yamlfile.BuiltIn("help.yaml", helpSource, &all)
 	return all
 })
 

@@ -28,9 +28,7 @@ var formats = func() (f struct {
 	Tags                  map[string]struct{ LaTeX, CSL string }
 	Accents, Symbols      map[string]string
 }) {
-	if err := yaml.Unmarshal(formatsFile, &f); err != nil {
-		panic(err)
-	}
+	yamlfile.BuiltIn("formats.yaml", formatsFile, &f)
 	return f
 }()
 

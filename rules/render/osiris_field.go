@@ -1,29 +1,27 @@
 package render
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"fmt"
 	"maps"
 	"strings"
 	"sync"
 
 	"github.com/dustin/go-humanize"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules/date"
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 	"vitrine/rules/render/names"
+	"vitrine/rules/yamlfile"
 )
 
 //go:embed osiris.yaml
 var osirisSource []byte
 
-// osirisTables is osiris.yaml. A mistake in it panics, which every test of OSIRIS's templates finds.
+// osirisTables are the fields of OSIRIS that osiris.yaml describes.
 var osirisTables = sync.OnceValue(func() (t struct {
 	Empty           []string
 	Stored, Persons map[string]string
@@ -33,11 +31,7 @@ var osirisTables = sync.OnceValue(func() (t struct {
 		Names            map[string]label.Name
 	}
 }) {
-	decoder := yaml.NewDecoder(bytes.NewReader(osirisSource))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&t); err != nil {
-		panic(fmt.Errorf("render: osiris.yaml: %w", err))
-	}
+	yamlfile.BuiltIn("osiris.yaml", osirisSource, &t)
 	return t
 })
 

@@ -5,6 +5,7 @@
 package yamlfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,15 @@ import (
 
 	"go.yaml.in/yaml/v3"
 )
+
+// BuiltIn decodes a file that is part of the program. A mistake in it panics, which every test finds.
+func BuiltIn(name string, src []byte, into any) {
+	decoder := yaml.NewDecoder(bytes.NewReader(src))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		panic(fmt.Errorf("%s: %w", name, err))
+	}
+}
 
 // Reader reads one file. Only one goroutine may use it.
 type Reader struct {

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -16,10 +15,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.yaml.in/yaml/v3"
 
 	"vitrine/cache/origin"
 	"vitrine/rules/raw"
+	"vitrine/rules/yamlfile"
 )
 
 //go:embed cases.yaml
@@ -37,13 +36,8 @@ type Case struct {
 	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
 }
 
-// cases returns all cases. It panics on a mistake in their file, which every test finds.
 var cases = sync.OnceValue(func() (all []Case) {
-	decoder := yaml.NewDecoder(bytes.NewReader(casesSource))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&all); err != nil {
-		panic(fmt.Errorf("cases.yaml: %w", err))
-	}
+	yamlfile.BuiltIn("cases.yaml", casesSource, &all)
 	for i, c := range all {
 		usual := 16
 		if c.Fresh {
