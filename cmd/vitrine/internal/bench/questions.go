@@ -39,11 +39,9 @@ type Case struct {
 var cases = sync.OnceValue(func() (all []Case) {
 	yamlfile.BuiltIn("cases.yaml", casesSource, &all)
 	for i, c := range all {
-		usual := 16
-		if c.Fresh {
-			usual = 1
+		if !c.Fresh {
+			all[i].Conns = cmp.Or(c.Conns, 16)
 		}
-		all[i].Conns = cmp.Or(c.Conns, usual)
 	}
 	return all
 })
