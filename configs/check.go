@@ -85,8 +85,13 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"origins":  form("an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }),
 	"pager":    form("a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }),
 	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
-	"path":     form("a dotted path such as catalog.topics", isPath),
-	"template": form("a web address with {id} in it", isTemplate),
+	"path": form("a dotted path such as catalog.topics", func(text string) bool {
+		return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
+	}),
+	"template": form("a web address with {id} in it", func(text string) bool {
+		_, ok := webAddress(strings.ReplaceAll(text, "{id}", "T1"))
+		return ok && strings.Contains(text, "{id}")
+	}),
 	// The name of a header or cookie (RFC 9110: 5.6.2, token).
 	"token": form("a name without blanks and separators", httpguts.ValidHeaderFieldName),
 	"web":   form("a web address such as https://www.example.org/logo.svg", isWeb),
@@ -169,15 +174,6 @@ func isPlace(text, variable string) bool {
 	}
 	_, ok := webAddress(filled)
 	return ok && strings.Contains(text, variable) && !strings.ContainsAny(filled, " \"<>\\^`{|}")
-}
-
-func isPath(text string) bool {
-	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
-}
-
-func isTemplate(text string) bool {
-	_, ok := webAddress(strings.ReplaceAll(text, "{id}", "T1"))
-	return ok && strings.Contains(text, "{id}")
 }
 
 // webAddress parses the address of a page. ok is false for any other text.

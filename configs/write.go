@@ -92,7 +92,8 @@ func valueNode(v reflect.Value) *yaml.Node {
 	case string:
 		return textNode(x)
 	case time.Duration:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: shortDuration(x)}
+		short := strings.Replace(strings.Replace(x.String(), "m0s", "m", 1), "h0m", "h", 1) // 24h for 24h0m0s
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: short}
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 }
@@ -102,15 +103,4 @@ func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
 	return n
-}
-
-// shortDuration drops the zero parts that time.Duration writes: 24h for 24h0m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	for _, end := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, end) {
-			s = s[:len(s)-len("0s")]
-		}
-	}
-	return s
 }

@@ -29,12 +29,6 @@ func (n newest) place(id string, year int64) (int, bool) {
 	})
 }
 
-// keeps reports whether add would keep an activity.
-func (n newest) keeps(id string, year int64) bool {
-	i, _ := n.place(id, year)
-	return i < maxRelated
-}
-
 // add adds an activity. If the list already has it, add keeps the better score.
 func (n newest) add(e entry) newest {
 	i, there := n.place(e.id, e.year)

@@ -73,16 +73,11 @@ func visiblePersons(persons []bson.Raw) directory {
 			continue
 		}
 		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(raw.Get(p, "_id")))
-		shown = bsoncore.AppendStringElement(shown, "displayname", displayName(p))
+		full := strings.TrimSpace(raw.StringField(p, "first") + " " + raw.StringField(p, "last"))
+		shown = bsoncore.AppendStringElement(shown, "displayname", cmp.Or(raw.StringField(p, "displayname"), full))
 		d.add(raw.StringField(p, "username"), appendStored(shown, p, "academic_title", "position", "position_de"))
 	}
 	return d
-}
-
-// displayName returns a person's displayname, or else the first and last name.
-func displayName(person bson.Raw) string {
-	full := strings.TrimSpace(raw.StringField(person, "first") + " " + raw.StringField(person, "last"))
-	return cmp.Or(raw.StringField(person, "displayname"), full)
 }
 
 // appendStored appends fields of a document unchanged. A missing field becomes null.

@@ -147,8 +147,11 @@ func (s *Summary) note(a *activity, topics bson.RawValue) {
 			t.labels, t.latest = bytes.Clone(doc), a.moment
 		}
 		score, listed := a.listed(doc)
-		if !listed || !t.recent.keeps(a.id, a.year) {
+		if !listed {
 			continue
+		}
+		if i, _ := t.recent.place(a.id, a.year); i >= maxRelated {
+			continue // save rendering it
 		}
 		if cited := s.cite(a); cited != nil {
 			t.recent = t.recent.add(entry{cited, score})
