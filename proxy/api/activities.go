@@ -12,8 +12,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// activities answers GET /api/activities. If several are given, aggregate takes precedence over full, and full over
-// columns, as for projects.
+// activities answers GET /api/activities: aggregate takes precedence over full, and full over columns, as for projects.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, ""), page: p.Page()}
@@ -50,8 +49,7 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(appendYear(dst, row, ""), '}')
 }
 
-// unwound returns the array to unwind before grouping by field: the first of arrays whose name field contains (API.md:
-// activities, 3; projects, 5), or "".
+// unwound returns the first of arrays whose name field contains, or "" (API.md: activities, 3; projects, 5).
 func unwound(field string, arrays ...string) string {
 	for _, array := range arrays {
 		if strings.Contains(field, array) {

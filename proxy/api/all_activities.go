@@ -15,8 +15,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// allActivities answers GET /api/all-activities: all rows, for tables and portals, without
-// pages.
+// allActivities answers GET /api/all-activities: all rows, for tables and portals, without pages.
 func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, "projects")}
@@ -68,8 +67,7 @@ func (e *Env) visible(list listing, r Request) listing {
 	return list
 }
 
-// tableRow writes rows of all-activities. Only the citation depends on the caller and on the bases of links, so the
-// other parts are fragments.
+// tableRow writes rows of all-activities: the citation depends on the caller and on the bases of links.
 type tableRow struct {
 	citation                 string // the fragment of the citation: fragWeb or fragPrint
 	activityBase, personBase string // bases of the links in the citation; if empty, links do not change
@@ -98,8 +96,7 @@ func appendOr(dst, fragment []byte, otherwise string) []byte {
 	return append(dst, fragment...)
 }
 
-// appendAllMiddle writes the part of a row between icon and the value of search-text. links is
-// always empty (API.md: all-activities, 2).
+// appendAllMiddle writes icon to search-text, without the value. links is always empty (API.md: all-activities, 2).
 func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }

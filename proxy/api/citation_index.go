@@ -12,8 +12,7 @@ import (
 	"vitrine/rules"
 )
 
-// Strangers returns the limit on unknown users of the citation index: five a minute for each client. Each user costs a
-// request to the index, which allows few.
+// Strangers limits unknown users of the citation index, which allows few requests: five a minute for each client.
 func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 
 // CitationIndex reads the parameters of GET /api/citation-index and returns a function that reads a profile, or with

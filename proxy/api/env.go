@@ -14,8 +14,7 @@ import (
 	"vitrine/rules/label"
 )
 
-// Env is the state that handlers share: the rules of one generation of settings, and the views. It is safe for
-// concurrent use.
+// Env is what handlers share: the rules of one generation of settings, and the views. It is safe for concurrent use.
 type Env struct {
 	o       Options // with defaults
 	shared  Shared
@@ -55,8 +54,7 @@ type Shared struct {
 	Timeout   time.Duration // limits look-ups for a plan
 }
 
-// Citations reads an external citation index and caches its answers. *citation.Client
-// implements it.
+// Citations reads an external citation index and caches its answers, as *citation.Client does.
 type Citations interface {
 	Profile(ctx context.Context, user string) (citation.Answer, error)
 	Document(ctx context.Context, user, doc string) (citation.Answer, error)

@@ -81,8 +81,7 @@ func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
 	return v, v.Type == bson.TypeString
 }
 
-// fieldOf returns the value at a path through documents, or the zero value. A start reads some thirty fields of each
-// row, and the driver takes half as long again.
+// fieldOf returns the value at a path through documents, or the zero value. The driver takes half as long again.
 func fieldOf(row bson.Raw, path ...string) bson.RawValue {
 	e := raw.Element{Type: bson.TypeEmbeddedDocument, Data: row}
 	for _, name := range path {
@@ -94,8 +93,7 @@ func fieldOf(row bson.Raw, path ...string) bson.RawValue {
 	return e.Value()
 }
 
-// renderedText returns an encoder that writes a rendered field as a JSON string. It writes nothing if the field is
-// missing.
+// renderedText returns an encoder that writes a rendered field as a JSON string, or nothing if the row lacks it.
 func renderedText(field string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
 		if v, ok := rendered(row, field); ok {
@@ -105,14 +103,12 @@ func renderedText(field string) func([]byte, bson.Raw) []byte {
 	}
 }
 
-// renderedMember returns an encoder that writes ,"field":"…" for a rendered field. It writes nothing if the field is
-// missing.
+// renderedMember returns an encoder that writes ,"field":"…" for a rendered field, or nothing if the row lacks it.
 func renderedMember(field string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, field, "") }
 }
 
-// appendMember appends a member: v if shown is true, or else the JSON text otherwise. If that is empty, it appends
-// nothing.
+// appendMember appends a member: v if shown is true, or else the JSON text otherwise, or nothing if that is empty.
 func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise string) []byte {
 	switch {
 	case shown:
@@ -153,8 +149,7 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 // isInteger reports whether a double is an integer that a double holds exactly.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
-// renderedColumns are the columns of API.md: activities, 2, that come from the rendered document of an activity. All
-// others come from its record.
+// renderedColumns are the columns that come from the rendered document of an activity (API.md: activities, 2).
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
 // renderedValue returns an activity's value for one of renderedColumns.

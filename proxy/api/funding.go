@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name and title of the projects with one of
-// the numbers. It requires only the API key.
+// projectsByFundingNumber answers GET /api/projects-by-funding-number. It requires only the API key.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
 	numbers := bson.D{{Key: "$in", Value: fundingNumbers(r.Params)}}

@@ -23,8 +23,7 @@ func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
 }
 
-// publications returns the filter of /api/html: publications since a year with at least one author marked as affiliated
-// (API.md: html, 1; DESIGN.md: 4).
+// publications selects those since a year with an affiliated author (API.md: html, 1; DESIGN.md: 4).
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: bson.A{true, 1, "1"}}}
 	var marked bson.A
@@ -49,8 +48,7 @@ func htmlRow(dst []byte, row index.Row) []byte {
 	return append(dst, row.Fragment(fragHTML)...)
 }
 
-// appendHTMLRest appends the end of a row of /api/html. Departments are the rendered ones, or else the stored units,
-// and always an array.
+// appendHTMLRest appends the end of a row of /api/html. Departments are rendered, or else the stored units.
 func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	dst = appendYear(dst, row, "")
 	departments := row.Lookup("rendered", "departments")
@@ -62,8 +60,7 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL if it is http or https, or else
-// "" (API.md: html, 3; DESIGN.md: 8).
+// externalLink links to the DOI, or else PubMed, or else the stored URL, or is "" (API.md: html, 3; DESIGN.md: 8).
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
 	if id := doi.Bare(stored("doi")); id != "" {

@@ -57,8 +57,7 @@ type corpus struct {
 	slots  []index.Slot // slots of the records, by position in titles
 }
 
-// closestTitle is the publication whose title has the most matching characters so far, or the first of several
-// (DESIGN.md: 9).
+// closestTitle is the first publication with the most matching characters in its title so far (DESIGN.md: 9).
 type closestTitle struct {
 	doc     bson.Raw // nil if no title has a character in common with the requested one
 	matches int      // matching characters
@@ -87,8 +86,7 @@ func (t *titles) warm(ctx context.Context, s *index.Table) error {
 	return err
 }
 
-// corpus returns the corpus of a snapshot. Making it takes about half a second for 100,000 titles; callers wait for it
-// without their turns.
+// corpus returns the corpus of a snapshot. Callers wait half a second for 100,000 titles, without their turns.
 func (t *titles) corpus(ctx context.Context, s *index.Table) (*corpus, error) {
 	if latest := t.latest.Load(); latest != nil && latest.of == weak.Make(s) {
 		return latest, nil

@@ -103,8 +103,7 @@ func (l listing) full() response.Plan {
 	})
 }
 
-// groups plans the counts of the listed records by a field. It first unwinds an array if unwind names one. The page is
-// a page of groups.
+// groups plans a page of the counts of the listed records by a field. It first unwinds an array if unwind names one.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		groups, err := selected.Group(ctx, field, unwind)
@@ -134,8 +133,7 @@ func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	return l
 }
 
-// namedIn returns a filter for the records that name a user at one of the paths. For an empty user it matches nothing,
-// even if a record names an empty user (DESIGN.md: 17).
+// namedIn selects the records that name a user at one of the paths, and none for an empty user (DESIGN.md: 17).
 func namedIn(user string, paths ...string) *filter.Filter {
 	var all []*filter.Filter
 	for _, path := range paths {
@@ -169,8 +167,7 @@ func (r recordRow) row(dst []byte, row index.Row) []byte {
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 
-// appendFields appends a document's row, without missing fields. field looks up top-level fields; it may return an
-// element of an unwound array in place of the array.
+// appendFields appends a row without missing fields. field may return an element of an unwound array in its place.
 func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bson.RawValue) []byte {
 	dst = append(dst, '{')
 	if !r.ownID {

@@ -17,8 +17,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Records reads the institute's collections; an origin.Store implements it. Handlers read only
-// records that a view does not have yet.
+// Records reads the institute's collections, of which handlers need only records that a view does not have yet.
 type Records interface {
 	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 }
@@ -33,8 +32,7 @@ const (
 	maxConcurrentLookups = 4
 )
 
-// personLookup finds persons that the views do not have yet (DESIGN.md: 20). It looks up each id once at a time, and
-// briefly caches the record, or the fact that there is none.
+// personLookup finds persons that the views do not have yet, and remembers for a while what it finds (DESIGN.md: 20).
 type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time
@@ -115,8 +113,7 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// keyOf returns the field that identifies a person, and its value. A valid ObjectID is an _id, everything else a
-// username (API.md: users, user-units).
+// keyOf returns what identifies a person: an ObjectID is an _id, all else a username (API.md: users, user-units).
 func keyOf(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
 		return "_id", oid

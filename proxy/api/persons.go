@@ -135,8 +135,7 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	}, true, nil
 }
 
-// user answers GET /api/users/{id}: the whole stored record, or _id, the columns and id. Its
-// data is an object.
+// user answers GET /api/users/{id} with an object: the whole stored record, or _id, the columns and id.
 func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, columns := identifierOf(r), e.languageOf(r.Params), r.Params.Columns(renderedColumns...)
 	return personal{
@@ -146,8 +145,7 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	}.plan(ctx, e, r, id)
 }
 
-// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column is
-// a stored field.
+// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
 		return ejson.AppendDocument(dst, display.Strip(record))
@@ -162,8 +160,7 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), id), '}')
 }
 
-// userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its data is an object. Memberships end
-// at midnight, so an answer is valid for the day.
+// userUnits answers GET /api/user-units/{id}. Memberships end at midnight, so an answer is valid for the day.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, now := identifierOf(r), e.languageOf(r.Params), e.shared.Now().In(e.o.Zone)
 	p, err := personal{

@@ -38,8 +38,7 @@ func New(o Options, shared Shared) (*Env, error) {
 	return e, err
 }
 
-// Routes maps paths to handlers. Their plans list the ignored parameters. The error of an invalid parameter takes
-// precedence over all others.
+// Routes maps paths to handlers. The error of an invalid parameter takes precedence over all others.
 func (e *Env) Routes() map[string]Handler {
 	all := map[string]Handler{
 		"/api/activities":          e.activities,
@@ -67,8 +66,7 @@ func (e *Env) Routes() map[string]Handler {
 	return all
 }
 
-// check returns a handler that fails with the error of the first invalid parameter, and whose plans include hidden
-// fields for callers with the permission.
+// check returns a handler that fails for invalid parameters, and shows hidden fields to callers with the permission.
 func (e *Env) check(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
 		if hidden := e.o.Hidden; hidden != nil {

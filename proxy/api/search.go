@@ -99,8 +99,7 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 // maxUnwound is the most rows that unwinding may make.
 const maxUnwound = 20_000_000
 
-// unwindPaths names arrays of a record. Unwinding makes a row for each element or, with several arrays, for each
-// combination of elements.
+// unwindPaths names arrays of a record. Unwinding makes a row for each combination of their elements.
 type unwindPaths []string
 
 // unwindingOf returns the arrays that paths begin with (DESIGN.md: 18).

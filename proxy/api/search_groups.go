@@ -122,8 +122,7 @@ func valueAt(row *unwoundRow, path string) bson.RawValue {
 	return raw.OrNull(raw.Field(row.field(parts[0]), parts[1:]))
 }
 
-// tally collects the numbers of a group. It ignores other values (DESIGN.md: 7), NaN and infinities, which JSON does
-// not have.
+// tally collects the numbers of a group, other than NaN and infinities, which JSON does not have (DESIGN.md: 7).
 type tally struct {
 	count    int
 	integers int64           // the sum of integers

@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// spectrumActivities answers GET /api/spectrum-activities: a row for each
-// spectrum entry of the requested name, best score first. Its count is always 0.
+// spectrumActivities answers GET /api/spectrum-activities: a row for each entry of a spectrum, best score first.
 func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, error) {
 	name := r.Params.Text("spectrum")
 	if name == "" {
@@ -45,8 +44,7 @@ type spectrumEntry struct {
 	from, to int           // bounds of the entry's row in the texts
 }
 
-// before orders entries by score descending, then by _id, then by their order in the record. It compares an _id only
-// for equal scores, which are rare.
+// before orders entries by score descending, then by _id, compared only for equal scores, then by their order.
 func (a spectrumEntry) before(b spectrumEntry) int {
 	if c := raw.Compare(b.score, a.score); c != 0 {
 		return c

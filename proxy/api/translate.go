@@ -28,8 +28,7 @@ func (e *Env) translator(p query.Params) *translator {
 	return &translator{labels: e.o.Labels, lang: lang}
 }
 
-// languageOf returns the language of an answer: lang, or else the configured one
-// (DESIGN.md: 15).
+// languageOf returns the language of an answer: lang, or else the configured one (DESIGN.md: 15).
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
 // key distinguishes plans in different languages.
@@ -48,8 +47,7 @@ func (t *translator) rows(write rowFunc) rowFunc {
 	return func(dst []byte, row index.Row) []byte { return write(dst, row.With(t.translate(row.Doc()))) }
 }
 
-// translate returns the document with translated labels in rendered.type and rendered.subtype. It returns a malformed
-// document unchanged.
+// translate returns the document with translated labels in rendered, or a malformed document unchanged.
 func (t *translator) translate(doc bson.Raw) bson.Raw {
 	if t == nil {
 		return doc
@@ -76,8 +74,7 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	return replaceField(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
-// replaceField returns a document with another value in a field. It returns the document unchanged if it lacks the
-// field or is malformed.
+// replaceField replaces the value of a field, unless the document lacks it or is malformed.
 func replaceField(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
 	if changed, err := raw.SetField(doc, field, v); err == nil && !doc.Lookup(field).IsZero() {
 		return changed

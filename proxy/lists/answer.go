@@ -113,8 +113,7 @@ func (a *answer) near(ctx context.Context) string {
 	return params.DidYouMean(a.rows.ID, ids)
 }
 
-// turns returns the addresses of the first, previous, next and last page, as far as they exist. In a fragment they are
-// addresses of pages.
+// turns returns the addresses of other pages, as far as they exist. In a fragment they are addresses of pages.
 func (a *answer) turns() map[string]string {
 	suffix := strings.TrimSuffix(a.format.suffix, ".html")
 	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
@@ -131,8 +130,7 @@ func (a *answer) turns() map[string]string {
 	return all
 }
 
-// canonicalURL returns the address of the list for search engines: the page on the site that shows the list, if there
-// is one.
+// canonicalURL returns the address of the list for search engines, on the site that shows it if there is one.
 func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))

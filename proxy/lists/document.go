@@ -13,8 +13,7 @@ import (
 	"vitrine/proxy/response"
 )
 
-// document is the model for the formats of pages: a list, or an item as a list of one. The parts that only HTML has are
-// those of page.List.
+// document is the model for the formats of pages, an item as a list of one. page.List has what only HTML needs.
 type document struct {
 	page.List
 	view       string

@@ -22,8 +22,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// export returns the body of an export: head, the entries with between in between, and tail. writer returns a function
-// that appends an entry; each goroutine calls it for a function of its own.
+// export returns the body with entries between head and tail. Each goroutine calls writer for a function of its own.
 func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, entries, writer)
@@ -55,8 +54,7 @@ func citations(head, between, tail string, write func([]byte, *cite.Item) []byte
 // fragBibTeX is the fragment with an activity's entry in BibTeX.
 const fragBibTeX = "bib"
 
-// Views adds to the definitions of views what public lists need: the words of public rows, the indexes by which lists
-// of activities select and count, and the entries in BibTeX.
+// Views adds to the definitions of views the words, the indexes and the entries in BibTeX that public lists need.
 func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]
@@ -109,8 +107,7 @@ func preparing(table *index.Table, fragment string, entries response.Rows[select
 	}
 }
 
-// bibTeX sends prepared entries if the list has most rows of a view in memory, because preparing covers all rows of the
-// view.
+// bibTeX sends prepared entries if the list has most rows of its view in memory, because preparing covers them all.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
@@ -154,8 +151,7 @@ func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 	return append(l.appendJSONLD(append(dst, `,"item":`...), it), '}')
 }
 
-// csvTable writes a table with a header row. It begins with a byte order mark, because Excel would otherwise not
-// recognise UTF-8.
+// csvTable writes a table with a header row, after a byte order mark, by which Excel recognises UTF-8.
 func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
@@ -187,8 +183,7 @@ func names(all []cite.Person) string {
 	return strings.Join(texts, "; ")
 }
 
-// csvRow returns a function that appends rows of CSV. It puts an apostrophe before a cell that a spreadsheet would
-// compute.
+// csvRow returns a function that appends rows, with an apostrophe before a cell that a spreadsheet would compute.
 func csvRow() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
 	w := csv.NewWriter(&row)

@@ -13,8 +13,7 @@ import (
 // atEnd matches the end tags at the end of HTML.
 var atEnd = regexp.MustCompile(`(</[a-z]+>\s*)*$`)
 
-// withExtent adds volume, issue and pages to a citation that does not have them: before the year in parentheses, or
-// else at the end.
+// withExtent adds missing volume, issue and pages to a citation: before the year in parentheses, or else at the end.
 func (it *item) withExtent(citation string) string {
 	if it.Container == "" || it.Volume+it.Issue+it.Pages == "" {
 		return citation

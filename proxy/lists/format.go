@@ -59,8 +59,7 @@ func MediaTypes() (all []string) {
 	return all
 }
 
-// split separates a path from the longest suffix of a format at its end. At least one character of the path's last name
-// remains.
+// split cuts the longest suffix of a format off a path, whose last name keeps at least one character.
 func split(path string) (name string, of format) {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	of = formats[0]

@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// listing is a list or an item with the parameters of a request. The listings in Lists have no parameters yet. It is
-// immutable.
+// listing is a list or an item, with the parameters of a request except in Lists. It is immutable.
 type listing struct {
 	lists  *Lists
 	def    Definition
@@ -102,8 +101,7 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 
 var errNoItem = notFound("There is no such item.")
 
-// item returns the listing of the public record with an id. It looks up the view of the record, which does not change
-// while the record exists.
+// item returns the listing of the public record with an id, whose view does not change while it exists.
 func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 	for _, view := range views[:3] {
 		snap, err := l.shared.Views.Snapshot(view)

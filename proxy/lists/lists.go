@@ -213,8 +213,7 @@ func (l *Lists) Ignores(name string) bool {
 // Host, and a cache may send the answer to others.
 var ErrHost = errors.New("lists: the host is not in the list of hosts")
 
-// Base returns the beginning of absolute URLs for a client that names a host: the configured address, or else that host
-// if it is one of Options.Hosts, or else "".
+// Base returns the beginning of absolute URLs: the configured one, or that of a host in Options.Hosts, or "".
 func (l *Lists) Base(scheme, host string) string {
 	listed := func(own string) bool {
 		name, anyPort := strings.CutSuffix(own, ":*")

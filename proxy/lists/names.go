@@ -50,8 +50,7 @@ func (b bylines) in(citation string, it *cite.Item) string {
 	return citation
 }
 
-// unfold returns a checkbox that brings n persons into view, or only their number if they are left out. Unlike details
-// it may stand in a paragraph.
+// unfold returns a checkbox, which unlike details may stand in a paragraph, for n persons, or their number if cut.
 func (b bylines) unfold(n int) string {
 	label := func(name string) string { return markup.Escape(fmt.Sprintf(b.T(name), b.Number(n))) }
 	if b.cut {

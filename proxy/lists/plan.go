@@ -64,8 +64,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	return p, err
 }
 
-// partsOf returns the decoded parts of a path, at least one, and the format of its suffix. It ignores a slash at the
-// end.
+// partsOf returns the decoded parts of a path, at least one, and its format. It ignores a slash at the end.
 func partsOf(path string) (parts []string, f format, err error) {
 	path, f = split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"))
 	parts = strings.Split(path, "/")

@@ -158,8 +158,7 @@ func letter(key string) string {
 // mostURLs is the most addresses in a sitemap (sitemaps.org).
 const mostURLs = 50_000
 
-// sitemap plans /sitemap.xml: all lists and items or, if a sitemap cannot hold all, an index of its parts,
-// /sitemap.xml?part=1 and so on.
+// sitemap plans /sitemap.xml: all lists and items or, beyond mostURLs, an index of its parts (?part=1).
 func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	number := 0 // 0 means the whole, or the index
 	for name, value := range r.Args {
@@ -203,8 +202,7 @@ type place struct {
 	changed time.Time
 }
 
-// places returns all pages. A list changed when the last of its records did, and the pages about all lists when the last
-// of all did.
+// places returns all pages. A list changed when the last of its records did, the index when the last of all did.
 func (l *Lists) places(ctx context.Context, base string) (all []place, err error) {
 	sections, err := l.sections(ctx, base, l.shared.Language, nil)
 	if err != nil {
@@ -272,8 +270,7 @@ func sitemapOf(outer, inner string, places []place) *response.Body {
 	return response.Bytes(b.Bytes())
 }
 
-// Robots returns robots.txt for a base. It refuses nothing, because search engines load lists and the API for the pages
-// of other sites that show them.
+// Robots returns robots.txt. It refuses nothing: search engines load lists for the pages of other sites.
 func Robots(base string) []byte {
 	text := "User-agent: *\nDisallow:\n"
 	if base != "" {

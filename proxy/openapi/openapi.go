@@ -20,8 +20,7 @@ type Description struct {
 // Page is the description for people: one document that loads nothing else.
 type Page struct {
 	HTML []byte
-	// Policy is the page's Content-Security-Policy. It allows the page's own style and script, by their hashes, and
-	// requests to the API on the same server.
+	// Policy is the Content-Security-Policy: the page's own style and script, by hash, and requests to this server.
 	Policy string
 }
 

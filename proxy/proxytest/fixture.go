@@ -34,8 +34,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// WholeOnly skips a test in a short run, for example under the race detector. It is for tests that send many requests
-// one after the other.
+// WholeOnly skips a test that sends many requests in a short run, for example under the race detector.
 func WholeOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -50,8 +50,7 @@ func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows
 	return rows
 }
 
-// ListStore returns a store of the demo's records with the materializer's marks. change may add records to a
-// collection.
+// ListStore returns a store of the demo's records with marks. change may add records to a collection.
 func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *Store {
 	t.Helper()
 	docs := map[string][]bson.Raw{}

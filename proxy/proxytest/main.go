@@ -11,8 +11,7 @@ import (
 // Main runs the tests of a package, and fails if they leak goroutines.
 func Main(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		// fasthttp updates the Date header in one goroutine per process, which starts with the
-		// first server.
+		// fasthttp updates the Date header in one goroutine per process.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		// fasthttp checks only every ten seconds whether its server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),

@@ -54,8 +54,7 @@ func readBrackets(p Params) bson.D {
 	return doc
 }
 
-// bare matches the names of operators without $ in the places, in brackets or JSON, where operators of a field stand.
-// Hardly any stored field has such a name.
+// bare matches operators without $ where operators of a field stand. Hardly any stored field has such a name.
 var bare = regexp.MustCompile(`(?:\]\[|:\s*\{\s*")([gl]te?|ne|n?in|regex|exists|elemMatch)["\]]`)
 
 // noteBare reports such names, because with them the filter compares with stored documents.
@@ -92,8 +91,7 @@ func splitBrackets(s string) (parts []string, ok bool) {
 	return parts, ok && parts != nil
 }
 
-// set adds a text to a tree at a path. A nil tree is empty. An empty part of the path appends to a list. fault says
-// what is wrong with the path; it is "" if nothing is.
+// set adds a text to a tree at a path, of which an empty part appends to a list. fault says what is wrong, or is "".
 func set(tree any, path []string, text string) (with any, fault string) {
 	const both = "is given both a value and conditions of its own"
 	_, leaf := tree.(string)

@@ -27,8 +27,7 @@ type Column struct {
 	projection
 }
 
-// projection is MongoDB's inclusion projection below one field: it maps the names of the fields to show to their own
-// projections. It is nil if it shows the whole value.
+// projection is MongoDB's inclusion projection below a field: nested projections by name, or nil for the whole value.
 type projection map[string]projection
 
 // Columns reads columns[]. The generated id always comes first in a row, so requesting it has no effect (DESIGN.md:
@@ -50,8 +49,7 @@ func (p Params) StoredColumns(otherwise ...string) Columns {
 	return p.columns(names)
 }
 
-// columnNames reads columns[] as paths, without duplicates, in the order of the request. It records all but the derived
-// ones as stored fields.
+// columnNames reads columns[] as paths without duplicates. It records all but the derived ones as stored fields.
 func (p Params) columnNames(derived []string) []string {
 	var names, once []string
 	for _, name := range p.Values("columns") {
@@ -154,8 +152,7 @@ func (p projection) add(path []string) bool {
 	return next.add(path[1:])
 }
 
-// Key returns a canonical text of the columns in their order. fmt sorts the keys of maps and quotes names, so different
-// columns have different keys.
+// Key returns a canonical text of the columns: fmt sorts the keys of maps and quotes names.
 func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 
 // Whole reports whether a column shows its whole field, not parts of it.

@@ -35,8 +35,7 @@ func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	}})
 }
 
-// ProjectFilter is SearchFilter for projects and proposals, whose top-level value of
-// public is cast to a boolean (API.md: projects, 4).
+// ProjectFilter is SearchFilter for projects and proposals, where public is cast to a boolean (API.md: projects, 4).
 func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast{"public", truthOf}) }
 
 // SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present (API.md:

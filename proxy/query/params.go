@@ -12,8 +12,7 @@ import (
 	"vitrine/rules/label"
 )
 
-// pair is one name=value of a query string, decoded: filter[year]=2020 has the
-// name filter and the brackets [year].
+// pair is one decoded name=value of a query string: filter[year]=2020 has the name filter and the brackets [year].
 type pair struct{ name, brackets, value string }
 
 // Params is a query string, in its order. A method that cannot read its parameter returns the zero value and records
@@ -38,8 +37,7 @@ func Read(args iter.Seq2[[]byte, []byte]) Params {
 	return Params{pairs, nil, &usage{}}
 }
 
-// Hiding returns the parameters for a caller who may not see some fields. A parameter that names such a field is then
-// an error.
+// Hiding returns the parameters for a caller who may not name some fields.
 func (p Params) Hiding(hidden *access.Fields) Params {
 	p.hidden = hidden
 	return p
@@ -65,8 +63,7 @@ func (p Params) Has(name string) bool {
 	return false
 }
 
-// Text returns a parameter with one value, or "". If there are several values, the last counts, as in PHP, from which
-// the API comes.
+// Text returns the one value of a parameter, the last if there are several, as in PHP, or "".
 func (p Params) Text(name string) string {
 	var value string
 	for pair := range p.of(name) {
@@ -145,8 +142,7 @@ func isIndex(brackets string) bool {
 // langParam is the parameter with the language of an answer.
 const langParam = "lang"
 
-// CheckLanguage refuses a lang without labels, even if the answer has no labels, so that every endpoint accepts the
-// same languages.
+// CheckLanguage refuses a lang without labels, even if the answer has none, so that all endpoints accept the same.
 func (p Params) CheckLanguage() {
 	unrecorded := Params{p.pairs, nil, &usage{}} // not recorded as read: an answer without labels ignores lang
 	lang := unrecorded.Text(langParam)
@@ -183,8 +179,7 @@ func (p Params) Natural(name string) int {
 	return max(n, 0)
 }
 
-// Cut returns the half-open range of n rows on the page. It does not add limit and offset, because both may be as large
-// as an int.
+// Cut returns the half-open range of n rows on the page. Limit plus offset may exceed an int.
 func (g Page) Cut(n int) (from, to int) {
 	from = min(g.Offset, n)
 	to = n

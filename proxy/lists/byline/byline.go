@@ -58,8 +58,7 @@ func hidden(units []unit, shown func(i int) bool) (n int) {
 	return n
 }
 
-// write returns the HTML of a list. Persons that are not shown stand between others in spans, each with the separators
-// around them and followed by a gap.
+// write returns the HTML of a list. Persons not shown stand in spans, with the separators around them and a gap.
 func (c Change) write(units []unit, shown func(i int) bool) string {
 	var b strings.Builder
 	for i, u := range units {

@@ -119,8 +119,7 @@ func placeOf(citation string, person, from, to int) place {
 	return place{person, from, to, end}
 }
 
-// text is the visible text of a citation, with one space for any white space, and the part of the citation from which
-// each byte comes.
+// text is the visible text of a citation, with single spaces, and the part of the citation of each byte.
 type text struct {
 	text     string
 	from, to []int
@@ -180,8 +179,7 @@ func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 // etAl ends a list that leaves out persons.
 const etAl = "et al."
 
-// separators are what may stand between two names: punctuation, words, and the notes behind a name. An ellipsis stands
-// for all persons but the last.
+// separators are what may stand between two names. An ellipsis stands for all persons but the last.
 var separators = []string{" ", ",", ";", "&", "…", "#", "*", "§", "and ", "und "}
 
 // separator returns the offset behind the separators at another, and whether they leave out persons.

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Field describes a parameter of lists for the form of the builder: it accepts some Words, a number of a range or, with
-// neither, any text.
+// Field describes a parameter of lists: it accepts some Words, a number of a range or, with neither, any text.
 type Field struct {
 	Name     string
 	Words    []string

@@ -14,8 +14,7 @@ import (
 // text returns plain text for an element's content or a quoted attribute.
 func text(s string) string { return html.EscapeString(strings.Map(writable, s)) }
 
-// writable drops ASCII control characters, which HTML does not allow, and replaces other
-// control characters and noncharacters.
+// writable drops ASCII control characters, which HTML does not allow, and replaces others and noncharacters.
 func writable(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -59,16 +58,14 @@ func langOf(lang, around string) string {
 	return lang
 }
 
-// idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte becomes "_" and its two
-// hexadecimal digits, so that different texts stay different.
+// idOf returns a part of an id in which different texts stay different: other bytes become "_" and two digits.
 func idOf(s string) string {
 	return escape(s, "_%02x", func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 	})
 }
 
-// listID returns the prefix of the ids of a list. A page can contain lists with different URLs, and the same list with
-// other parameters.
+// listID returns the prefix of the ids of a list, because a page can contain several, even the same one filtered.
 func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
 	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))

@@ -2,8 +2,7 @@ package page
 
 import "vitrine/rules/markup"
 
-// marks writes what a reader sees at a glance: open access with the licence, and badges. own is the language of our
-// texts if that of the item differs.
+// marks writes open access with the licence, and badges. own is our language if that of the item differs.
 func (f *fragment) marks(it *Item, own string) {
 	if !it.OpenAccess && it.Licence.Label == "" && len(it.Badges) == 0 {
 		return
@@ -23,8 +22,7 @@ func (f *fragment) marks(it *Item, own string) {
 	f.write("</ul>")
 }
 
-// extras writes units and keywords, and the texts to unfold. other is the language of the item if it differs from that
-// of our texts, own.
+// extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours, own.
 func (f *fragment) extras(it *Item, own, other string) {
 	var units, keywords []Link
 	for _, u := range it.Units {
@@ -47,8 +45,7 @@ func (f *fragment) extras(it *Item, own, other string) {
 	f.write("</div>")
 }
 
-// fact writes a line with a name and its values, unless there are none. other is the language of the values if it is
-// not own.
+// fact writes a name and its values, if there are any. other is the language of the values if it is not own.
 func (f *fragment) fact(name string, values []Link, own, other string) {
 	if len(values) == 0 {
 		return
@@ -67,8 +64,7 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 	f.write("</p>")
 }
 
-// source writes the item in a format of reference managers, to unfold, with a link to the file. On our pages a button
-// copies it; the element makes its own.
+// source writes the item in a format of reference managers, to unfold. The element makes its own button to copy it.
 func (f *fragment) source(name, source string, it *Item, suffix, own string) {
 	if source == "" {
 		return

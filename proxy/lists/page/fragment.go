@@ -10,8 +10,7 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Fragment returns a list as a section to include in other pages. Its ids begin with the list's id, so that a page can
-// include several fragments.
+// Fragment returns a list as a section to include in other pages, with ids that begin with the list's.
 func Fragment(l *List) []byte {
 	level := l.Heading
 	if level < 1 || level > 6 {
@@ -30,8 +29,7 @@ func article(r *Record, onPage bool) []byte {
 	return f.html.Bytes()
 }
 
-// fragment writes HTML without templates, because a list has hundreds of values and links, and templates would take
-// longer than all other work.
+// fragment writes HTML without templates, which would take longer than all other work on hundreds of values.
 type fragment struct {
 	html bytes.Buffer
 	t    texts.Language
@@ -43,8 +41,7 @@ type fragment struct {
 
 const titleID = "_title"
 
-// section returns the section of a list. It is labelled by the title of the list, which is a heading in it or on our
-// page around it.
+// section returns the section of a list, labelled by its title, in it or on our page around it.
 func section(l *List, level int, onPage bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1, 0)*l.Limit+1
 	label := attribute("aria-labelledby", f.id+titleID)
@@ -207,20 +204,17 @@ func (f *fragment) pager(l *List) {
 	f.write("</nav>\n")
 }
 
-// data writes a block of linked data, unless it is empty. It escapes "<", which could end the
-// block.
+// data writes a block of linked data, unless it is empty, and escapes "<", which could end the block.
 func (f *fragment) data(json []byte) {
 	if len(json) > 0 {
 		f.write(`<script type="application/ld+json">`, strings.ReplaceAll(string(json), "<", `\u003c`), "</script>\n")
 	}
 }
 
-// The index folds a section with more than mostOpen lists. The start page replaces a section with more than mostAtStart
-// lists by a link to the index.
+// The index folds sections with more lists than mostOpen; the start page links to it beyond mostAtStart.
 const mostOpen, mostAtStart = 50, 12
 
-// overview returns sections of lists. For a section with more than most lists it folds the lists by letters or, if
-// index is not empty, links to the index.
+// overview returns sections, and for those with more than most lists a link to the index or, without one, folds.
 func (d *pageData) overview(sections []Section, most int, index string) []byte {
 	f := fragment{t: d.Language}
 	for _, s := range sections {

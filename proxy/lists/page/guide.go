@@ -18,8 +18,7 @@ var beside = regexp.MustCompile(`<a href="[a-z]+\.md(?:#[^"]*)?">([^<]*)</a>`)
 // exampleBase is the address of the server in the documentation.
 const exampleBase = "https://data.institute.example"
 
-// Guide returns the page that explains how lists come onto the pages of other sites, in English. If the head has a Base,
-// the examples name it.
+// Guide returns the page, in English, on embedding lists. If the head has a Base, the examples name it.
 func Guide(h Head) []byte {
 	text := docs.Embedding
 	if h.Base != "" {

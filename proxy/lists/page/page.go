@@ -69,8 +69,7 @@ func newDocument(h Head) *pageData {
 	return d
 }
 
-// pathOf returns the path of an address, or "". Files and forms have no host, because the policy allows only the host
-// that sent the page.
+// pathOf returns the path of an address, or "", because the policy allows only the host that sent the page.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -79,8 +78,7 @@ func pathOf(address string) string {
 	return u.EscapedPath()
 }
 
-// render writes a page by a template. It drops control characters, which HTML does not allow
-// and html/template keeps.
+// render writes a page by a template, without control characters, which html/template keeps.
 func (d *pageData) render(name string) []byte {
 	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
@@ -143,8 +141,7 @@ func Single(r *Record) []byte {
 	return d.render("item")
 }
 
-// Index returns the index of lists, or of the lists that a search for words found. It does not need the title of the
-// head.
+// Index returns the index of lists, or of those that a search for words found. The head needs no title.
 func Index(h Head, words string, sections []Section) []byte {
 	d := newDocument(h)
 	d.Title, d.Description, d.Q = d.T("lists"), d.T("about"), words
@@ -187,8 +184,7 @@ var forms string
 // noHeading matches the line of a snippet for a heading, which has the title that an editor types.
 var noHeading = regexp.MustCompile(`(?m)^.*\{heading\}\n`)
 
-// unknownBase replaces the address of this server if it is not configured. The builder's script inserts the real
-// address in the visitor's browser.
+// unknownBase stands for this server's address if it is not configured; the builder's script inserts the real one.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
 func snippets(base string, list ListEntry) (all []snippet) {

@@ -42,8 +42,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	return q, nil
 }
 
-// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none is near. A word that has no
-// character in common with text is not near.
+// DidYouMean returns ", did you mean X?" with the word nearest to text and with a character of it, or "".
 func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
@@ -179,8 +178,7 @@ func (q Query) Number(name string) int {
 // Flag reports whether a parameter is 1.
 func (q Query) Flag(name string) bool { return q.Text(name) == "1" }
 
-// With returns the query with other values of a parameter, or without it. Values must be
-// in canonical spelling.
+// With returns the query with other values of a parameter, in canonical spelling, or without it.
 func (q Query) With(name string, values ...string) Query {
 	p, _ := lookup(name)
 	changed := Query{}.Over(q)
@@ -188,8 +186,7 @@ func (q Query) With(name string, values ...string) Query {
 	return changed
 }
 
-// Toggle returns the query with a value of a parameter added or, if it was present, removed. It returns to the first
-// page.
+// Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed.
 func (q Query) Toggle(name, value string) Query {
 	values := slices.DeleteFunc(slices.Clone(q[name]), func(v string) bool { return v == value })
 	if len(values) == len(q[name]) {

@@ -41,8 +41,7 @@ type Choice struct {
 	rank    int    // place of a type among the types
 }
 
-// Facets counts the facets that the query asks for, each under all filters but its own. If chosen is true, it adds the
-// active values of other filters.
+// Facets counts the facets of the query, each under all filters but its own, and with chosen adds other active values.
 func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
 	names := m.Query[params.Facets]
 	for i, name := range slices.Concat(names, params.Filters()) {
@@ -62,8 +61,7 @@ func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err err
 	return all, nil
 }
 
-// Values counts the rows by the values of a filter in their natural order: years descending, all others by count and
-// then by label.
+// Values counts the rows by the values of a filter: years descending, all others by count and then by label.
 func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	selected, err := m.Selected(ctx, name)
 	if err != nil {
@@ -156,8 +154,7 @@ func (m *Matches) missingLabel(name string) string {
 	return texts.In(m.Query.Text(params.Lang)).T(title)
 }
 
-// frequent returns the values that a facet can show: those with the most rows, including ties, and the chosen ones.
-// Labelling the others would take most of a facet's time.
+// frequent returns the values with the most rows and the chosen ones, because labelling all would take most time.
 func frequent(found []index.Group, chosen []string) []index.Group {
 	if len(found) <= mostValues {
 		return found
@@ -200,8 +197,7 @@ func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 	return "", value
 }
 
-// Label returns the name of a filter's value in the language of the answer. The names of units, persons, projects and
-// topics come from the mark of a row with the value.
+// Label returns the name of a filter's value. Names of units, persons, projects and topics come from a row's mark.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {

@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Entry is an item's place in a list. If a list is grouped by persons, an item with several persons has an entry under
-// each; the same holds for units and projects.
+// Entry is an item's place in a list. An item has one under each of its persons, units or projects that are groups.
 type Entry struct {
 	index.Row
 	Groups   []Group // the groups that contain it, the outermost first; nil if the list has none
@@ -112,8 +111,7 @@ func (m *Matches) levels() (all []level) {
 	return all
 }
 
-// rows yields the rows of a part in the order of the listing: up to limit rows from an offset on, or all if limit is 0.
-// Rows with equal texts stay in the order of the view.
+// rows yields up to limit rows of a part, or all for 0, in order. Rows with equal texts stay in the view's order.
 func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
 	field, down := m.order()
 	order := raw.Sort{}

@@ -151,8 +151,7 @@ func (m *Matches) terms() []string {
 	return fold.Terms(m.Query.Text(params.Words))
 }
 
-// Missing returns the requested ids, in their order, that no public record of the list has. A hidden record and an
-// unknown one are alike.
+// Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown ones.
 func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 	ids := slices.Clone(m.Query[params.IDs])
 	if len(ids) == 0 {
@@ -171,8 +170,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Held estimates how many bytes the rows take while their entries are read: the sets of the selection, and of a part on
-// each level, and the order of a part. It returns 0 for views in the store.
+// Held estimates the bytes of the sets and the order in memory while entries are read, 0 for views in the store.
 func (m *Matches) Held() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
