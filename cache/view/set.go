@@ -52,11 +52,9 @@ type Options struct {
 	// Foreign evaluates filters that memory does not. If nil, they are refused.
 	Foreign index.Foreign
 	// Logger logs events. If nil, nothing is logged.
-	Logger *slog.Logger
-	// OnSwap, if set, is called after a snapshot has become current.
-	OnSwap func(*Snapshot)
-	// OnLoaded, if set, is called once, when every view is loaded and warm.
-	OnLoaded func()
+	Logger   *slog.Logger
+	OnSwap   func(*Snapshot) // if set, is called after a snapshot has become current
+	OnLoaded func()          // if set, is called once, when every view is loaded and warm
 }
 
 // Set holds all views. Its methods are safe for concurrent use.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -55,3 +56,97 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 }
 
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
+
+// Selection has the rows of a snapshot that a filter selects. It is immutable.
+type Selection interface {
+	// Count returns the number of rows.
+	Count() int
+	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
+	// order, or in the order of By. The error, which ends the rows, is the context's or the store's, for example a
+	// MovedError.
+	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
+	// Group counts the rows by a field's value, as index.Subset.Group does.
+	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
+	// Search returns the rows that have all terms, as index.Subset.Search does.
+	Search(ctx context.Context, terms []string) (Selection, error)
+	// Narrow returns the rows that also match another filter. count is their number, if known, or Uncounted.
+	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
+	// Facet counts the rows by the values at a path, as index.Subset.Facet does. The caller reads only the given fields
+	// of a Sample; each is a path through documents, not arrays, and one is the beginning of the path. For a view in
+	// the store, only those are read.
+	Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error)
+	// By returns the selection in an order, ties by _id; nil means the view's own order.
+	By(order raw.Sort) Selection
+	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, ties in the view's
+	// order.
+	ByRelevance() Selection
+	// Only returns the selection for a caller that reads only _id and these top-level fields, the only ones read in the
+	// store.
+	Only(fields ...string) Selection
+	// Prepared returns the fragments with a name as index.Subset.Runs does, after preparing bulky ones. It returns nil
+	// if the rows are in the store, or there is no room.
+	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
+}
+
+// Uncounted stands for an unknown number of rows.
+const Uncounted = -1
+
+// memory has the rows of a snapshot in memory.
+type memory struct{ *index.Table }
+
+func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
+	return inMemory(m.Table.Select(ctx, f))
+}
+
+func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
+	selected, err := m.Select(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return first(ctx, selected)
+}
+
+func first(ctx context.Context, selected Selection) (bson.Raw, error) {
+	for row, err := range selected.Rows(ctx, 0, 1) {
+		if err != nil {
+			return nil, err
+		}
+		return row.Doc(), nil
+	}
+	return nil, nil
+}
+
+func inMemory(rows *index.Subset, err error) (Selection, error) {
+	if err != nil {
+		return nil, err
+	}
+	return resident{rows}, nil
+}
+
+// resident is a selection in memory. As a single pointer it becomes a Selection without an allocation.
+type resident struct{ *index.Subset }
+
+func (r resident) Search(ctx context.Context, terms []string) (Selection, error) {
+	return inMemory(r.Subset.Search(ctx, terms))
+}
+
+func (r resident) Narrow(ctx context.Context, f *filter.Filter, _ int) (Selection, error) {
+	return inMemory(r.Subset.Narrow(ctx, f))
+}
+
+func (r resident) Facet(ctx context.Context, path string, _ ...string) ([]index.Group, error) {
+	return r.Subset.Facet(ctx, path)
+}
+
+func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }
+
+func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance()} }
+
+func (r resident) Only(...string) Selection { return r }
+
+func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error) {
+	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {
+		return nil, err
+	}
+	return r.Runs(fragment), nil
+}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
+	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
@@ -32,7 +34,8 @@ func rank(order raw.Sort, rows []bson.Raw) *ranking {
 
 // read reads all keys, on several goroutines.
 func (r *ranking) read() *ranking {
-	inParallel(len(r.rows), 512, func(from, to int) {
+	const least = 512 // fewer rows are not worth a goroutine
+	parallel.Split(len(r.rows), min(runtime.GOMAXPROCS(0), len(r.rows)/least+1), func(_, from, to int) {
 		for row := from; row < to; row++ {
 			r.order.ReadKeys(r.keys[row*len(r.order):], r.rows[row])
 		}
@@ -59,12 +62,6 @@ func (r *ranking) compare(a, b int32) int {
 		}
 	}
 	return cmp.Compare(a, b)
-}
-
-// sorted returns the positions of the rows in the range [from, to) of the order.
-func (r *ranking) sorted(from, to int) []int32 {
-	r.sort(r.at, 0, from, to)
-	return r.at[from:to]
 }
 
 // sort sorts rows that are equal in all fields before the given one. Rows outside of the range from first up to last

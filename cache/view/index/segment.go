@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -151,10 +150,4 @@ func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
 		sample = encode(sample, s.rows[i])
 	}
 	return int64(len(sample)) * int64(step)
-}
-
-// inParallel splits [0, n) into one range per processor, runs work on each and waits. Ranges shorter than least are not
-// worth a goroutine.
-func inParallel(n, least int, work func(from, to int)) {
-	parallel.Split(n, min(runtime.GOMAXPROCS(0), n/least+1), func(_, from, to int) { work(from, to) })
 }

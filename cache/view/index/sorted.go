@@ -36,7 +36,9 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 		slots, docs = append(slots, slot), append(docs, s.table.Doc(slot))
 		return true
 	})
-	sorted := rank(s.order, docs).sorted(from, to)
+	ranked := rank(s.order, docs)
+	ranked.sort(ranked.at, 0, from, to)
+	sorted := ranked.at[from:to]
 	for i, at := range sorted {
 		sorted[i] = int32(slots[at]) // the keys are not needed any more
 	}
