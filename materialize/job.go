@@ -16,10 +16,8 @@ import (
 
 // Job says how to make one view. Exactly one of Rows and Summarize is set.
 type Job struct {
-	// View is the name of the view, such as rules.ViewActivities.
-	View string
-	// Source is the collection whose records become rows.
-	Source string
+	View   string // the name of the view, such as rules.ViewActivities
+	Source string // the collection whose records become rows
 	// Deps are collections that rows are made from besides their own record. A change in one of them makes every row
 	// stale. They are held in memory during a run, so they must be small.
 	Deps []string

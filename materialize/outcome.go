@@ -56,13 +56,8 @@ const maxNamed = 3
 // health returns what the store keeps. Skipped records are listed beside status "ok", because the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
-		Status:  origin.HealthOK,
-		Started: o.Started,
-		Took:    o.Took,
-		Scanned: o.Scanned,
-		Changed: o.Changed,
-		Removed: o.Removed,
-		Skipped: o.Skipped,
+		Status: origin.HealthOK, Started: o.Started, Took: o.Took,
+		Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed, Skipped: o.Skipped,
 	}
 	for _, s := range o.Skips {
 		h.Skips = append(h.Skips, origin.Skip{ID: s.ID, Reason: s.Err.Error()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -47,4 +48,21 @@ func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 		return nil, fmt.Errorf("row has the _id %s", ejson.IDText(id))
 	}
 	return r, nil
+}
+
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// guard calls fn and returns its panic as an error.
+func guard[T any](fn func() (T, error)) (result T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return fn()
 }

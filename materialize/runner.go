@@ -40,11 +40,8 @@ type Runner struct {
 func New(o Options) (*Runner, error) {
 	o = o.defaults()
 	r := &Runner{
-		o:         o,
-		schedules: map[string]*Schedule{},
-		kept:      map[string]*rowIndex{},
-		wake:      make(chan struct{}, 1),
-		requests:  map[string]runRequest{},
+		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{},
+		wake: make(chan struct{}, 1), requests: map[string]runRequest{},
 	}
 	var err error
 	for _, job := range o.Jobs {

@@ -20,9 +20,10 @@ func (r *Runner) watch(ctx context.Context) {
 		collections = slices.Concat(collections, job.collections())
 	}
 	collections = slices.Compact(slices.Sorted(slices.Values(collections)))
+	opened := func() { r.streams++; r.stream.Store(r.streams) }
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := time.Now()
-		err := r.o.Watcher.Watch(ctx, collections, r.opened, r.sourceChanged)
+		err := r.o.Watcher.Watch(ctx, collections, opened, r.sourceChanged)
 		r.stream.Store(0)
 		if errors.Is(err, origin.ErrUnsupported) {
 			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
@@ -37,11 +38,6 @@ func (r *Runner) watch(ctx context.Context) {
 		r.o.Log.WarnContext(ctx, "watch for changes", "error", err)
 		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // the loop ends if ctx has ended
 	}
-}
-
-func (r *Runner) opened() {
-	r.streams++
-	r.stream.Store(r.streams)
 }
 
 // sourceChanged requests runs of the jobs that read a collection.

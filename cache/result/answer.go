@@ -19,9 +19,8 @@ type Answer struct {
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
 	// TooLarge says that the plain body is too large to keep, which saves another attempt. Body is then the compressed
 	// one, or nil, and the caller makes the plain one while sending.
-	TooLarge bool
-	// Incompressible says that the body is too large even when compressed.
-	Incompressible bool
+	TooLarge       bool
+	Incompressible bool // the body is too large even when compressed
 
 	holders  int       // number of holders; guarded by inFlight
 	kept     bool      // in the budget for large kept answers; guarded by inFlight

@@ -224,15 +224,10 @@ type counters struct {
 
 // Stats returns the counters, read one by one: under load their sums may be off.
 func (c *Cache) Stats() Stats {
+	n := &c.stats
 	s := Stats{
-		Hits:     c.stats.hits.Load(),
-		Loads:    c.stats.loads.Load(),
-		Shared:   c.stats.shared.Load(),
-		Errors:   c.stats.errors.Load(),
-		Rejected: c.stats.rejected.Load(),
-		Evicted:  c.stats.evicted.Load(),
-		InFlight: c.inFlight.Bytes(),
-		Turns:    c.turns.Stats(),
+		Hits: n.hits.Load(), Loads: n.loads.Load(), Shared: n.shared.Load(), Errors: n.errors.Load(),
+		Rejected: n.rejected.Load(), Evicted: n.evicted.Load(), InFlight: c.inFlight.Bytes(), Turns: c.turns.Stats(),
 	}
 	s.Bytes, s.Budget = c.large.used()
 	s.Bytes += c.kept.MaxCost() - c.kept.RemainingCost()

@@ -125,7 +125,12 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 			return nil
 		})
 		if err == nil && len(obsolete) > 0 {
-			err = p.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, obsolete) })
+			err = p.updateAttempt(ctx, d, func(b viewBuckets) (err error) {
+				for _, key := range obsolete {
+					err = cmp.Or(err, b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key))
+				}
+				return err
+			})
 		}
 		if err != nil {
 			return err
@@ -149,15 +154,6 @@ func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolet
 		pick(b, id, generation, func(generation uint64) { obsolete = append(obsolete, indexKey(id, generation)) })
 	}
 	return obsolete, nil
-}
-
-func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
-	for _, key := range indexKeys {
-		if err := cmp.Or(b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // pickFunc looks at a version of an id and calls doom with the generations of the id's obsolete versions.

@@ -286,12 +286,9 @@ const maxBadListed = 20
 
 // Report is the result of Load.
 type Report struct {
-	// Collections are the collections of the dump, sorted by name, including empty ones.
-	Collections []Tally
-	// Bad are the first 20 bad documents that Load skipped.
-	Bad []*BadDocument
-	// BadTotal is how many bad documents Load skipped.
-	BadTotal int
+	Collections []Tally        // the collections of the dump, sorted by name, including empty ones
+	Bad         []*BadDocument // the first 20 bad documents that Load skipped
+	BadTotal    int            // how many bad documents Load skipped
 }
 
 // Stored is how many documents were stored in all.
@@ -311,11 +308,9 @@ type Tally struct {
 	Skipped    int // bad documents, which Documents does not count
 	Inserted   int
 	Replaced   int
-	Removed    int // documents deleted because the dump does not hold them
-	// Superseded is where the first of the Duplicates is.
-	Superseded Place
-	// Kept reports that Drop deleted nothing here because documents were skipped.
-	Kept bool
+	Removed    int   // documents deleted because the dump does not hold them
+	Superseded Place // where the first of the Duplicates is
+	Kept       bool  // Drop deleted nothing here because documents were skipped
 }
 
 func (l *loader) report() Report {

@@ -39,8 +39,7 @@ const DefaultStdinBytes = 4 << 30
 // Dump is the input of one import.
 type Dump struct {
 	Sources []Source
-	// Notes are sentences that say which files Open skipped and why.
-	Notes []string
+	Notes   []string // sentences that say which files Open skipped and why
 
 	opts  Options
 	files fs.FS

@@ -13,12 +13,9 @@ import (
 
 // Source is one file of a dump.
 type Source struct {
-	// Name is the file's name as the caller gave it, for people.
-	Name string
-	// Size is the size of the file on disk, in bytes.
-	Size int64
-	// Collections are the file's one collection, or all collections in an archive's prelude.
-	Collections []string
+	Name        string   // the file's name as the caller gave it, for people
+	Size        int64    // of the file on disk, in bytes
+	Collections []string // the file's one collection, or all collections in an archive's prelude
 
 	files    fs.FS
 	file     string // name in files

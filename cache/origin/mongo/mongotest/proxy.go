@@ -18,14 +18,10 @@ import (
 
 // Fault says how a Proxy disturbs connections. The zero value does nothing.
 type Fault struct {
-	// Refuse closes the listener: connections are refused, open ones break.
-	Refuse bool
-	// Reset accepts and counts connections, and breaks them at once.
-	Reset bool
-	// Hang accepts connections and forwards nothing in either direction, until Set.
-	Hang bool
-	// Delay delays every message and connection, at most until Set.
-	Delay time.Duration
+	Refuse bool          // closes the listener: connections are refused, open ones break
+	Reset  bool          // accepts and counts connections, and breaks them at once
+	Hang   bool          // accepts connections and forwards nothing in either direction, until Set
+	Delay  time.Duration // delays every message and connection, at most until Set
 	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
 	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
