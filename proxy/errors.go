@@ -30,8 +30,7 @@ const (
 	notLeading       = "NotLeading" // only on the operator's listener
 )
 
-// statusGone is the status in log and metrics if the client has closed its connection; other web servers use the same
-// number.
+// statusGone stands, as in other servers, in log and metrics if the client has closed its connection.
 const statusGone = 499
 
 // problem is an error in the form that clients see.
@@ -46,8 +45,7 @@ func (p problem) Error() string { return p.msg }
 
 func refuse(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
 
-// classify is the only table from errors to responses. A client gets the text of a problem or a *rules.Error; of any
-// other error it gets only the kind.
+// classify is the only table from errors to responses. Clients see the text of a problem or *rules.Error alone.
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error

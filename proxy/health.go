@@ -34,8 +34,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	case !s.options.Views.Ready():
 		return notReady(c, s.unloaded())
 	}
-	// Not 503: if the store fails, that would remove every instance at once, and with them the answers that they can
-	// still give.
+	// Not 503: if the store fails, that would remove all instances, and the answers that they can still give.
 	views, msg := s.degraded()
 	if len(views) == 0 {
 		return s.healthz(c)

@@ -87,8 +87,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 	})
 }
 
-// readsPage reports whether a browser requests the page of a list, so that an error should be a page, too. path is the
-// path of the request or, if that is unknown, the nearest known one.
+// readsPage reports whether a browser requests the page of a list, or a path near one, so that an error is a page.
 func readsPage(c *fiber.Ctx, path string) bool {
 	return (path == "/" || isList(path)) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
 		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)

@@ -86,8 +86,7 @@ func (m *Metrics) watch(views Source, store func() circuit.State, results *resul
 	}
 }
 
-// WatchLog adds the number of lines that the log has dropped because they could not be written. It is called once; each
-// scrape calls dropped.
+// WatchLog adds the number of lines that the log has dropped, which each scrape reads. It is called once.
 func (m *Metrics) WatchLog(dropped func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "vitrine_log_lines_dropped_total", Help: "Number of log lines dropped because they could not be written."}, dropped))
@@ -156,8 +155,7 @@ func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 // collector is a prometheus.Collector that reads its values at each scrape.
 type collector func(sink)
 
-// Describe implements prometheus.Collector. It sends nothing, which makes the collector unchecked, so that each metric
-// is named in only one place.
+// Describe sends nothing, which makes the collector unchecked, so that each metric is named in only one place.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -224,8 +222,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 	}
 }
 
-// collectJobs collects the time until the next run of each job by the monotonic clock, which changes of the wall clock
-// do not affect.
+// collectJobs collects the time until the next run of each job by the monotonic clock, whatever the wall clock does.
 func (m *Metrics) collectJobs(to sink) {
 	m.jobDue.Range(func(view, at any) bool {
 		to.gauge("vitrine_job_next_seconds", "Seconds until the next scheduled run of the view's job; negative if it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})

@@ -45,8 +45,7 @@ type Server struct {
 	admin    *fiber.App
 }
 
-// lastWhileDraining closes every connection after its response while the server drains, so that balancers with open
-// connections move to another instance.
+// lastWhileDraining closes connections after their response while the server drains, so that they move elsewhere.
 func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
@@ -63,8 +62,7 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 // quiet logs the HTTP server's reports about single connections at level debug, because any client can cause them.
 type quiet struct{ log *slog.Logger }
 
-// Printf implements fasthttp.Logger. It cuts an error before the part of the request that the error quotes, which may
-// contain a key.
+// Printf implements fasthttp.Logger. It cuts an error before what it quotes of the request, perhaps a key.
 func (q quiet) Printf(format string, args ...any) {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {

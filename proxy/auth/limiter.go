@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/lru"
 )
 
-// mostClients is how many clients a Limiter remembers, in about 14 MB. It forgets the least recently seen clients
-// first.
+// mostClients is how many clients, the most recently seen, a Limiter remembers, in about 14 MB.
 const mostClients = 1 << 16
 
 // Limiter is a token bucket per client. Its methods are safe for concurrent use.
@@ -26,8 +25,7 @@ type Limiter struct {
 	full *lru.Cache[netip.Prefix, time.Time] // when the bucket of a client is full again; guarded by mu
 }
 
-// NewLimiter returns a Limiter whose buckets hold size tokens and get tokens new ones per duration in. It returns nil,
-// which means no limit, if tokens is 0.
+// NewLimiter returns a Limiter of buckets of size tokens that get tokens new ones per duration in, or nil for 0 tokens.
 func NewLimiter(size, tokens int, in time.Duration) *Limiter {
 	if tokens <= 0 {
 		return nil
@@ -87,8 +85,7 @@ func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// Limit returns middleware that limits the requests of each client, or nil without a limit. Responses say how many
-// requests are left, in the headers of draft-ietf-httpapi-ratelimit-headers.
+// Limit returns middleware that limits each client (draft-ietf-httpapi-ratelimit-headers), or nil without a limit.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil

@@ -28,8 +28,7 @@ func NewSecret(text string) Secret { return Secret{sha256.Sum256([]byte(text)), 
 // Set reports whether the secret is set.
 func (s Secret) Set() bool { return s.text != "" }
 
-// Is reports whether given is the secret. It compares hashes, so that its time does not depend on given, not even on
-// the length.
+// Is reports whether given is the secret. It compares hashes, so that its time does not depend on given.
 func (s Secret) Is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.Set()

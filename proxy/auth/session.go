@@ -46,8 +46,7 @@ type sessions struct {
 	keys   map[string]any // keys by algorithm; if empty, tokens are ignored
 }
 
-// newSessions reads the keys. Each kind of key verifies only its own algorithm: a token cannot
-// choose how it is verified.
+// newSessions reads the keys. Each verifies only its own algorithm: a token cannot choose how it is verified.
 func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	s := &sessions{SessionOptions: o, keys: map[string]any{}}
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
@@ -179,8 +178,7 @@ var claimNames = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 // numericDate matches a time in seconds that a floating-point number can hold without loss.
 var numericDate = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.[0-9]+)?$`)
 
-// UnmarshalJSON implements json.Unmarshaler. It refuses a registered claim in other case or given twice, and a time
-// that is not a plain number.
+// UnmarshalJSON refuses a registered claim in other case or given twice, and a time that is not a plain number.
 func (c *claims) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if opening, err := d.Token(); err != nil || opening != json.Delim('{') {
@@ -212,8 +210,7 @@ func (c *claims) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &c.RegisteredClaims)
 }
 
-// sameSite reports whether a browser sent the request from the institute's own pages. Browsers send cookies with
-// requests that any page causes.
+// sameSite reports whether our own pages sent the request. Browsers send cookies with requests of any page.
 func sameSite(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "same-site"
@@ -222,8 +219,7 @@ func sameSite(c *fiber.Ctx) bool {
 	return err == nil && from.Host != "" && strings.EqualFold(from.Host, string(c.Context().Host()))
 }
 
-// allowedOrigin reports whether the CORS middleware has allowed the requesting page to send
-// cookies (http.cors.credentials).
+// allowedOrigin reports whether the CORS middleware lets the requesting page send cookies.
 func allowedOrigin(c *fiber.Ctx) bool {
 	return c.Get(fiber.HeaderOrigin) != "" && c.GetRespHeader(fiber.HeaderAccessControlAllowOrigin) != "" &&
 		c.GetRespHeader(fiber.HeaderAccessControlAllowCredentials) == "true"

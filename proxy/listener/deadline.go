@@ -25,8 +25,7 @@ func (d *deadline) moves(to time.Time) bool {
 // writeChecks is how often, within Options.Write, a write is interrupted to check whether the client reads.
 const writeChecks = 8
 
-// limitReading sets the deadline of the next read. After the listener has closed, a connection waits at most
-// firstByteGrace for its first byte.
+// limitReading sets the deadline of the next read. A first byte has firstByteGrace once the listener has closed.
 func (c *Conn) limitReading() error {
 	if !c.started.Load() && c.listener.closed.Load() {
 		c.readBy = time.Now().Add(firstByteGrace)

@@ -27,8 +27,7 @@ type Listener struct {
 	perClient map[netip.Prefix]int // number of open connections by client
 }
 
-// firstByteGrace is how long a connection may wait for its first byte after the listener has closed, because the byte
-// may be on its way.
+// firstByteGrace is how long a connection may wait for a byte under way after the listener has closed.
 const firstByteGrace = 500 * time.Millisecond
 
 // Memory counts the bytes of responses in flight. *result.InFlight implements it.
@@ -87,8 +86,7 @@ func connectionsWithin(wanted int, files uint64) int {
 // acceptPause is how long Accept waits after a temporary error.
 const acceptPause = 100 * time.Millisecond
 
-// Accept waits for the next connection within the limits. Connections beyond them get
-// Options.Busy and are closed.
+// Accept waits for the next connection within the limits. Those beyond get Options.Busy and are closed.
 func (l *Listener) Accept() (*Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()

@@ -23,8 +23,7 @@ func openFiles() uint64 {
 // system takes more wakes the goroutine: with minUnsent that is a third of the processor time of the response.
 const minUnsent, maxUnsent = 128 << 10, 2 << 20
 
-// openSocket looks up the socket and bounds the unsent data that the system buffers for it. The amount of data in
-// transit, and so the speed of a distant reader, does not change.
+// openSocket bounds the unsent data that the system buffers, which does not slow a distant reader.
 func (c *Conn) openSocket() {
 	socket, ok := c.Conn.(syscall.Conn)
 	if !ok {

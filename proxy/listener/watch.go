@@ -10,8 +10,7 @@ import (
 // ErrGone is the cause of a context that ended because the client closed its connection before the response was ready.
 var ErrGone = errors.New("the client has gone")
 
-// gonePoll is how often to check a connection while its client waits. Most responses are ready long before the first
-// check.
+// gonePoll is how often to check a connection while its client waits; most responses are ready before.
 const gonePoll = 50 * time.Millisecond
 
 // Watch returns a context that ends with ErrGone when the client closes the connection, if the system can detect it.

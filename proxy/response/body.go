@@ -118,8 +118,7 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 	}, row)
 }
 
-// JoinRuns returns the body with an envelope and prepared rows, each of which begins with a comma. Pieces have about a
-// chunk, or more if the memory of the rows is sent without a copy.
+// JoinRuns returns the body with prepared rows, each of which begins with a comma. Long runs are sent without a copy.
 func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
 	size := 0
 	for run := range runs {

@@ -11,8 +11,7 @@ import (
 	"vitrine/cache/result"
 )
 
-// loader returns the function that computes the plain answer of a request. If built is not nil, it is set to the body,
-// so that an answer too large to keep can be streamed without building it again.
+// loader returns the function that computes the plain answer. It sets built to the body, which may then be streamed.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
 		b, err := r.plan.build(ctx, r.snapshot)
@@ -35,8 +34,7 @@ func (r *request) loader(built **Body) result.Loader {
 	}
 }
 
-// maxCompressed bounds the estimated size of a body that is compressed to be kept, as a multiple of the size of the
-// largest kept answer.
+// maxCompressed bounds the estimated body that is compressed to be kept, in sizes of the largest kept answer.
 const maxCompressed = 16
 
 // errReplaced reports that the answer being made would not be requested any more.
@@ -133,8 +131,7 @@ func gather(ctx context.Context, all Pieces, most int, budget *result.InFlight) 
 	return bytes.Join(parts, nil), nil
 }
 
-// streamTag returns the tag of an answer whose plain body is never in memory as a whole. It is a hash of the key, which
-// determines the bytes.
+// streamTag returns the tag of an answer never in memory as a whole: a hash of the key, which determines the bytes.
 func (r *request) streamTag() string {
 	k := &r.key
 	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " + strconv.FormatInt(k.Published, 36) + "\x00" + k.Query

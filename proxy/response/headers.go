@@ -22,8 +22,7 @@ type Freshness struct {
 	MaxAge time.Duration // how long a cache may use an answer without revalidation
 	// StaleWhileRevalidate and StaleIfError are how much longer it may use a stale answer.
 	StaleWhileRevalidate, StaleIfError time.Duration
-	// KeyedPublic lets shared caches keep answers that need a key. Such caches must distinguish callers by Vary; not
-	// all do.
+	// KeyedPublic lets shared caches keep answers that need a key, if they distinguish callers by Vary; not all do.
 	KeyedPublic bool
 }
 
@@ -90,8 +89,7 @@ func setLinks(c *fiber.Ctx, links string) {
 	}
 }
 
-// HeaderDataAge reports the seconds since the store last confirmed the data of an answer. The header Age cannot report
-// that, because caches use it to compute freshness.
+// HeaderDataAge reports the seconds since the store confirmed the data, which Age cannot: caches compute with it.
 const HeaderDataAge = "Vitrine-Data-Age"
 
 // setModified sets Last-Modified to the time at which the view of an answer was published. It does not set it if the
@@ -123,8 +121,7 @@ func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, snapshot *view.Snap
 	return err == nil && at.After(shown)
 }
 
-// fields are the header fields of a request that its answer depends on. If a name comes several times, the first value
-// that is not empty counts.
+// fields are the header fields that an answer depends on. The first value of a name that is not empty counts.
 type fields struct {
 	codings       string // Accept-Encoding
 	noneMatch     string // If-None-Match

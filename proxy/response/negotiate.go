@@ -7,8 +7,7 @@ import (
 	"vitrine/cache/result"
 )
 
-// negotiate chooses the coding of an answer from Accept-Encoding (RFC 9110, 12.5.3): the highest weight wins, and among
-// equals the first on offer.
+// negotiate chooses the coding of the highest weight, and among equals the first on offer (RFC 9110, 12.5.3).
 func negotiate(accept string, offer []result.Coding) result.Coding {
 	best, bestWeight := result.Identity, 0.0
 	if accept == "" {
@@ -59,8 +58,7 @@ func quality(parameters string) float64 {
 	return q
 }
 
-// matches reports whether If-None-Match contains a tag (RFC 9110, 13.1.2): it is "*", or a list, which is compared
-// weakly.
+// matches reports whether If-None-Match is "*" or contains a tag, compared weakly (RFC 9110, 13.1.2).
 func matches(header, etag string) bool {
 	if strings.TrimSpace(header) == "*" {
 		return true

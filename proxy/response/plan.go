@@ -25,8 +25,7 @@ type Plan struct {
 	Build Build
 	// ContentType is the media type of the answer. If empty, it is JSON.
 	ContentType string
-	// Headers are set on every answer, also on 304. They belong to the plan and not to the kept answer, so that equal
-	// bytes may have different headers.
+	// Headers are set on every answer, also on 304. They are the plan's, so that equal bytes may have different ones.
 	Headers []Header
 	// Also has the other views that the answer depends on.
 	Also []string
@@ -35,8 +34,7 @@ type Plan struct {
 	Ignored string
 	// Restricted is the permission that the caller lacks to see the whole list. It is empty if the list is whole.
 	Restricted string
-	// Paths are the stored fields that the request names. The answer reports those that no record has as ignored,
-	// unless the list is restricted.
+	// Paths are the stored fields in the request. Unless the list is restricted, those that no record has are reported.
 	Paths []string
 }
 
@@ -48,11 +46,9 @@ type Caching struct {
 	Whole bool
 	// Once: the plan is for this request only, because it depends on a record that no view has.
 	Once bool
-	// Of is the key of the snapshot that the plan was made from, see SnapshotKey. The plan holds while that snapshot is
-	// current. It is zero if the plan depends on no snapshot.
+	// Of is the key (SnapshotKey) of the snapshot that the plan was made from and holds for, or zero.
 	Of result.Key
-	// Negotiated are the request headers that this plan depends on, separated by commas, in addition to those of all plans; empty if there is
-	// none.
+	// Negotiated are further request headers that this plan depends on, separated by commas.
 	Negotiated string
 	// Until is when the clock alone changes the plan and its answer; zero means never.
 	Until time.Time
@@ -120,8 +116,7 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 	return query.IgnoredPaths(all), nil
 }
 
-// resultKey returns the key of the plan's answer on a snapshot. It includes the current generations of the other views
-// that the answer depends on.
+// resultKey returns the key of the answer on a snapshot, with the generations of the other views it depends on.
 func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
 	key := SnapshotKey(s)
 	key.Query, key.Coding = p.key, coding
@@ -136,16 +131,13 @@ func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Codi
 	return key, nil
 }
 
-// plannedBytes bounds the memory for plans. A plan takes about planOverhead bytes, and its filter about planFactor
-// times the bytes of its text.
+// plannedBytes bounds the memory for plans, of planOverhead bytes and planFactor times the text of a filter each.
 const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
-// Planner caches the plans of URLs, because parsing and compiling a filter costs more than finding an answer. Answers
-// are kept by the plan's canonical query, never by URL. The zero Planner is empty.
+// Planner caches the plans of URLs, because compiling a filter costs more than finding an answer. Its zero is empty.
 type Planner struct {
 	mu sync.RWMutex // guards the rest
-	// newer and older have plans by URL. Once newer takes half of plannedBytes, it takes the place of older. A requested
-	// plan moves to newer.
+	// newer takes the place of older when it takes half of plannedBytes. A requested plan moves to newer.
 	newer, older map[string]*servedPlan // plans are immutable
 	bytes        int                    // of newer
 }
@@ -176,8 +168,7 @@ func (p *Planner) put(url []byte, plan *servedPlan) {
 	p.bytes += planFactor*len(url) + planOverhead
 }
 
-// plan returns the plan of a URL for a Responder, from the cache while it holds, or by calling plan. Plans of sessions
-// depend on the caller and are not cached, nor are errors.
+// plan returns the plan of a URL, from the cache while it holds. Plans of sessions and errors are not cached.
 func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, plan func() (Plan, error)) (*servedPlan, error) {
 	if anonymous {
 		if found := p.get(url); found != nil && found.holds(r, now) {

@@ -30,8 +30,7 @@ const (
 // prepareTime bounds how long preparing answers may delay a snapshot.
 const prepareTime = 100 * time.Millisecond
 
-// Popular keeps a sample of the answered queries, to answer them from the next snapshot before it is shown. Its methods
-// are safe for concurrent use.
+// Popular keeps a sample of the answered queries, for the next snapshot. Its methods are safe for concurrent use.
 type Popular struct {
 	sample      [sampleSize]atomic.Pointer[popularQuery]
 	compressing sync.Mutex // held while large answers are compressed, one at a time
@@ -56,8 +55,7 @@ func (h *Popular) note(p *servedPlan, coding result.Coding, large bool) {
 	}
 }
 
-// Prepare computes the answers to popular queries from a snapshot that is about to be shown, as far as time permits.
-// shown stores them, and starts compressing large answers in the background.
+// Prepare answers popular queries from a snapshot before it is shown, as far as time permits; shown keeps the answers.
 func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()

@@ -76,8 +76,7 @@ const streamBytes = chunk + chunk/2
 // making is about how many bytes of memory are used to make the pieces of a body.
 func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
 
-// acquire acquires the memory for a stream in its coding or, if there is too little, without a coding. It returns the
-// coding and how many bytes to release, or 0 if there is too little memory for either.
+// acquire acquires the memory for a stream in its coding, or else in none. It returns the coding and the bytes, or 0.
 func (r *request) acquire(b *Body) (result.Coding, int64) {
 	plain, coding := b.making(), r.key.Coding
 	if needed := plain + result.StreamBytes(coding); coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
@@ -119,8 +118,7 @@ func (b *Body) in(ctx context.Context, c result.Coding) Pieces {
 	}
 }
 
-// Stream writes the pieces of a body to a connection without a copy. It holds one piece at a time. The server closes
-// it.
+// Stream writes the pieces of a body, one in memory at a time, to a connection. The server closes it.
 type Stream struct {
 	// Sizes gets the number of bytes sent when the stream ends. May be nil.
 	Sizes prometheus.Observer
@@ -138,8 +136,7 @@ type Stream struct {
 // Read implements io.Reader. Fasthttp calls WriteTo instead.
 func (s *Stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo, so that pieces are sent without a copy even if the length is
-// unknown.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are not copied even if the length is unknown.
 func (s *Stream) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
