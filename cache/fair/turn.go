@@ -49,14 +49,17 @@ func AccountOf(ctx context.Context) Account {
 	return a
 }
 
-// Backtracking returns the budget of the context's account for backtracking expressions, or nil, and the function to
-// call between two attempts at a long match: such work is costly. The turn's other work then uses one processor.
-func Backtracking(ctx context.Context) (*pcre.Budget, func() error) {
+// Backtracking returns the budget of the context's account for backtracking expressions, or nil. A long match is
+// costly work, and the turn's other work then uses one processor.
+func Backtracking(ctx context.Context) *pcre.Budget {
 	budget, turn := AccountOf(ctx).Backtracking, TurnOf(ctx)
-	if budget != nil && turn != nil {
+	if budget == nil {
+		return nil
+	}
+	if turn != nil {
 		turn.backtracks.Store(true)
 	}
-	return budget, func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) }
+	return budget.Pausing(func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) })
 }
 
 // Turn is the right to use a processor. Work without a queue has a nil Turn. Its methods are safe for concurrent use.

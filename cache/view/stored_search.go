@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -112,9 +113,9 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
 		terms := tally != nil || s.matches()
-		var bounds *filter.Bounds
+		var backtracking *pcre.Budget
 		if s.backtracks {
-			bounds = filter.NewBounds(fair.Backtracking(ctx))
+			backtracking = fair.Backtracking(ctx)
 		}
 		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
 			hit, titles := err == nil, 0
@@ -122,7 +123,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 				doc = s.rows.strip(doc)
 			}
 			if hit && !s.exact {
-				hit, err = filter.Match(s.filter, doc, bounds)
+				hit, err = filter.Match(s.filter, doc, backtracking)
 			}
 			for i := 0; terms && hit && err == nil && i < len(s.searches); i++ {
 				titles, hit = s.rows.def.Match(doc, s.searches[i])

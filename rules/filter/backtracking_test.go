@@ -35,7 +35,7 @@ func TestBudget(t *testing.T) {
 	}
 	long, short := doc(t, `{"a": "`+strings.Repeat("a", 60)+`"}`), doc(t, `{"a": "x", "b": []}`)
 	pauses := 0
-	bounds := filter.NewBounds(pcre.NewBudget(20*time.Millisecond), func() error { pauses++; return nil })
+	bounds := pcre.NewBudget(20 * time.Millisecond).Pausing(func() error { pauses++; return nil })
 	if ok, err := filter.Match(f.Root(), short, bounds); !ok || err != nil {
 		t.Fatalf("Match = %t, %v before the budget is used up", ok, err)
 	}
@@ -52,14 +52,14 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounds = filter.NewBounds(pcre.NewBudget(20*time.Millisecond), nil)
+	bounds = pcre.NewBudget(20 * time.Millisecond)
 	for _, d := range []bson.Raw{long, short} { // the budget is used up before the second document
 		if _, err := filter.Match(inExpression.Root(), d, bounds); !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("Match error = %v, want a wrong call", err)
 		}
 	}
 	gone := errors.New("gone")
-	bounds = filter.NewBounds(pcre.NewBudget(time.Hour), func() error { return gone })
+	bounds = pcre.NewBudget(time.Hour).Pausing(func() error { return gone })
 	if _, err := filter.Match(f.Root(), long, bounds); !errors.Is(err, gone) {
 		t.Errorf("Match error = %v, want that of the pause", err)
 	}

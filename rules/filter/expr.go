@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -19,10 +20,10 @@ type ExprNode struct {
 
 // match evaluates the expression on a whole document, because the parser allows $expr only at the top level. The error
 // is a *rules.Error: the document has a value that an operator cannot take, or needs too much work.
-func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
+func (n *ExprNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	s := states.Get().(*state)
 	defer s.release()
-	s.bounds, s.root = b, v
+	s.budget, s.root = b, v
 	value, err := s.value(n.root)
 	return err == nil && raw.Truth(value), err
 }
@@ -50,7 +51,7 @@ type state struct {
 	steps int             // steps left of maxWork
 	zone  zone            // the last time zone loaded
 
-	bounds *Bounds // bounds of regular expressions
+	budget *pcre.Budget // of regular expressions
 }
 
 // states is a pool, so that an evaluation does not allocate its stacks.

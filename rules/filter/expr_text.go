@@ -100,7 +100,7 @@ func evalRegexMatch(f frame) bson.RawValue {
 	if f.call.regex == nil {
 		return raw.NewBool(false)
 	}
-	ok, err := f.call.regex.MatchString(s, f.state.bounds)
+	ok, err := f.call.regex.MatchString(s, f.state.budget)
 	if err != nil {
 		rules.Fail(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -23,7 +24,7 @@ type ForeignNode struct {
 }
 
 // match returns an error, because the document alone does not decide.
-func (n *ForeignNode) match(bson.RawValue, *Bounds) (bool, error) { return false, n.Refusal }
+func (n *ForeignNode) match(bson.RawValue, *pcre.Budget) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc}, true)

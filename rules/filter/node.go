@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -13,13 +14,13 @@ import (
 type Node interface {
 	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of any
 	// type does. The error says why it could not decide, for example because a regular expression ran out of time.
-	match(v bson.RawValue, b *Bounds) (bool, error)
+	match(v bson.RawValue, b *pcre.Budget) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
 }
 
-// Match reports whether a document satisfies a node, within the bounds of its filter. For errors see Filter.Match.
-func Match(n Node, doc bson.Raw, b *Bounds) (bool, error) {
+// Match reports whether a document satisfies a node, within the budget for backtracking. For errors see Filter.Match.
+func Match(n Node, doc bson.Raw, b *pcre.Budget) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
 
@@ -52,7 +53,7 @@ type Elem struct {
 	Value Node
 }
 
-func (n *AndNode) match(v bson.RawValue, b *Bounds) (bool, error) {
+func (n *AndNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	for _, c := range n.Nodes {
 		if ok, err := c.match(v, b); !ok || err != nil {
 			return false, err
@@ -61,7 +62,7 @@ func (n *AndNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	return true, nil
 }
 
-func (n *OrNode) match(v bson.RawValue, b *Bounds) (bool, error) {
+func (n *OrNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	for _, c := range n.Nodes {
 		if ok, err := c.match(v, b); ok || err != nil {
 			return ok, err
@@ -70,12 +71,12 @@ func (n *OrNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	return false, nil
 }
 
-func (n *NotNode) match(v bson.RawValue, b *Bounds) (bool, error) {
+func (n *NotNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	ok, err := n.Node.match(v, b)
 	return !ok && err == nil, err
 }
 
-func (n *Leaf) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
+func (n *Leaf) match(v bson.RawValue, b *pcre.Budget) (ok bool, err error) {
 	if n.Path.Len() == 0 {
 		return n.Test.Match(raw.Value{Raw: v}, b)
 	}
@@ -91,7 +92,7 @@ func (n *Leaf) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 	return ok, err
 }
 
-func (n *Elem) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
+func (n *Elem) match(v bson.RawValue, b *pcre.Budget) (ok bool, err error) {
 	if n.Path.Len() == 0 {
 		return n.matchArray(v, b)
 	}
@@ -103,7 +104,7 @@ func (n *Elem) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 }
 
 // matchArray looks for the element in one value. A value that is not an array has none.
-func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
+func (n *Elem) matchArray(array bson.RawValue, b *pcre.Budget) (bool, error) {
 	if array.Type != bson.TypeArray {
 		return false, nil
 	}

@@ -5,13 +5,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
 // Test is a leaf's condition on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits.
 type Test interface {
-	// Match reports whether a value passes, within the bounds of the filter. The error says why it could not decide.
-	Match(v raw.Value, b *Bounds) (bool, error)
+	// Match reports whether a value passes, within the budget for backtracking. The error says why it could not decide.
+	Match(v raw.Value, b *pcre.Budget) (bool, error)
 }
 
 // Op is the operator of a Compare.
@@ -55,7 +56,7 @@ type Compare struct {
 }
 
 // Match implements Test.
-func (c *Compare) Match(v raw.Value, _ *Bounds) (bool, error) {
+func (c *Compare) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	kind, operand := raw.BracketOf(v.Raw.Type), raw.BracketOf(c.Value.Type)
 	order := raw.Compare(v.Raw, c.Value)
 	switch {
@@ -78,7 +79,7 @@ type In struct {
 }
 
 // Match implements Test.
-func (in *In) Match(v raw.Value, b *Bounds) (bool, error) {
+func (in *In) Match(v raw.Value, b *pcre.Budget) (bool, error) {
 	if contains(in.Values, raw.OrNull(v.Raw)) {
 		return true, nil
 	}
@@ -100,13 +101,13 @@ func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 type Exists struct{}
 
 // Match implements Test.
-func (*Exists) Match(v raw.Value, _ *Bounds) (bool, error) { return !v.Missing, nil }
+func (*Exists) Match(v raw.Value, _ *pcre.Budget) (bool, error) { return !v.Missing, nil }
 
 // Type holds for values of one of the types ("number" is all four number types).
 type Type struct{ Types []bson.Type } // sorted, distinct
 
 // Match implements Test.
-func (t *Type) Match(v raw.Value, _ *Bounds) (bool, error) {
+func (t *Type) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
@@ -114,7 +115,7 @@ func (t *Type) Match(v raw.Value, _ *Bounds) (bool, error) {
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.
-func (m *Mod) Match(v raw.Value, _ *Bounds) (bool, error) {
+func (m *Mod) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	n, _, ok := raw.Truncate(v.Raw)
 	// Go defines the smallest integer modulo -1 as 0, without overflow.
 	return ok && n%m.Divisor == m.Remainder, nil
@@ -124,7 +125,7 @@ func (m *Mod) Match(v raw.Value, _ *Bounds) (bool, error) {
 type Size struct{ N int64 }
 
 // Match implements Test.
-func (s *Size) Match(v raw.Value, _ *Bounds) (bool, error) {
+func (s *Size) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
@@ -140,7 +141,7 @@ type Bits struct {
 }
 
 // Match implements Test.
-func (b *Bits) Match(v raw.Value, _ *Bounds) (bool, error) {
+func (b *Bits) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	if v.Raw.Type == bson.TypeBinary {
 		data := binaryData(v.Raw.Value)
 		return b.holds(func(i uint32) bool {

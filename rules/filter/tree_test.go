@@ -145,7 +145,7 @@ func TestBounds(t *testing.T) {
 	if read(t, `{"a": {"$regex": "^x"}}`, filter.Options{}).Backtracks() {
 		t.Error("a plain expression backtracks")
 	}
-	bounds := filter.NewBounds(pcre.NewBudget(time.Second), nil)
+	bounds := pcre.NewBudget(time.Second)
 	for _, query := range []string{
 		`{"a": {"$regex": "(?=x)x"}}`, `{"$or": [{"a": {"$not": {"$regex": "(?=y)y"}}}, {"b": 1}]}`,
 		`{"a": {"$in": [1, {"$regularExpression": {"pattern": "(?=x)", "options": "i"}}]}}`, `{"b": {"$elemMatch": {"c": {"$regex": "(?=x)"}}}}`,

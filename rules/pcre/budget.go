@@ -16,7 +16,8 @@ var ErrTimeout = errors.New("the regular expression needs too much backtracking"
 // Budget is the time for the backtracking expressions of a request in total. It is safe for concurrent use.
 type Budget struct {
 	longest time.Duration // limit of one attempt at a match
-	left    atomic.Int64
+	left    *atomic.Int64
+	pause   func() error // may be nil
 }
 
 // DefaultBudget is the budget if no limit is set.
@@ -24,10 +25,14 @@ const DefaultBudget = 200 * time.Millisecond
 
 // NewBudget returns a budget of a duration of one processor.
 func NewBudget(d time.Duration) *Budget {
-	b := &Budget{longest: d / matchShare}
+	b := &Budget{longest: d / matchShare, left: new(atomic.Int64)}
 	b.left.Store(int64(d))
 	return b
 }
+
+// Pausing returns the same budget for matches that call pause between two attempts, if they take long. pause may
+// block, and its error ends the match.
+func (b *Budget) Pausing(pause func() error) *Budget { return &Budget{b.longest, b.left, pause} }
 
 // An attempt may take a matchShare-th of a budget: a longer one most likely never ends.
 const matchShare = 6
@@ -36,11 +41,11 @@ const matchShare = 6
 const firstAttempt = 2 * time.Millisecond
 
 // backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
-// So backtrack repeats a long match with twice the time limit, and pause decides between two attempts whether to go on.
+// So backtrack repeats a long match with twice the time limit, and the budget's pause decides between two attempts whether to go on.
 //
 // The engine measures wall-clock time, so a suspended process would use up the budget with expressions that take
 // microseconds. An attempt is therefore charged with at most twice its time limit.
-func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool, error) {
+func (re *Regexp) backtrack(s string, budget *Budget) (bool, error) {
 	if budget == nil {
 		budget = NewBudget(DefaultBudget)
 	}
@@ -60,8 +65,8 @@ func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool,
 		case !strings.HasPrefix(err.Error(), "match timeout"): // out of memory
 			return false, ErrTimeout
 		}
-		if pause != nil {
-			if err := pause(); err != nil {
+		if budget.pause != nil {
+			if err := budget.pause(); err != nil {
 				return false, err
 			}
 		}

@@ -19,16 +19,16 @@ func TestBudgetEndsMatches(t *testing.T) {
 	}
 	many := strings.Repeat("a", 80) + "!"
 	budget, pauses := pcre.NewBudget(12*time.Millisecond), 0
-	if _, err := re.MatchString(many, budget, func() error { pauses++; return nil }); !errors.Is(err, pcre.ErrTimeout) {
+	if _, err := re.MatchString(many, budget.Pausing(func() error { pauses++; return nil })); !errors.Is(err, pcre.ErrTimeout) {
 		t.Fatalf("MatchString error = %v, want ErrTimeout", err)
 	}
 	if pauses == 0 {
 		t.Error("the match never paused")
 	}
-	if _, err := re.MatchString("aa!x", budget, nil); !errors.Is(err, pcre.ErrTimeout) {
+	if _, err := re.MatchString("aa!x", budget); !errors.Is(err, pcre.ErrTimeout) {
 		t.Errorf("MatchString error = %v with a budget that is used up, want ErrTimeout", err)
 	}
-	if ok, err := re.MatchString("aa!x", pcre.NewBudget(time.Second), nil); !ok || err != nil {
+	if ok, err := re.MatchString("aa!x", pcre.NewBudget(time.Second)); !ok || err != nil {
 		t.Errorf("MatchString = %t, %v with a new budget", ok, err)
 	}
 }
@@ -39,7 +39,7 @@ func TestPauseEndsMatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := errors.New("gone")
-	_, err = re.MatchString(strings.Repeat("a", 80)+"!", pcre.NewBudget(time.Hour), func() error { return gone })
+	_, err = re.MatchString(strings.Repeat("a", 80)+"!", pcre.NewBudget(time.Hour).Pausing(func() error { return gone }))
 	if !errors.Is(err, gone) {
 		t.Errorf("MatchString error = %v, want that of the pause", err)
 	}
@@ -53,7 +53,7 @@ func TestBudgetIsNotAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := re.MatchString(tt.subject, used, nil); err != nil {
+		if _, err := re.MatchString(tt.subject, used); err != nil {
 			t.Errorf("/%s/: %v", tt.pattern, err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestBudgetIsNotAsked(t *testing.T) {
 func TestZeroRegexpMatchesEverything(t *testing.T) {
 	var re pcre.Regexp
 	for _, s := range []string{"", "a", "\n"} {
-		if ok, err := re.MatchString(s, nil, nil); !ok || err != nil {
+		if ok, err := re.MatchString(s, nil); !ok || err != nil {
 			t.Errorf("MatchString(%q) = %t, %v", s, ok, err)
 		}
 	}

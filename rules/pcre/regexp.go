@@ -87,10 +87,9 @@ func (re *Regexp) Options() string { return re.options }
 func (re *Regexp) Backtracks() bool { return re.backing != nil }
 
 // MatchString reports whether the expression matches somewhere in s. If it backtracks, the time is charged to the
-// budget, and the error is ErrTimeout if the budget or the memory ran out, or the error of pause. pause is called
-// between two attempts at a match that takes long; it may block, and its error ends the match. If budget is nil,
-// the match has a DefaultBudget; pause may be nil.
-func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (bool, error) {
+// budget, or to a DefaultBudget if that is nil, and the error is ErrTimeout if time or memory ran out, or that of the
+// budget's pause.
+func (re *Regexp) MatchString(s string, budget *Budget) (bool, error) {
 	if !re.possible(s) {
 		return false, nil
 	}
@@ -100,7 +99,7 @@ func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (boo
 	case re.backing == nil:
 		return true, nil // the expression consists of its literal
 	}
-	return re.backtrack(s, budget, pause)
+	return re.backtrack(s, budget)
 }
 
 // possible reports whether s has the literal that every match needs, at its place.

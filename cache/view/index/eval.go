@@ -14,22 +14,23 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/rules"
 	"vitrine/rules/filter"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
 type evaluation struct {
 	*Table
-	bounds *filter.Bounds
+	backtracking *pcre.Budget
 }
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for an
 // expression that ran out of time.
 func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
-	var bounds *filter.Bounds
+	var backtracking *pcre.Budget
 	if f.Backtracks() {
-		bounds = filter.NewBounds(fair.Backtracking(ctx))
+		backtracking = fair.Backtracking(ctx)
 	}
-	rows, err := evaluation{t, bounds}.node(ctx, f.Root(), within)
+	rows, err := evaluation{t, backtracking}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
@@ -76,7 +77,7 @@ func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet
 		if err != nil {
 			return nil, err
 		}
-		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, bounds: e.bounds}
+		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, backtracking: e.backtracking}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	var failed error
 	failedAt := len(slots)
 	err := inSteps(ctx, len(slots), checkEvery, func(i int) (err error) {
-		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.bounds); err != nil {
+		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.backtracking); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if i < failedAt { // still match the rows before the failed one

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
+	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
 
@@ -26,7 +27,7 @@ type query struct {
 	base  Slot
 	into  *bitset.BitSet
 
-	bounds *filter.Bounds
+	backtracking *pcre.Budget
 }
 
 // lookup narrows the values by the kind of test, and tests the remaining ones.
@@ -65,7 +66,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	n := s.to - s.from
 	if test != nil && n >= worthSharing {
 		return q.decideAll(ctx, n, checkEvery, func(i int) int { return s.from + i }, func(i int) (bool, error) {
-			return test.Match(q.index.values[s.from+i].Value, q.bounds)
+			return test.Match(q.index.values[s.from+i].Value, q.backtracking)
 		})
 	}
 	for i := s.from; i < s.to; i++ {
@@ -77,7 +78,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 		ok := test == nil
 		if !ok {
 			var err error
-			if ok, err = test.Match(q.index.values[i].Value, q.bounds); err != nil {
+			if ok, err = test.Match(q.index.values[i].Value, q.backtracking); err != nil {
 				return err
 			}
 		}

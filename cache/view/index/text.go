@@ -134,7 +134,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	t := q.seg.texts(q.path, q.index, folded)
 	if literal == "" {
 		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i }, func(i int) (bool, error) {
-			return re.MatchString(t.text(i), q.bounds)
+			return re.MatchString(t.text(i), q.backtracking)
 		})
 	}
 	holding, err := t.holding(ctx, t.rarest(re.Literals()))
@@ -156,7 +156,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	}
 	re = re.Holding()
 	return q.decideAll(ctx, len(holding), t.step(), func(i int) int { return texts.from + holding[i] }, func(i int) (bool, error) {
-		return re.MatchString(text(holding[i]), q.bounds)
+		return re.MatchString(text(holding[i]), q.backtracking)
 	})
 }
 
