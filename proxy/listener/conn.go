@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"sync"
@@ -45,6 +46,7 @@ type Conn struct {
 	joins       bool                 // the next write waits in begun, to be sent with the one after it
 	reads       bool                 // the client has read some of a long response
 	begun       *[]byte              // from the pool begins; nil if no write waits
+	date        string               // replaces the HTTP server's own; empty if it does not
 	pieces      [2][]byte            // sent in one system call
 	unsent      net.Buffers          // the unsent rest of pieces
 
@@ -97,7 +99,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // reading fails.
 func (c *Conn) gather() {
 	c.Hold(nil)
-	c.turn = nil
+	c.turn, c.date = nil, ""
 	c.Join(false)
 	c.rewind()
 	c.sent.Store(false)
@@ -255,9 +257,13 @@ func (c *Conn) Join(joins bool) {
 // memory for responses is short, or if Options.Send has passed. A long response may take long if the client reads.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	if c.joins {
-		c.joins, c.begun = false, begins.Get().(*[]byte)
-		*c.begun = append((*c.begun)[:0], p...)
+		c.joins, c.begun = false, c.copied(p)
 		return len(p), nil
+	}
+	if c.date != "" {
+		copied := c.copied(p)
+		defer begins.Put(copied)
+		p = *copied
 	}
 	if !c.reads && len(p) > 4*minUnsent {
 		if n, err = c.write(p[:4*minUnsent]); err != nil {
@@ -268,6 +274,22 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	}
 	rest, err := c.write(p)
 	return n + rest, err
+}
+
+// SetDate makes the connection send a Date header with another value than the HTTP server's, which always sets the
+// current time: a forwarded response keeps its own (RFC 9110: 6.6.1). What is not as long as a date is ignored.
+func (c *Conn) SetDate(date string) { c.date = date }
+
+// copied returns a copy of the first bytes of a response, with the date of SetDate, in a buffer from the pool begins.
+func (c *Conn) copied(p []byte) *[]byte {
+	const name = "\r\nDate: "
+	copied := begins.Get().(*[]byte)
+	*copied = append((*copied)[:0], p...)
+	if i := bytes.Index(*copied, []byte(name)); len(c.date) == len(http.TimeFormat) && i >= 0 {
+		copy((*copied)[i+len(name):], c.date)
+	}
+	c.date = ""
+	return copied
 }
 
 func (c *Conn) write(p []byte) (int, error) {
