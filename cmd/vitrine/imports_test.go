@@ -23,6 +23,7 @@ var mayImport = map[string]string{
 	"proxy/listener":   "",
 	"proxy/query":      "rules",
 	"proxy/auth":       "proxy/query rules",
+	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
@@ -72,7 +73,8 @@ const vocabulary = "rules"
 var confined = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/mongo": "cache/origin/mongo",
 	"go.etcd.io/bbolt":                     "cache/origin/bolt",
-	"github.com/dgraph-io/ristretto/v2":    "cache/result",
+	"github.com/dgraph-io/ristretto/v2":    "cache/result proxy/upstream",
+	"github.com/sony/gobreaker/v2":         "proxy/upstream",
 	"github.com/gofiber/fiber/v2":          "proxy cmd/vitrine/internal/bench",
 	"github.com/valyala/fasthttp":          "proxy cmd/vitrine/internal/bench",
 	"github.com/robfig/cron/v3":            "materialize",

@@ -1,0 +1,204 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"vitrine/rules"
+)
+
+// Errors of the other server. A *rules.RetryError of rules.ErrUnavailable says that it is not asked for a while.
+var (
+	ErrBadGateway = errors.New("the other server sent no usable answer")
+	ErrTimeout    = errors.New("the other server did not answer in time")
+)
+
+// request is a request to pass on. It does not depend on the memory of the client's request.
+type request struct {
+	method string
+	target string // path and query, as the client sent them
+	host   string // that the client asked for
+	header http.Header
+	body   []byte
+	client netip.Addr
+	scheme string // of the client's request
+}
+
+// send sends a request to the other server, unless waiting ends before the response begins. The body of the response must
+// be closed; reading it fails once the server sends nothing for Options.Timeout.
+func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(p.life)
+	defer context.AfterFunc(waiting, func() { cancel(context.Cause(waiting)) })()
+	patience := time.AfterFunc(p.options.Timeout, func() { cancel(ErrTimeout) })
+	resp, err := p.circuit.Execute(func() (*http.Response, error) {
+		req, err := p.outgoing(ctx, r, more)
+		if err != nil {
+			return nil, err
+		}
+		return p.transport.RoundTrip(req) // which follows no redirects
+	})
+	if err != nil {
+		patience.Stop()
+		cause := context.Cause(ctx)
+		cancel(nil)
+		switch {
+		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+			return nil, &rules.RetryError{Err: fmt.Errorf("%w: %w", rules.ErrUnavailable, err), After: circuitPause}
+		case waiting.Err() != nil:
+			return nil, cause
+		case errors.Is(cause, ErrTimeout):
+			return nil, fmt.Errorf("%w: %w", ErrTimeout, err)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrBadGateway, err)
+	}
+	endToEnd(resp.Header)
+	resp.Header.Add("Via", via(resp.ProtoMajor, resp.ProtoMinor))
+	p.relocate(resp.Header)
+	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: func() { cancel(nil) }}
+	return resp, nil
+}
+
+// via names this hop (RFC 9110: 7.6.3).
+func via(major, minor int) string {
+	if major > 1 {
+		return fmt.Sprintf("%d vitrine", major)
+	}
+	return fmt.Sprintf("%d.%d vitrine", major, minor)
+}
+
+// outgoing returns the request for the other server, with the headers of more in place of the client's.
+func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*http.Request, error) {
+	u, err := url.ParseRequestURI(r.target)
+	if err != nil {
+		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The URL cannot be read."}
+	}
+	base := *p.base
+	base.Path, base.RawPath, base.RawQuery = base.Path+u.Path, base.EscapedPath()+u.EscapedPath(), u.RawQuery
+	var body io.Reader
+	if len(r.body) > 0 {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, base.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Host, req.Header = p.options.Host, r.header.Clone()
+	for name, lines := range more {
+		req.Header[name] = lines
+	}
+	if _, ok := req.Header["User-Agent"]; !ok {
+		req.Header["User-Agent"] = nil // so that none is sent
+	}
+	client := r.client.String()
+	req.Header.Set("X-Forwarded-For", client)
+	req.Header.Set("X-Forwarded-Host", r.host)
+	req.Header.Set("X-Forwarded-Proto", r.scheme)
+	if r.client.Is6() {
+		client = "\"[" + client + "]\""
+	}
+	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
+	req.Header.Add("Via", via(1, 1))
+	return req, nil
+}
+
+// relocate makes a redirect to the other server's own address one to this server.
+func (p *Proxy) relocate(header http.Header) {
+	if rest, ok := strings.CutPrefix(header.Get("Location"), p.base.String()+"/"); ok {
+		header.Set("Location", "/"+rest)
+	}
+}
+
+// patientBody ends a body whose server falls silent.
+type patientBody struct {
+	io.ReadCloser
+	patience *time.Timer
+	timeout  time.Duration
+	end      func()
+}
+
+// Read implements io.Reader.
+func (b *patientBody) Read(p []byte) (int, error) {
+	b.patience.Reset(b.timeout)
+	n, err := b.ReadCloser.Read(p)
+	b.patience.Stop() // the client may be slow
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *patientBody) Close() error {
+	b.patience.Stop()
+	err := b.ReadCloser.Close()
+	b.end()
+	return err
+}
+
+// fetched is the result of a fetch: an entry that was kept, or a response that must be streamed to one client.
+type fetched struct {
+	entry    *entry
+	response *http.Response
+	status   int // of the other server's response
+}
+
+// fetch asks for a target that may be kept. stale, if not nil, is validated. The request's own conditions do not count.
+func (p *Proxy) fetch(r *request, stale *entry) (fetched, error) {
+	whole := *r
+	whole.header = r.header.Clone()
+	for _, name := range conditions {
+		delete(whole.header, name)
+	}
+	more := http.Header{}
+	if stale != nil && stale.etag != "" {
+		more.Set("If-None-Match", stale.etag)
+	} else if stale != nil && stale.modified != "" {
+		more.Set("If-Modified-Since", stale.modified)
+	}
+	requested := p.options.Now()
+	resp, err := p.send(p.life, &whole, more)
+	if err != nil {
+		return fetched{}, err
+	}
+	received := p.options.Now()
+	if resp.StatusCode == http.StatusNotModified && stale != nil {
+		_ = resp.Body.Close()
+		e := stale.updated(whole.header, resp.Header, requested, received)
+		if storable(e.status, e.header, parseDirectives(e.header["Cache-Control"])) {
+			p.keep(r.target, e)
+		} else {
+			p.drop(r.target)
+		}
+		return fetched{entry: e, status: resp.StatusCode}, nil
+	}
+	if !storable(resp.StatusCode, resp.Header, parseDirectives(resp.Header["Cache-Control"])) {
+		if resp.StatusCode < 500 {
+			p.drop(r.target)
+		}
+		return fetched{response: resp, status: resp.StatusCode}, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(p.options.KeptBytes)+1))
+	if len(body) > p.options.KeptBytes {
+		resp.Body = &rejoined{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+		return fetched{response: resp, status: resp.StatusCode}, nil
+	}
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return fetched{}, fmt.Errorf("%w: %w", ErrBadGateway, err)
+	}
+	e := newEntry(whole.header, resp.StatusCode, resp.Header, body, requested, received)
+	p.keep(r.target, e)
+	return fetched{entry: e, status: resp.StatusCode}, nil
+}
+
+// rejoined is a body of which the beginning was read already.
+type rejoined struct {
+	io.Reader
+	io.Closer
+}

@@ -1,0 +1,146 @@
+package upstream
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// directives are those of a Cache-Control header, by their lower-case names. Of a directive that comes twice the first
+// counts (RFC 9111: 4.2.1).
+type directives map[string]string
+
+// parseDirectives reads the lines of a Cache-Control header. Commas in quoted strings separate nothing.
+func parseDirectives(lines []string) directives {
+	all := directives{}
+	for rest := strings.Join(lines, ","); rest != ""; {
+		var one string
+		one, rest = cutUnquoted(rest)
+		name, value, _ := strings.Cut(one, "=")
+		if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
+			value = value[1 : n-1]
+		}
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, twice := all[name]; !twice {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// cutUnquoted cuts text at its first comma outside of quoted strings.
+func cutUnquoted(text string) (before, after string) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == ',' && !quoted:
+			return strings.TrimSpace(text[:i]), text[i+1:]
+		}
+	}
+	return strings.TrimSpace(text), ""
+}
+
+// has reports whether one of the directives is there.
+func (d directives) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { _, ok := d[name]; return ok })
+}
+
+// duration returns the value of a directive, and whether it is there. A malformed value counts as 0.
+func (d directives) duration(name string) (time.Duration, bool) {
+	value, ok := d[name]
+	n, _ := parseSeconds(value)
+	return n, ok
+}
+
+// parseSeconds reads a number of seconds (RFC 9111: 1.2.2). What is too large counts as 2^31.
+func parseSeconds(text string) (time.Duration, bool) {
+	if text == "" {
+		return 0, false
+	}
+	n := int64(0)
+	for _, digit := range []byte(text) {
+		if digit < '0' || digit > '9' {
+			return 0, false
+		}
+		n = min(n*10+int64(digit-'0'), 1<<31)
+	}
+	return time.Duration(n) * time.Second, true
+}
+
+// understood are the status codes that may be kept without an explicit lifetime (RFC 9110: 15.1). 206 is not among them,
+// because parts are not kept.
+var understood = []int{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}
+
+// storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3).
+func storable(status int, header http.Header, d directives) bool {
+	switch {
+	case status < 200, status == http.StatusPartialContent, status == http.StatusNotModified:
+		return false
+	case d.has("no-store", "private"), len(header["Set-Cookie"]) > 0, slices.Contains(listed(header["Vary"]), "*"):
+		return false
+	case d.has("must-understand") && http.StatusText(status) == "":
+		return false
+	case d.has("max-age", "s-maxage"), header.Get("Expires") != "":
+		return true
+	}
+	validated := header.Get("Etag") != "" || header.Get("Last-Modified") != ""
+	return validated && (d.has("public") || slices.Contains(understood, status))
+}
+
+// mostGuessed bounds a lifetime that the other server has not named.
+const mostGuessed = 24 * time.Hour
+
+// lifetime returns how long a response is fresh after date (RFC 9111: 4.2.1).
+func lifetime(header http.Header, d directives, date time.Time) time.Duration {
+	if d.has("no-cache") {
+		return 0
+	}
+	for _, name := range []string{"s-maxage", "max-age"} {
+		if life, ok := d.duration(name); ok {
+			return life
+		}
+	}
+	if lines := header["Expires"]; len(lines) > 0 {
+		expires, err := http.ParseTime(lines[0])
+		if err != nil {
+			return 0 // such as the value 0
+		}
+		return expires.Sub(date)
+	}
+	modified, err := http.ParseTime(header.Get("Last-Modified"))
+	if err != nil {
+		return 0
+	}
+	return min(max(date.Sub(modified)/10, 0), mostGuessed)
+}
+
+// initialAge returns how old a response was when it arrived (RFC 9111: 4.2.3). If Age is malformed, or has several values,
+// the response is stale.
+func initialAge(header http.Header, date, requested, received time.Time) time.Duration {
+	age := time.Duration(0)
+	if lines := header["Age"]; len(lines) > 0 {
+		var ok bool
+		if age, ok = parseSeconds(lines[0]); !ok || len(lines) > 1 {
+			return math.MaxInt64 / 2
+		}
+	}
+	return max(received.Sub(date), age+received.Sub(requested), 0)
+}
+
+// listed returns the elements of a header that is a list.
+func listed(lines []string) (all []string) {
+	for _, line := range lines {
+		for element := range strings.SplitSeq(line, ",") {
+			if element = strings.TrimSpace(element); element != "" {
+				all = append(all, element)
+			}
+		}
+	}
+	return all
+}

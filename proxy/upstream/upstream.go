@@ -1,0 +1,272 @@
+package upstream
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/ristretto/v2"
+	"github.com/gofiber/fiber/v2"
+	"github.com/sony/gobreaker/v2"
+
+	"vitrine/rules"
+)
+
+// Options configures a Proxy. Only URL is required.
+type Options struct {
+	URL       string           // of the other server, such as https://old.example.org
+	Host      string           // the host that requests name; if empty, that of URL
+	Methods   []string         // passed on beside GET and HEAD
+	Timeout   time.Duration    // how long the other server may be silent; 30 s
+	Budget    int64            // of what is kept, in bytes; 64 MiB
+	KeptBytes int              // a longer answer is not kept; 4 MiB
+	Now       func() time.Time // if nil, time.Now
+}
+
+// mostConnections bounds the connections to the other server. Further requests wait for one, no longer than
+// Options.Timeout.
+const mostConnections = 128
+
+// After failuresToOpen failures in a row the other server is asked nothing for circuitPause, then one request.
+const (
+	failuresToOpen = 5
+	circuitPause   = 2 * time.Second
+)
+
+// Proxy passes requests on. It is safe for concurrent use.
+type Proxy struct {
+	options   Options
+	base      *url.URL // without a slash at the end
+	transport *http.Transport
+	circuit   *gobreaker.CircuitBreaker[*http.Response]
+	kept      *ristretto.Cache[[]byte, variants]
+	keeping   sync.Mutex // one change of kept at a time
+	counts    [outcomes]atomic.Uint64
+
+	mu      sync.Mutex               // guards flights
+	flights map[string]chan struct{} // by target, closed when the flight ends
+	life    context.Context          // of requests that several clients may share
+	end     context.CancelFunc
+	running sync.WaitGroup // validations in the background
+}
+
+// New returns a Proxy. Close it when done.
+func New(o Options) (*Proxy, error) {
+	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.User != nil {
+		return nil, fmt.Errorf("upstream: %q is not the address of a web server", o.URL)
+	}
+	o.Host = cmp.Or(o.Host, base.Host)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.Budget = cmp.Or(o.Budget, 64<<20)
+	o.KeptBytes = cmp.Or(o.KeptBytes, 4<<20)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Proxy{options: o, base: base, flights: map[string]chan struct{}{}}
+	p.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, variants]{
+		NumCounters: max(o.Budget/1024, 1000), MaxCost: o.Budget, BufferItems: 64, // ten counters an entry of 10 kB
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.transport = &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: o.Timeout}).DialContext,
+		TLSHandshakeTimeout: o.Timeout,
+		ForceAttemptHTTP2:   true,
+		DisableCompression:  true, // bodies pass as they are
+		MaxConnsPerHost:     mostConnections, MaxIdleConnsPerHost: mostConnections, IdleConnTimeout: time.Minute,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	p.circuit = gobreaker.NewCircuitBreaker[*http.Response](gobreaker.Settings{
+		Timeout:     circuitPause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
+		IsExcluded:  func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, rules.ErrWrongCall) }, // not the server's fault
+	})
+	p.life, p.end = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Close ends requests under way and waits for those in the background.
+func (p *Proxy) Close() {
+	p.end()
+	p.running.Wait()
+	p.transport.CloseIdleConnections()
+	p.kept.Close()
+}
+
+// Kept answers a request from what is kept and fresh, and reports whether it did. known says that the request has
+// credentials, so that its answer is for its sender alone. The error says what is wrong with the request.
+func (p *Proxy) Kept(c *fiber.Ctx, known bool) (done bool, err error) {
+	method := c.Method()
+	if method != http.MethodGet && method != http.MethodHead && !slices.Contains(p.options.Methods, method) {
+		c.Set(fiber.HeaderAllow, strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
+		return false, fiber.ErrMethodNotAllowed
+	}
+	if uri := c.Context().URI(); misleads(uri.PathOriginal()) {
+		return false, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
+	}
+	if known || method != http.MethodGet && method != http.MethodHead || len(c.Request().Body()) > 0 {
+		return false, nil
+	}
+	e, now := p.find(appendTarget(nil, c), &c.Request().Header), p.options.Now()
+	if e == nil || e.left(now) <= 0 {
+		return false, nil
+	}
+	p.counts[hits].Add(1)
+	return true, p.answer(c, e, now, hit, "")
+}
+
+// Client says who sent a request.
+type Client struct {
+	Addr   netip.Addr
+	Scheme string // http or https
+	Known  bool   // as in Kept
+}
+
+// Serve answers a request that Kept has not answered. ctx ends when the client has gone. Errors are ErrBadGateway,
+// ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
+func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
+	h := &c.Request().Header
+	r := &request{
+		method: strings.Clone(c.Method()), target: string(appendTarget(nil, c)), host: string(c.Request().Host()), header: requestHeader(h),
+		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme,
+	}
+	switch {
+	case r.method != http.MethodGet && r.method != http.MethodHead:
+		return p.pass(ctx, c, r, "method")
+	case from.Known, len(r.body) > 0:
+		return p.pass(ctx, c, r, "bypass")
+	}
+	e, now := p.find([]byte(r.target), h), p.options.Now()
+	switch {
+	case e != nil && -e.left(now) < e.revalidating && !e.strict:
+		p.validateLater(r, e)
+		p.counts[staleHits].Add(1)
+		return p.answer(c, e, now, hit, "; detail=revalidating")
+	case r.method == http.MethodHead, len(h.Peek(fiber.HeaderRange)) > 0: // what may be kept is whole
+		return p.pass(ctx, c, r, "uri-miss")
+	}
+	return p.load(ctx, c, r, e)
+}
+
+// appendTarget appends what the request asks for: path and query, as the client sent them.
+func appendTarget(dst []byte, c *fiber.Ctx) []byte {
+	uri := c.Context().URI()
+	dst = append(dst, uri.PathOriginal()...)
+	if query := uri.QueryString(); len(query) > 0 {
+		dst = append(append(dst, '?'), query...)
+	}
+	return dst
+}
+
+// misleads reports whether the other server could read a path as another one, which is not passed on.
+func misleads(path []byte) bool {
+	if bytes.IndexByte(path, '%') < 0 && bytes.IndexByte(path, '\\') < 0 && !bytes.Contains(path, []byte("/.")) {
+		return len(path) == 0 || path[0] != '/'
+	}
+	plain, err := url.PathUnescape(string(path))
+	dots := func(segment string) bool { return segment == "." || segment == ".." }
+	return err != nil || path[0] != '/' || slices.ContainsFunc(strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' }), dots)
+}
+
+// pass passes a request on without the cache, and drops what it may have changed.
+func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) error {
+	p.counts[passed].Add(1)
+	resp, err := p.send(ctx, r, nil)
+	if err != nil {
+		p.counts[failed].Add(1)
+		return err
+	}
+	if why == "method" && r.method != http.MethodOptions && resp.StatusCode < 400 {
+		p.invalidate(r.target, r.host, resp.Header)
+	}
+	return p.stream(c, resp, "fwd="+why)
+}
+
+// load answers from the other server, together with all who ask for the same at the same time. e is what is kept, or nil.
+func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
+	arrived := p.options.Now()
+	ended, leads := p.board(r.target)
+	if !leads {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if shared := p.find([]byte(r.target), &c.Request().Header); shared != nil && !shared.received.Before(arrived) {
+			p.counts[collapsed].Add(1)
+			return p.answer(c, shared, p.options.Now(), "fwd=miss; collapsed", "")
+		}
+	} else {
+		defer p.land(r.target)
+	}
+	why := "uri-miss"
+	if e != nil {
+		why = "stale"
+	}
+	p.counts[misses].Add(1)
+	got, err := p.fetch(r, e)
+	now := p.options.Now()
+	if e != nil && e.standsIn(now, err != nil) && (err != nil || got.response != nil && got.status >= 500) {
+		if err == nil {
+			_ = got.response.Body.Close()
+		}
+		p.counts[staleHits].Add(1)
+		return p.answer(c, e, now, hit, "; detail=upstream-failed")
+	}
+	if err != nil {
+		p.counts[failed].Add(1)
+		return err
+	}
+	status := "fwd=" + why + "; fwd-status=" + strconv.Itoa(got.status)
+	if got.entry == nil {
+		return p.stream(c, got.response, status)
+	}
+	return p.answer(c, got.entry, now, status, "; stored")
+}
+
+// board begins a flight for a target, or returns the end of the one under way.
+func (p *Proxy) board(target string) (ended <-chan struct{}, leads bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if flight := p.flights[target]; flight != nil {
+		return flight, false
+	}
+	p.flights[target] = make(chan struct{})
+	return nil, true
+}
+
+// land ends a flight.
+func (p *Proxy) land(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.flights[target])
+	delete(p.flights, target)
+}
+
+// validateLater validates an entry in the background, unless its target is being fetched.
+func (p *Proxy) validateLater(r *request, e *entry) {
+	if _, leads := p.board(r.target); !leads {
+		return
+	}
+	r.method = http.MethodGet
+	p.running.Go(func() {
+		defer p.land(r.target)
+		if got, err := p.fetch(r, e); err == nil && got.response != nil {
+			_ = got.response.Body.Close()
+		}
+	})
+}
