@@ -85,6 +85,7 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"origins":  form("an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }),
 	"pager":    form("a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }),
 	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
+	"prefix":   form("a path from the root such as /media", func(text string) bool { return strings.HasPrefix(text, "/") }),
 	"path": form("a dotted path such as catalog.topics", func(text string) bool {
 		return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
 	}),

@@ -42,6 +42,13 @@ type Config struct {
 		FilterBytes    Size
 		RequestTimeout time.Duration
 	}
+	// The other server that answers what Vitrine does not, or does not yet.
+	Upstream struct {
+		URL, Host      string
+		Paths, Methods []string
+	}
+	Routes map[string]string
+
 	Cache struct{ Budget Size } // for answers that are kept after they were computed
 	// Transfer of answers: proxies that may name the client, sites that may read answers, caching.
 	HTTP struct {

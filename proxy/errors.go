@@ -17,6 +17,7 @@ import (
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 	"vitrine/rules"
 )
 
@@ -72,6 +73,10 @@ func classify(err error) problem {
 		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is answered in JSON alone."}
 	case errors.Is(err, lists.ErrHost):
 		return problem{http.StatusMisdirectedRequest, wrongCall, "This answer has absolute URLs, and the host in the request is not known as this server's: its operator sets lists.base_url, or adds the host to lists.hosts."}
+	case errors.Is(err, upstream.ErrBadGateway):
+		return problem{http.StatusBadGateway, unavailable, "The system behind this path cannot be reached, or sent no usable answer."}
+	case errors.Is(err, upstream.ErrTimeout):
+		return problem{http.StatusGatewayTimeout, unavailable, "The system behind this path did not answer in time."}
 	case errors.Is(err, rules.ErrPermission):
 		return problem{http.StatusForbidden, permissionDenied, "A valid API key is needed for this request."}
 	case errors.Is(err, rules.ErrNotFound):

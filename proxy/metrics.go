@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 )
 
 // Metrics counts what the server does. It has its own registry. The Job methods are for the materializer's observer.
@@ -149,7 +150,9 @@ func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 		stream.Sizes = s.bytes // the size is known when the stream ends
 		return
 	}
-	s.bytes.Observe(float64(bodyBytes(c)))
+	if n := bodyBytes(c); n >= 0 { // unknown of some that are passed on
+		s.bytes.Observe(float64(n))
+	}
 }
 
 // collector is a prometheus.Collector that reads its values at each scrape.
@@ -170,6 +173,19 @@ func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) 
 
 func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
+}
+
+// collectUpstream collects what the upstream server was asked, and what is kept of it.
+func collectUpstream(p *upstream.Proxy) collector {
+	return func(to sink) {
+		s := p.Stats()
+		for i, n := range s.Requests {
+			to <- prometheus.MustNewConstMetric(prometheus.NewDesc("vitrine_upstream_requests_total",
+				"Number of requests for the upstream server by outcome.", []string{"outcome"}, nil), prometheus.CounterValue, float64(n), upstream.Outcomes[i])
+		}
+		to.gauge("vitrine_upstream_kept_bytes", "Bytes of the upstream server's answers that are kept.", float64(s.Bytes), nil)
+		to.gauge("vitrine_upstream_open", "1 if the upstream server is not asked because it fails, otherwise 0.", truth(s.Open), nil)
+	}
 }
 
 func collectViews(views Source, now func() time.Time) collector {

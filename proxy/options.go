@@ -13,6 +13,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 	"vitrine/rules/pcre"
 )
 
@@ -34,6 +35,7 @@ type Options struct {
 	Auth        auth.Options
 	Limits      Limits
 	Cache       result.Options
+	Upstream    UpstreamOptions
 	Fresh       response.Freshness
 	CORS        CORSOptions
 	Admin       AdminOptions
@@ -67,6 +69,13 @@ type Limits struct {
 
 	DrainDelay time.Duration // from /readyz returning 503 to the closing of the listener; 0
 	Shutdown   time.Duration // for finishing running requests after that; 20 s
+}
+
+// UpstreamOptions says which requests another server answers. Without a URL there are none.
+type UpstreamOptions struct {
+	upstream.Options
+	Paths  []string // below these it answers what the server has no route for
+	Routes []string // these it answers although the server has a route: the path, and what is below it
 }
 
 // CORSOptions says which sites' scripts may read answers.

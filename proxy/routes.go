@@ -39,6 +39,9 @@ func (s *Server) routes(first *settings) {
 			s.app.Use(path, limit)
 		}
 	}
+	if s.passing != nil {
+		s.app.Use(s.passing.first)
+	}
 	s.listRoutes()
 	s.app.Get("/api/citation-index", s.citationIndex)
 	for path := range first.routes {
@@ -48,6 +51,9 @@ func (s *Server) routes(first *settings) {
 		if path, _, _ := strings.Cut(r.Path, ":"); r.Method == fiber.MethodGet && !slices.Contains(s.paths, path) {
 			s.paths = append(s.paths, path)
 		}
+	}
+	if s.passing != nil {
+		s.app.Use(s.passing.last) // the last, for what has no route
 	}
 }
 

@@ -138,5 +138,10 @@ func (s *Server) shutDown(v *runningApp) error {
 
 // Close frees the cache. Serve calls it at its end; call it if Serve is not called. It may be called twice.
 func (s *Server) Close() {
-	s.close.Do(s.results.Close)
+	s.close.Do(func() {
+		s.results.Close()
+		if s.passing != nil {
+			s.passing.Close()
+		}
+	})
 }

@@ -36,6 +36,7 @@ type Server struct {
 	rate      *auth.Limiter // nil if there is no limit
 	guesses   *auth.Limiter // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter // limits requests for unknown users of the citation index
+	passing   *passing      // nil if there is no upstream server
 	counted   atomic.Bool   // the column for counting authors was made
 
 	draining atomic.Bool
@@ -96,6 +97,10 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
+	if s.passing, err = newPassing(o.Upstream, s); err != nil {
+		s.Close()
+		return nil, err
+	}
 	if err := s.open(o); err != nil {
 		s.Close()
 		return nil, err
@@ -112,6 +117,9 @@ func (s *Server) open(o Options) error {
 	}
 	s.settings.Store(first)
 	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
+	if s.passing != nil {
+		s.metrics.registry.MustRegister(collectUpstream(s.passing.Proxy))
+	}
 	s.app = s.newApp()
 	s.routes(first)
 	s.admin = s.newAdmin(o.Admin)
@@ -144,7 +152,8 @@ func (s *Server) newApp() *fiber.App {
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
-		BodyLimit:             16 << 10, // no request has a body
+		BodyLimit:             s.options.Upstream.bodyLimit(),
+		RequestMethods:        s.options.Upstream.methods(),
 		ErrorHandler:          s.fail,
 
 		// so that X-Forwarded-Host is ignored; auth.ClientOptions says how to find clients' addresses

@@ -22,6 +22,7 @@ import (
 	"vitrine/proxy/auth"
 	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 	"vitrine/rules/access"
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
@@ -66,6 +67,10 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 		},
 		Cache: answers,
+		Upstream: proxy.UpstreamOptions{
+			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
+			Paths:   cfg.Upstream.Paths, Routes: slices.Sorted(maps.Keys(cfg.Routes)),
+		},
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",

@@ -157,6 +157,18 @@ func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
 	return strings.Join(all, ", ")
 }
 
+// Forwards reports whether a request that another server will answer has credentials. It removes the user header unless
+// a trusted proxy has set it.
+func (a *Authenticator) Forwards(c *fiber.Ctx) (credentials bool) {
+	if h := a.options.Session.UserHeader; h != "" && !within(a.options.Session.TrustedProxies, peerAddr(c.Context().RemoteAddr())) {
+		c.Request().Header.Del(h)
+	} else if h != "" && c.Get(h) != "" {
+		return true
+	}
+	return c.Get(headerKey) != "" || c.Get(fiber.HeaderAuthorization) != "" || c.Get(fiber.HeaderCookie) != "" ||
+		bytes.Contains(c.Request().Header.RequestURI(), []byte(query.KeyParam)) && c.Context().QueryArgs().Has(query.KeyParam)
+}
+
 // recognise returns the caller of the session in a request. Users without a record in persons, such as former staff,
 // have no session, unless the options allow them.
 func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {

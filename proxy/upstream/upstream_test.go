@@ -1,0 +1,286 @@
+package upstream_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/proxy"
+	"vitrine/proxy/proxytest"
+	"vitrine/proxy/upstream"
+)
+
+const fresh = "max-age=60"
+
+// TestKept asks twice and checks whether the second answer is a kept one.
+func TestKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer []string // headers of the other server
+		second []string // headers of the second request
+		path   string   // of the second request, if another
+		kept   bool
+	}{
+		"fresh":                 {answer: []string{"Cache-Control", fresh}, kept: true},
+		"by Expires":            {answer: []string{"Expires", began.Add(time.Minute).Format(http.TimeFormat)}, kept: true},
+		"for shared caches":     {answer: []string{"Cache-Control", "max-age=0, s-maxage=60"}, kept: true},
+		"guessed":               {answer: []string{"Last-Modified", began.Add(-time.Hour).Format(http.TimeFormat)}, kept: true},
+		"without a lifetime":    {},
+		"old":                   {answer: []string{"Cache-Control", fresh, "Age", "61"}},
+		"private":               {answer: []string{"Cache-Control", "private, " + fresh}},
+		"no-store":              {answer: []string{"Cache-Control", fresh + ", no-store"}},
+		"no-cache":              {answer: []string{"Cache-Control", fresh + ", no-cache"}},
+		"quoted":                {answer: []string{"Cache-Control", `x="max-age=60", max-age=0`}},
+		"a cookie set":          {answer: []string{"Cache-Control", fresh, "Set-Cookie", "a=b"}},
+		"other query":           {answer: []string{"Cache-Control", fresh}, path: "/old?a=2"},
+		"with a session":        {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"Authorization", "Bearer x"}},
+		"with a cookie":         {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"Cookie", "a=b"}},
+		"with a key":            {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"X-API-Key", "k"}},
+		"client asks for fresh": {answer: []string{"Cache-Control", fresh}, second: []string{"Cache-Control", "no-cache"}, kept: true},
+		"other variant":         {answer: []string{"Cache-Control", fresh, "Vary", "Accept-Language"}, second: []string{"Accept-Language", "de"}},
+		"same variant":          {answer: []string{"Cache-Control", fresh, "Vary", "accept-language"}, second: []string{"Accept-Language", "en,  fr"}, kept: true},
+		"unkeyed header":        {answer: []string{"Cache-Control", fresh}, second: []string{"X-Forwarded-Host", "evil.example"}, kept: true},
+		"vary by everything":    {answer: []string{"Cache-Control", fresh, "Vary", "Accept, *"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, says("text", c.answer...), nil)
+			w.get("/old?a=1", "Accept-Language", "en, fr")
+			w.pass(5 * time.Second)
+			path := c.path
+			if path == "" {
+				path = "/old?a=1"
+			}
+			headers := c.second
+			if len(headers) == 0 {
+				headers = []string{"Accept-Language", "en, fr"}
+			}
+			want := int64(1)
+			if c.kept {
+				want = 0
+			}
+			w.asks(want, "the second request", func() {
+				res := w.get(path, headers...)
+				hit := strings.Contains(res.Header.Get("Cache-Status"), "; hit")
+				if res.StatusCode != http.StatusOK || res.body != "text" || hit != c.kept || c.kept && res.Header.Get("Age") != "5" {
+					t.Errorf("%d %q, headers %v", res.StatusCode, res.body, res.Header)
+				}
+				if date := res.Header.Get("Date"); c.kept && date != began.Format(http.TimeFormat) {
+					t.Errorf("Date is %s, not the other server's", date)
+				}
+			})
+		})
+	}
+}
+
+// TestPersonal: what was asked with credentials is not kept for others.
+func TestPersonal(t *testing.T) {
+	for _, credentials := range [][]string{{"Authorization", "Bearer x"}, {"Cookie", "a=b"}, {"X-API-Key", "k"}} {
+		w := newWorld(t, says("for one", "Cache-Control", "public, s-maxage=60"), nil)
+		w.get("/old", credentials...)
+		w.asks(1, credentials[0], func() { w.get("/old") })
+	}
+	w := newWorld(t, says("for one", "Cache-Control", "public, s-maxage=60"), nil)
+	w.get("/old?apikey=k")
+	w.asks(1, "apikey", func() { w.get("/old?apikey=k") })
+}
+
+// TestPartsOfKept: HEAD, conditions and ranges are answered from what is kept.
+func TestPartsOfKept(t *testing.T) {
+	w := newWorld(t, says("0123456789", "Cache-Control", fresh, "Etag", `W/"a"`, "Last-Modified", "Mon, 04 May 2026 09:00:00 GMT"), nil)
+	w.get("/old")
+	w.asks(0, "kept", func() {
+		for _, c := range []struct {
+			method, name, value string
+			status              int
+			body                string
+		}{
+			{"HEAD", "Accept", "*/*", 200, ""},
+			{"GET", "If-None-Match", `"b", "a"`, 304, ""},
+			{"GET", "If-None-Match", `"b"`, 200, "0123456789"},
+			{"GET", "If-Modified-Since", "Mon, 04 May 2026 09:00:00 GMT", 304, ""},
+			{"GET", "If-Modified-Since", "Mon, 04 May 2026 08:59:59 GMT", 200, "0123456789"},
+			{"GET", "Range", "bytes=2-4", 206, "234"},
+			{"GET", "Range", "bytes=-2", 206, "89"},
+			{"GET", "Range", "bytes=50-", 200, "0123456789"},
+		} {
+			res := w.ask(c.method, "/old", "", c.name, c.value)
+			if res.StatusCode != c.status || res.body != c.body || res.Header.Get("Etag") != `W/"a"` {
+				t.Errorf("%s with %s %s: %d %q, headers %v", c.method, c.name, c.value, res.StatusCode, res.body, res.Header)
+			}
+		}
+		if res := w.ask("HEAD", "/old", ""); res.ContentLength != 10 {
+			t.Errorf("HEAD says %d bytes", res.ContentLength)
+		}
+	})
+}
+
+// TestValidated: a stale answer is validated, and lives on with the new headers.
+func TestValidated(t *testing.T) {
+	w := newWorld(t, says("text", "Cache-Control", fresh, "Etag", `"a"`, "X-Old", "1"), nil)
+	w.get("/old")
+	w.pass(time.Minute)
+	w.answers(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") != `"a"` {
+			t.Errorf("validated with %v", r.Header)
+		}
+		rw.Header().Set("Cache-Control", fresh)
+		rw.Header().Set("X-Old", "2")
+		rw.WriteHeader(http.StatusNotModified)
+	})
+	for _, asks := range []int64{1, 0} {
+		w.asks(asks, "validation", func() {
+			if res := w.get("/old"); res.StatusCode != 200 || res.body != "text" || res.Header.Get("X-Old") != "2" {
+				t.Errorf("%d %q %v", res.StatusCode, res.body, res.Header)
+			}
+		})
+	}
+}
+
+// TestStale: stale answers are used while they are validated, or while the other server fails, if they allow it.
+func TestStale(t *testing.T) {
+	fails := func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }
+	breaks := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	for name, c := range map[string]struct {
+		control string
+		then    http.HandlerFunc
+		status  int
+	}{
+		"validated in the background":      {"max-age=60, stale-while-revalidate=60", says("new", "Cache-Control", fresh), 200},
+		"fails, allowed":                   {"max-age=60, stale-if-error=60", fails, 200},
+		"fails, not allowed":               {"max-age=60", fails, 500},
+		"fails, too late":                  {"max-age=60, stale-if-error=9", fails, 500},
+		"unreachable":                      {"max-age=60", breaks, 200},
+		"unreachable, must revalidate":     {"max-age=60, must-revalidate", breaks, 502},
+		"unreachable, for shared caches":   {"s-maxage=60", breaks, 502},
+		"unreachable, shared and allowed":  {"s-maxage=60, stale-if-error=60", breaks, 200},
+		"unreachable, no longer than told": {"max-age=60, stale-if-error=9", breaks, 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, says("old", "Cache-Control", c.control), nil)
+			w.get("/old")
+			w.pass(70 * time.Second)
+			w.answers(c.then)
+			if res := w.get("/old"); res.StatusCode != c.status || c.status == 200 && res.body != "old" {
+				t.Errorf("%d %q", res.StatusCode, res.body)
+			}
+			if strings.Contains(c.control, "while") {
+				proxytest.Until(t, "the new answer", func() bool { return w.get("/old").body == "new" })
+			}
+		})
+	}
+}
+
+// TestOneFlight: those who ask for the same at the same time share one request.
+func TestOneFlight(t *testing.T) {
+	release := make(chan bool)
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		<-release
+		says("text", "Cache-Control", fresh)(rw, r)
+	}, nil)
+	var all sync.WaitGroup
+	w.asks(1, "together", func() {
+		for range 30 {
+			all.Go(func() {
+				if res := w.get("/old"); res.body != "text" {
+					t.Errorf("%d %q", res.StatusCode, res.body)
+				}
+			})
+		}
+		proxytest.Until(t, "all requests have arrived", func() bool { return w.Metric("vitrine_requests_in_flight") == 30 })
+		close(release)
+		all.Wait()
+	})
+}
+
+// TestMethods: unsafe methods pass where they are allowed, and drop what they may have changed.
+func TestMethods(t *testing.T) {
+	w := newWorld(t, says("text", "Cache-Control", fresh, "Location", "/other"), func(o *proxy.UpstreamOptions) { o.Methods = []string{"POST"} })
+	for _, path := range []string{"/old", "/other", "/third"} {
+		w.get(path)
+	}
+	res := w.ask("POST", "/old", "a=b", "Content-Type", "application/x-www-form-urlencoded")
+	if r, body := w.request(); res.StatusCode != 200 || r.Method != "POST" || body != "a=b" {
+		t.Errorf("%d, reached the server as %s %q", res.StatusCode, r.Method, body)
+	}
+	for path, asks := range map[string]int64{"/old": 1, "/other": 1, "/third": 0} {
+		w.asks(asks, path+" after POST", func() { w.get(path) })
+	}
+	w.asks(0, "a method that is not allowed", func() {
+		if res := w.ask("PUT", "/old", ""); res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, POST" {
+			t.Errorf("PUT: %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
+		}
+	})
+	if res := w.ask("POST", "/old", strings.Repeat("x", 2<<20)); res.StatusCode != 413 {
+		t.Errorf("a body of 2 MiB: %d", res.StatusCode)
+	}
+}
+
+// TestRoutes: Vitrine's own paths are its own, unless they are moved.
+func TestRoutes(t *testing.T) {
+	w := newWorld(t, says("old"), func(o *proxy.UpstreamOptions) {
+		o.Paths, o.Routes = []string{"/media", "/app/"}, []string{"/api/projects", "/portfolio/unit"}
+	})
+	for path, old := range map[string]bool{
+		"/api/projects": true, "/api/projects?limit=1": true, "/portfolio/unit/x/research": true,
+		"/api/activities": false, "/api/users": false, "/healthz": false, "/": false,
+		"/media": true, "/media/a.css": true, "/mediathek": false, "/app/x": true, "/apply": false,
+	} {
+		asks := int64(0)
+		if old {
+			asks = 1
+		}
+		w.asks(asks, path, func() { w.get(path) })
+	}
+	if res := w.get("/media/a", "Origin", "https://a.example"); res.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("the API's rules for scripts of other sites hold for the other server")
+	}
+}
+
+// TestForwarded: the other server learns who asked for what by the standard headers, and through the base path.
+func TestForwarded(t *testing.T) {
+	w := newWorld(t, says("old"), func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+"/osiris", "www.example.org" })
+	w.get("/a%2Fb?x=%20&y", "X-Forwarded-For", "9.9.9.9", "Forwarded", "for=9.9.9.9", "X-Real-IP", "9.9.9.9",
+		"Connection", "X-Hop", "X-Hop", "1", "TE", "trailers", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/admin", "X-Own", "2")
+	r, _ := w.request()
+	if r.RequestURI != "/osiris/a%2Fb?x=%20&y" || r.Host != "www.example.org" {
+		t.Errorf("asked %s for %s", r.Host, r.RequestURI)
+	}
+	for name, want := range map[string]string{
+		"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": w.Addr, "X-Forwarded-Proto": "http", "Via": "1.1 vitrine", "X-Own": "2",
+		"Forwarded": fmt.Sprintf("for=127.0.0.1;host=%q;proto=http", w.Addr),
+		"X-Real-Ip": "", "X-Hop": "", "Te": "", "X-Http-Method-Override": "", "X-Original-Url": "", "Connection": "",
+	} {
+		if got := strings.Join(r.Header.Values(name), "|"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestCircuit: a server that fails again and again is left alone for a while.
+func TestCircuit(t *testing.T) {
+	w := newWorld(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil)
+	proxytest.Until(t, "the circuit opens", func() bool { return w.get("/old").StatusCode == 503 })
+	w.asks(0, "open", func() {
+		if res := w.get("/old"); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("%d, headers %v", res.StatusCode, res.Header)
+		}
+	})
+	if w.Metric("vitrine_upstream_open") != 1 {
+		t.Error("the metrics do not say so")
+	}
+	if res := w.get("/api/activities"); res.StatusCode != 200 {
+		t.Errorf("own paths: %d", res.StatusCode)
+	}
+}
+
+// TestOptions: New refuses what is no address of a web server.
+func TestOptions(t *testing.T) {
+	for _, address := range []string{"", "old.example.org", "ftp://a", "http://", "http://u:p@a", "http://a?b"} {
+		if p, err := upstream.New(upstream.Options{URL: address}); err == nil {
+			p.Close()
+			t.Errorf("%q was accepted", address)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package upstream_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/proxy"
+	"vitrine/proxy/proxytest"
+	"vitrine/proxy/upstream"
+)
+
+func TestMain(m *testing.M) { proxytest.Main(m) }
+
+// world is a site in front of another server.
+type world struct {
+	*proxytest.Live
+	old    *httptest.Server
+	asked  atomic.Int64 // requests that reached the other server
+	mu     sync.Mutex
+	last   *http.Request // the last of them
+	body   string        // and its body
+	answer http.HandlerFunc
+	now    atomic.Int64 // nanoseconds since the start of the clock
+}
+
+var began = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+
+// newWorld serves a site before a server that answers with answer.
+func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.UpstreamOptions)) *world {
+	w := &world{answer: answer}
+	w.old = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.mu.Lock()
+		w.last, w.body = r, string(body)
+		answer := w.answer
+		w.mu.Unlock()
+		w.asked.Add(1)
+		rw.Header().Set("Date", w.time().Format(http.TimeFormat))
+		answer(rw, r)
+	}))
+	t.Cleanup(w.old.Close)
+	o := proxytest.Options(t)
+	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: w.old.URL, Now: w.time}, Paths: []string{"/"}}
+	if change != nil {
+		change(&o.Upstream)
+	}
+	w.Live = proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	return w
+}
+
+func (w *world) time() time.Time { return began.Add(time.Duration(w.now.Load())) }
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) { w.now.Add(int64(d)) }
+
+// answers makes the other server answer otherwise.
+func (w *world) answers(answer http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
+}
+
+// request returns the last request that reached the other server, with its body.
+func (w *world) request() (*http.Request, string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last, w.body
+}
+
+// client follows no redirects, and sends and reads codings as they are.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableCompression: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// response is an answer read to its end.
+type response struct {
+	*http.Response
+	body string
+	err  error // of reading the body
+}
+
+// ask sends a request with headers given as name, value pairs.
+func (w *world) ask(method, target, body string, headers ...string) response {
+	w.T.Helper()
+	req, err := http.NewRequestWithContext(w.T.Context(), method, "http://"+w.Addr, strings.NewReader(body))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	req.URL.Opaque = target // as it is
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return response{res, string(text), err}
+}
+
+func (w *world) get(target string, headers ...string) response {
+	w.T.Helper()
+	return w.ask(http.MethodGet, target, "", headers...)
+}
+
+// asks checks how often do makes the site ask the other server.
+func (w *world) asks(times int64, what string, do func()) {
+	w.T.Helper()
+	before := w.asked.Load()
+	do()
+	if n := w.asked.Load() - before; n != times {
+		w.T.Errorf("%s: asked %d times, want %d", what, n, times)
+	}
+}
+
+// says answers with headers given as name, value pairs, and a body.
+func says(body string, headers ...string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			rw.Header().Add(headers[i], headers[i+1])
+		}
+		_, _ = io.WriteString(rw, body)
+	}
+}
