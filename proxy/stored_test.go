@@ -65,19 +65,17 @@ func TestAnswerCatchesUp(t *testing.T) {
 
 // breaking is a store whose queries stop before the last row while breaks is set, as if the view had moved on.
 type breaking struct {
-	origin.Views
-	origin.Queries
+	view.Source
 	breaks *atomic.Bool
 }
 
-// Select implements origin.Queries.
 func (b breaking) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	if !b.breaks.Load() {
-		return b.Queries.Select(ctx, at, q)
+		return b.Source.Select(ctx, at, q)
 	}
 	return func(yield func(bson.Raw, error) bool) {
 		var last bson.Raw
-		for doc, err := range b.Queries.Select(ctx, at, q) {
+		for doc, err := range b.Source.Select(ctx, at, q) {
 			if err != nil || last != nil && !yield(last, nil) {
 				return
 			}
@@ -97,7 +95,7 @@ func TestBrokenOff(t *testing.T) {
 	var breaks atomic.Bool
 	many := func() *proxytest.Store {
 		s := proxytest.Many(t, 300)
-		s.Queries = func(v origin.Views, q origin.Queries) origin.Views { return breaking{v, q, &breaks} }
+		s.Queries = func(from view.Source) view.Source { return breaking{from, &breaks} }
 		return s
 	}
 	s := proxytest.Open(t, many(), o)

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 // store implements the reading half of origin.Views; the test makes its versions.
 type store struct {
-	origin.Views // the set does not call the writing half
+	view.Source // the set calls neither the writing half nor queries
 
 	mu     sync.Mutex
 	meta   origin.Meta

@@ -76,12 +76,12 @@ func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 // completeStored is complete for rows that stay in the store. It returns nil if it cannot count them.
 func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	began, rows := time.Now(), 0
-	settled, err := v.set.queries.Settled(ctx, meta)
+	settled, err := v.set.o.Store.Settled(ctx, meta)
 	if err == nil && settled {
 		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
 	}
 	if err == nil && settled { // settled both before and after, so the next generation was not being written
-		settled, err = v.set.queries.Settled(ctx, meta)
+		settled, err = v.set.o.Store.Settled(ctx, meta)
 	}
 	if err != nil || !settled {
 		return err

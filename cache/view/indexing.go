@@ -11,11 +11,7 @@ import (
 )
 
 // Index creates the indexes that queries on views need, in a store that has such indexes.
-func Index(ctx context.Context, store origin.Views, defs []index.Definition) error {
-	indexer, able := store.(origin.Indexer)
-	if !able {
-		return nil
-	}
+func Index(ctx context.Context, store origin.Indexer, defs []index.Definition) error {
 	var errs []error
 	for _, def := range defs {
 		keys := indexKeys(def.Order, def.WarmPaths())
@@ -23,7 +19,7 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 			keys = append(keys, raw.Sort{{Path: raw.PathOf(origin.WordsPath)}})
 		}
 		if len(keys) > 0 {
-			errs = append(errs, indexer.Index(ctx, def.Name, keys))
+			errs = append(errs, store.Index(ctx, def.Name, keys))
 		}
 	}
 	return errors.Join(errs...)

@@ -1,10 +1,8 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -75,7 +73,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 
 // stored returns a view's rows in the store: stripped as in memory, or whole.
 func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
-	s := &storedRows{def: v.def, builder: v.builder, queries: v.set.queries, foreign: v.set.o.Foreign, meta: meta}
+	s := &storedRows{def: v.def, builder: v.builder, queries: v.set.o.Store, foreign: v.set.o.Foreign, meta: meta}
 	if !whole {
 		s.strip = v.set.o.Strip
 	}
@@ -120,7 +118,7 @@ func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 
 // follow shows the next generation of a view in the store once it is settled. Until then, requests get kept answers.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
-	settled, err := v.set.queries.Settled(ctx, meta)
+	settled, err := v.set.o.Store.Settled(ctx, meta)
 	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
 		return nil, nil // the next poll finds the settled generation
 	}
@@ -151,19 +149,4 @@ func (s *Set) loadInTurn(ctx context.Context) {
 		s.readFile(v)
 		s.refresh(ctx, v)
 	}
-}
-
-func (o *Options) checkMode() (origin.Queries, error) {
-	o.Mode = cmp.Or(o.Mode, Memory)
-	queries, able := o.Store.(origin.Queries)
-	switch {
-	case o.Mode != Memory && o.Mode != Store && o.Mode != Auto:
-		return nil, fmt.Errorf("view: no mode %q", o.Mode)
-	case !able && o.Mode != Memory:
-		return nil, fmt.Errorf("view: mode %s: the store does not answer queries on views", o.Mode)
-	}
-	if o.Mode != Auto {
-		o.RowBudget = 0
-	}
-	return queries, nil
 }

@@ -21,12 +21,18 @@ import (
 	"vitrine/rules"
 )
 
+// Source is the part of an origin.Store that a Set reads.
+type Source interface {
+	origin.Views
+	origin.Queries
+	origin.Indexer
+}
+
 // Options configure a Set.
 type Options struct {
-	Store origin.Views
+	Store Source
 	Views []index.Definition
-	// Mode says where requests read rows. If empty, it is Memory. The others need a Store that is an origin.Queries.
-	Mode Mode
+	Mode  Mode // says where requests read rows; if empty, it is Memory
 	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 means no bound.
 	RowBudget int64
 	// Index creates the indexes that queries on views in the store need, in a writable Store.
@@ -59,11 +65,10 @@ type Options struct {
 
 // Set holds all views. Its methods are safe for concurrent use.
 type Set struct {
-	o       Options // with defaults filled in
-	queries origin.Queries
-	views   []*view // in the order of definition
-	budget  *index.Budget
-	room    *room
+	o      Options // with defaults filled in
+	views  []*view // in the order of definition
+	budget *index.Budget
+	room   *room
 
 	preparer atomic.Pointer[Preparer]
 	untried  atomic.Int32  // views that have not been refreshed yet
@@ -91,9 +96,8 @@ func New(o Options) (*Set, error) {
 	o.BulkBudget = cmp.Or(o.BulkBudget, 128<<20)
 	o.Files.Every = cmp.Or(o.Files.Every, time.Minute)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	queries, err := o.checkMode()
-	if err != nil {
-		return nil, err
+	if o.Mode = cmp.Or(o.Mode, Memory); o.Mode != Auto {
+		o.RowBudget = 0
 	}
 	if o.Files.Dir != "" {
 		if err := snapfile.Prepare(o.Files.Dir); err != nil {
@@ -101,7 +105,7 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		o: o, queries: queries, budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
+		o: o, budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
 		room: &room{limit: o.RowBudget, taken: map[string]int64{}}, tried: make(chan struct{}),
 	}
 	s.untried.Store(int32(len(o.Views)))

@@ -40,10 +40,9 @@ func (s *Snapshot) Meta() origin.Meta { return s.meta }
 // Loaded returns when this snapshot was made.
 func (s *Snapshot) Loaded() time.Time { return s.loaded }
 
-// Whole returns the snapshot with all fields of its rows, read from the store if any were stripped. If the store does
-// not answer queries, it returns the snapshot itself.
+// Whole returns the snapshot with all fields of its rows, read from the store if any were stripped.
 func (s *Snapshot) Whole() *Snapshot {
-	if s.whole == nil || s.whole.queries == nil {
+	if s.whole == nil {
 		return s
 	}
 	return &Snapshot{rows: s.whole, meta: s.meta, loaded: s.loaded}

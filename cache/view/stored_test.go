@@ -412,14 +412,6 @@ func checkModes(t *testing.T, s *view.Set, want ...view.Mode) {
 	}
 }
 
-func TestModeRefused(t *testing.T) {
-	for _, o := range []view.Options{{Mode: "elsewhere"}, {Mode: view.Store, Store: struct{ origin.Views }{}}} {
-		if _, err := view.New(o); err == nil {
-			t.Errorf("New accepts mode %q", o.Mode)
-		}
-	}
-}
-
 // TestSlowExpressionInStore: a caller may read rows after the work that selected them has ended, as
 // streams do. A slow expression then counts as work of the reader.
 func TestSlowExpressionInStore(t *testing.T) {

@@ -44,7 +44,7 @@ func WholeOnly(t *testing.T) {
 
 // Store is the reading half of origin.Views, in memory.
 type Store struct {
-	origin.Views // the writing half is not called
+	view.Source // neither the writing half nor queries are called
 
 	mu    sync.Mutex
 	rows  map[string][]origin.Row
@@ -53,7 +53,7 @@ type Store struct {
 	stored  *embedded // a copy of the rows, for views that stay in the store
 	Twinned bool      // views in memory are loaded from stored, too
 	// Queries replaces the answers of stored, if it is not nil.
-	Queries func(origin.Views, origin.Queries) origin.Views
+	Queries func(view.Source) view.Source
 }
 
 // Published is when the fixture's views were published, and the current time of tests.

@@ -22,7 +22,7 @@ type embedded struct {
 }
 
 // behind returns the store from which views are loaded: s or its copy.
-func (s *Store) behind(t testing.TB) origin.Views {
+func (s *Store) behind(t testing.TB) view.Source {
 	if ViewsAre == view.Memory && !s.Twinned {
 		return s
 	}
@@ -48,7 +48,7 @@ func (s *Store) behind(t testing.TB) origin.Views {
 		}
 	}
 	if s.Queries != nil {
-		return s.Queries(s.stored, s.stored)
+		return s.Queries(s.stored)
 	}
 	return s.stored
 }
