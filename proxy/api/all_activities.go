@@ -54,9 +54,8 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	return plan, nil
 }
 
-// visible restricts a list to what the caller's roles may see, unless the request has an API key
-// (API.md: all-activities, 3). page=my-activities needs no further restriction: users may see all
-// of their own activities.
+// visible restricts a list to what the caller's roles may see, unless there is an API key (API.md: all-activities,
+// 3). page=my-activities needs no more: users may see their own activities.
 func (e *Env) visible(list listing, r Request) listing {
 	if r.Anonymous() || r.HasKey {
 		return list

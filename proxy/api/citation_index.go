@@ -16,9 +16,8 @@ import (
 func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 
 // CitationIndex reads the parameters of GET /api/citation-index and returns a function that reads a profile, or with
-// doc a document, from the index. It is not a Handler, because the answer does not come from a view and has no
-// envelope. Without a user the answer is empty. The function fails for unknown users, if the index is missing or fails,
-// and for clients that requested too many unknown users.
+// doc a document. It is no Handler, because the answer comes from no view and has no envelope. Without a user it is
+// empty; unknown users, too many of them by a client, and a missing index are errors.
 func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (citation.Answer, error), error) {
 	p.CheckLanguage()
 	user, doc, document := p.Text("user"), p.Text("doc"), p.Has("doc")

@@ -40,7 +40,7 @@ func activityFragments() []index.Fragment {
 			{Encode: literal(`,"activity":`)},
 			{Name: fragWeb, Encode: renderedText("web")},
 			{Encode: unlessRendered("web", `""`)},
-			{Name: fragIcon, Encode: renderedMember("icon")},
+			{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "icon", "") }},
 			{Encode: unlessRendered("icon", `,"icon":""`)},
 			{Name: fragMiddle, Encode: appendAllMiddle},
 			{Name: fragPrint, Encode: renderedText("print")},
@@ -101,11 +101,6 @@ func renderedText(field string) func([]byte, bson.Raw) []byte {
 		}
 		return dst
 	}
-}
-
-// renderedMember returns an encoder that writes ,"field":"…" for a rendered field, or nothing if the row lacks it.
-func renderedMember(field string) func([]byte, bson.Raw) []byte {
-	return func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, field, "") }
 }
 
 // appendMember appends a member: v if shown is true, or else the JSON text otherwise, or nothing if that is empty.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
@@ -15,9 +14,8 @@ import (
 )
 
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic, most assignments first. At New Year other
-// activities become recent, so an answer is valid for the year.
-//
-// Summaries do not name users, so callers without the permission get an empty list (API.md: Authentication, 6).
+// activities become recent, so an answer is valid for the year. Summaries do not name users, so callers without the
+// permission get an empty list (API.md: Authentication, 6).
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
@@ -37,8 +35,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 			return spectrum.AppendRow(dst, row.Doc(), now.Year(), all)
 		})
 	})
-	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
-	p.Since, p.Until = newYear(now.Year()), newYear(now.Year()+1)
+	p.Caching = response.InYear(now)
 	return p, nil
 }
 

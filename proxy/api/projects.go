@@ -28,9 +28,8 @@ var projectColumns = []string{
 	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
-// projects answers GET /api/projects, and GET /api/proposals likewise, with its own permission (DESIGN.md: 12): callers
-// without it see only their own records. aggregate takes precedence over full, and full over formatted; full and
-// formatted are on if they are present, whatever their values (DESIGN.md: 6).
+// projects answers GET /api/projects and /api/proposals, each with its permission (DESIGN.md: 12). aggregate precedes
+// full, and full precedes formatted; full and formatted are on if present (DESIGN.md: 6).
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params

@@ -104,9 +104,8 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	return errors.Join(err, failed)
 }
 
-// Views declares the views that this package reads: the fragments of their rows, and the paths that most callers filter
-// on, which are indexed before a snapshot is first shown. The default order is the one in rules.Views. warm has more
-// paths of activities to index.
+// Views declares the views that this package reads: fragments of rows, and the paths that most callers filter on, which
+// are indexed before a snapshot is first shown, with more of activities in warm. rules.Views has the default order.
 func Views(warm ...string) []index.Definition {
 	views := []index.Definition{
 		{

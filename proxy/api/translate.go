@@ -11,9 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// translator replaces the labels of an activity's type and subtype by labels in another language (DESIGN.md: What
-// API.md leaves open, 15). Citations stay in the language in which they were rendered, and so does a label without a
-// translation. The nil translator replaces nothing.
+// translator replaces the labels of type and subtype by those of another language (DESIGN.md: 15). Citations, and
+// labels without a translation, stay. The nil translator replaces nothing.
 type translator struct {
 	labels label.Sets
 	lang   string // the language of the request

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
-	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -154,13 +152,6 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
 	}
 	return &ls, nil
-}
-
-// thisYear says that an answer changes with the calendar year.
-func (l *Lists) thisYear() response.Caching {
-	now := l.shared.Now()
-	newYear := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, now.Location()) }
-	return response.Caching{Since: newYear(now.Year()), Until: newYear(now.Year() + 1)}
 }
 
 func (l *listing) url(suffix string, q params.Query) string {

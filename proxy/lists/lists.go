@@ -38,9 +38,8 @@ import (
 // Options configures the lists.
 type Options struct {
 	Enabled bool // if false, there are no lists
-	// BaseURL is the beginning of URLs, such as https://data.institute.example. If empty, URLs are relative. Formats
-	// that need absolute URLs then use the request's host if it is one of Hosts. An entry of Hosts is a host as clients
-	// name it; with ":*" for its port it matches any port or none.
+	// BaseURL is the beginning of URLs. If empty, URLs are relative, and formats that need absolute ones use the
+	// request's host if it is one of Hosts; an entry with ":*" for its port matches any port or none.
 	BaseURL string
 	Hosts   []string
 	// Ignored has the names of parameters that trackers add to links; "*" at the end matches any rest.

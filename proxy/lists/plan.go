@@ -94,7 +94,7 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	var caching response.Caching
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
-		key, caching = append(key, strconv.Itoa(l.rows.Year)), l.lists.thisYear()
+		key, caching = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.lists.shared.Now())
 	}
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		a, err := l.on(ctx, snap)

@@ -74,7 +74,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	key := []string{"lists", path, f.suffix, lang, q.String()}
 	var caching response.Caching
 	if slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
-		caching, key = l.thisYear(), append(key, strconv.Itoa(l.shared.Now().Year()))
+		caching, key = response.InYear(l.shared.Now()), append(key, strconv.Itoa(l.shared.Now().Year()))
 	}
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers, Query: strings.Join(key, "\x00"), Caching: caching,
@@ -88,9 +88,8 @@ func fields() (all []page.Field) {
 	return all
 }
 
-// sections returns the lists by name: the configured lists, those of whole views, and those about the subjects of
-// public activities. If the query has words, it returns only lists whose names contain them. If the query has a limit,
-// it bounds the lists of each section.
+// sections returns the lists by name: those configured, of whole views, and about the subjects of public activities.
+// The words of the query filter them by name, and its limit bounds each section.
 func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
 	all = []page.Section{} // not nil, so that JSON has an empty list
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)

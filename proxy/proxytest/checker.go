@@ -244,18 +244,11 @@ func (q query) Meets(when any) bool {
 	for name, state := range states {
 		values := q[name]
 		filled := slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", \t\n") != "" })
-		met := false
-		switch state {
-		case "present":
-			met = len(values) > 0
-		case "filled":
-			met = filled
-		case "empty":
-			met = !filled
-		case "on":
-			met = len(values) > 0 && !slices.Contains(off, strings.ToLower(values[len(values)-1]))
+		met := map[any]bool{
+			"present": len(values) > 0, "filled": filled, "empty": !filled,
+			"on": len(values) > 0 && !slices.Contains(off, strings.ToLower(values[len(values)-1])),
 		}
-		if !met {
+		if !met[state] {
 			return false
 		}
 	}

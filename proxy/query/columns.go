@@ -117,9 +117,8 @@ func (p Params) checkPath(param, path string) {
 	}
 }
 
-// refusal returns why the caller may not name a path, or "" if the caller may. No caller may name the fields in which
-// this program stores its own data; other fields may be hidden. Positions in the lists of a filter may precede the
-// path.
+// refusal returns why the caller may not name a path, perhaps after positions in the lists of a filter, or "": some
+// fields are hidden, and in some this program stores its own data.
 func (p Params) refusal(path string) string {
 	for part := range strings.SplitSeq(path, ".") {
 		if rules.Reserved(part) {
@@ -158,9 +157,8 @@ func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 // Whole reports whether a column shows its whole field, not parts of it.
 func (p projection) Whole() bool { return p == nil }
 
-// Project returns the part of its field's value that a column shows, as MongoDB does: sub-documents keep their order,
-// paths continue through arrays, and a scalar is left out if the path continues below it. It returns false if there is
-// nothing to show. It reads a malformed value up to the fault.
+// Project returns the part of a value that a column shows, as MongoDB does: paths continue through arrays, and a scalar
+// is left out if the path continues. It is false for nothing, and reads a malformed value up to the fault.
 func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 	if v.IsZero() || p == nil {
 		return v, !v.IsZero()

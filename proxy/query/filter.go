@@ -24,9 +24,8 @@ type cast struct {
 	to    func(bson.RawValue) (value bson.RawValue, ok bool)
 }
 
-// Filter returns the caller's filter: json, or else filter in bracket notation, or else a filter that matches
-// everything (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex digits are read as an
-// ObjectID, or is "".
+// Filter returns the filter in json, or else in brackets, or else one that matches everything (API.md: Shared filter
+// behaviour). objectIDs names a top-level field whose 24 hex digits are an ObjectID, or is "".
 func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
@@ -125,9 +124,8 @@ func (r Reader) options(param string) filter.Options {
 	return o
 }
 
-// truthOf casts a value to a boolean as PHP does, from which the API comes: null, zero, "" and "0" are false;
-// everything else is true, even the string "false". A condition such as {"$ne": true} is not a value and stays
-// unchanged.
+// truthOf casts a value as PHP does, from which the API comes: null, zero, "" and "0" are false, all else is true, even
+// "false". A condition such as {"$ne": true} is not a value.
 func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
 	is := raw.Truth(v)
 	switch v.Type {

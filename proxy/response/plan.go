@@ -56,6 +56,12 @@ type Caching struct {
 	Since time.Time
 }
 
+// InYear says that an answer changes with the calendar year.
+func InYear(now time.Time) Caching {
+	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
+	return Caching{Since: newYear(now.Year()), Until: newYear(now.Year() + 1)}
+}
+
 // Header is a response header; Name is in canonical form.
 type Header struct{ Name, Value string }
 

@@ -25,9 +25,8 @@ type Change struct {
 	Cut  bool               // leave out the persons that are not in view
 }
 
-// In returns a citation with the list of persons changed, and the offset at which the list ends: 0 if it was not found.
-// The citation must be a result of markup.Clean. In writes out a list that the citation abbreviates if the change folds
-// it.
+// In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not found.
+// It writes out a list that the citation abbreviates if the change folds it.
 func (c Change) In(citation string, persons []Person) (changed string, end int) {
 	l := find(citation, persons)
 	if len(l.found) == 0 {

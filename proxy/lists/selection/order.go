@@ -88,9 +88,8 @@ func (m *Matches) order() (field string, down bool) {
 	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
 }
 
-// levels returns how to divide the listing. A view's rows are in the order of the stored years, which may have any
-// type, so lists by year are divided by the years in the marks. Rows without a text to sort by come last in both
-// directions.
+// levels returns how to divide the listing: by the years in the marks, because stored years may have any type. Rows
+// without a text to sort by come last in both directions.
 func (m *Matches) levels() (all []level) {
 	groups := m.Query[params.Group]
 	field, down := m.order()
