@@ -132,11 +132,10 @@ type Site struct {
 
 // Lists configures the public lists. They show only records that Public matches.
 type Lists struct {
-	Enabled         bool
-	Public, BaseURL string
-	Hosts           []string
-	// IgnoredParameters are names or, with "*" at their end, prefixes of names.
-	IgnoredParameters []string
+	Enabled           bool
+	Public, BaseURL   string
+	Hosts             []string
+	IgnoredParameters []string // names or, with "*" at their end, prefixes
 	Named             map[string]*NamedList
 	// Links are templates by kind of target, with `{id}`: a web address, or a path from the site's root.
 	Links map[string]string

@@ -44,12 +44,9 @@ func (p Place) of(node *yaml.Node) Place {
 
 // Error is one mistake in the configuration. Its text never contains a secret.
 type Error struct {
-	// Place is where the value was given. It is zero if no single place is wrong.
-	Place Place
-	// Path is the dotted name of the setting. It is empty if the mistake concerns no setting.
-	Path string
-	// Reason says what is wrong.
-	Reason string
+	Place  Place  // where the value was given; zero if no single place is wrong
+	Path   string // dotted name of the setting; empty if it concerns none
+	Reason string // what is wrong
 }
 
 // Error returns place, key and reason, without empty parts.

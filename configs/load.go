@@ -14,8 +14,7 @@ import (
 
 // Sources are the sources of settings. With the zero value, Load returns the defaults.
 type Sources struct {
-	// Demo starts from the defaults of the demo, whose store cannot be changed.
-	Demo bool
+	Demo bool // start from the defaults of the demo, whose store cannot be changed
 	// Environ is the environment in the form of os.Environ. Variables that do not begin with VITRINE_ are ignored.
 	// VITRINE_CONFIG names a YAML file with settings, unless the flag --config does.
 	Environ []string
@@ -23,10 +22,8 @@ type Sources struct {
 	// is its name in mistakes. If Text is nil, the named file counts.
 	Text     []byte
 	TextName string
-	// Flags are the parsed flags that AddFlags added; only flags that the user has set count. May be nil.
-	Flags *pflag.FlagSet
-	// Checks are the checks of other packages. If nil, their settings are not checked.
-	Checks Checks
+	Flags    *pflag.FlagSet // parsed flags of AddFlags, of which those count that are set; may be nil
+	Checks   Checks         // of other packages; if nil, their settings are not checked
 }
 
 // Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field" and "filter".

@@ -13,31 +13,19 @@ import (
 
 // Setting describes one setting, or a section of them, in settings.yaml.
 type Setting struct {
-	// Name is the name in its section.
-	Name string
-	// Doc says what the setting does, for people.
-	Doc string
-	// Default is the value if no source sets another, in the form of the environment. It is empty for an empty value.
-	Default string
-	// Flag is the flag that sets it, without dashes, or empty.
-	Flag string
-	// Inverse says that the flag means the opposite of the key (--no-…).
-	Inverse bool
-	// Usage is the help text of the flag, in one line.
-	Usage string
-	// Check lists the checks of the value; see checkScalar.
-	Check string
-	// Entries are the valid names of the entries of a map. If nil, all names are valid.
-	Entries []string
-	// Settings are the settings in a section, or in each section of a map of sections.
-	Settings []Setting
+	Name     string    // in its section
+	Doc      string    // what the setting does, for people
+	Default  string    // if no source sets another, in the form of the environment
+	Flag     string    // that sets it, without dashes; may be empty
+	Inverse  bool      // the flag means the opposite of the key (--no-…)
+	Usage    string    // help text of the flag, in one line
+	Check    string    // checks of the value; see checkScalar
+	Entries  []string  // valid names of the entries of a map; nil allows all
+	Settings []Setting // in a section, or in each section of a map of sections
 
-	// Path is the dotted name ("views.index_budget").
-	Path string `yaml:"-"`
-	// Env is the environment variable that sets it. It is empty if only a file can.
-	Env string `yaml:"-"`
-	// Secret says that the value must not be shown.
-	Secret bool `yaml:"-"`
+	Path   string `yaml:"-"` // dotted name ("views.budget")
+	Env    string `yaml:"-"` // environment variable; empty if only a file can set it
+	Secret bool   `yaml:"-"` // the value must not be shown
 
 	index  []int // index of the field, for reflect.Value.FieldByIndex
 	typ    reflect.Type

@@ -21,15 +21,12 @@ var (
 
 // Error says what is wrong with a request, in words that help its sender to correct it.
 type Error struct {
-	// Kind is one of the sentinels above.
-	Kind error
-	// Param names the invalid request parameter; it is empty if no parameter is to blame.
-	Param string
+	Kind  error  // one of the sentinels above
+	Param string // the invalid request parameter; empty if none is to blame
 	// Where is the place inside the parameter, such as a filter path ("$or.1.year.$gte") or an offset ("offset 12"); it
 	// is empty for the whole parameter.
-	Where string
-	// Reason says in one short sentence what is wrong.
-	Reason string
+	Where  string
+	Reason string // what is wrong, in one short sentence
 }
 
 // Wrongf returns a wrong-call error for the named parameter.

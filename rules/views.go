@@ -16,13 +16,10 @@ const (
 
 // View describes a view.
 type View struct {
-	Name string
-	// Source is the collection from whose records the rows are made.
-	Source string
-	// Derived says that rows differ from the source's records, so that a filter on rows cannot be run on the source.
-	Derived bool
-	// Order is the field by which rows are sorted, descending, before _id; if empty, _id alone.
-	Order string
+	Name    string
+	Source  string // collection from whose records the rows are made
+	Derived bool   // rows differ from the source's records: their filters cannot run on it
+	Order   string // sorts rows, descending, before _id; if empty, _id alone
 }
 
 // Views lists all views, in the order in which they are built.

@@ -31,14 +31,10 @@ func Permissions() []Permission {
 
 // Options assigns rights to roles. The zero value grants nothing and hides nothing.
 type Options struct {
-	// Anonymous lists the permissions of every caller, with or without a session.
-	Anonymous []Permission
-	// Roles maps a role to the permissions it grants.
-	Roles map[string][]Permission
-	// Member lists the roles that every caller with a session has beside their own.
-	Member []string
-	// Restricted maps an activity type to the roles that may see it. All roles may see other types.
-	Restricted map[string][]string
+	Anonymous  []Permission            // permissions of every caller, with or without a session
+	Roles      map[string][]Permission // permissions by role
+	Member     []string                // roles that every caller with a session has beside their own
+	Restricted map[string][]string     // roles that may see an activity type; all may see others
 }
 
 // Viewer is the person behind a request. The zero Viewer is a caller without a session.

@@ -18,10 +18,8 @@ import (
 // Person is an author or an editor of an item.
 type Person struct {
 	Given, Family string
-	// Literal is the whole name if there is no family name: an organisation, or a name stored as one text.
-	Literal string
-	// User and ORCID identify a public person of the institute (package mark); otherwise they are "".
-	User, ORCID string
+	Literal       string // whole name if there is no family name: an organisation, or one text
+	User, ORCID   string // of a public person of the institute (package mark)
 }
 
 // Project is a public project that an activity is part of.
@@ -35,8 +33,7 @@ type Project struct {
 // Forms are the names of a kind of work in each format.
 type Forms struct {
 	CSL, BibTeX, RIS, Schema string
-	// OpenURL is a format of OpenURL and a genre in it, such as "journal/article".
-	OpenURL string
+	OpenURL                  string // a format of OpenURL and a genre in it, such as "journal/article"
 }
 
 // Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title.
@@ -50,8 +47,7 @@ type Item struct {
 
 	// Title is HTML with the inline markup of titles (markup.Title); Text is the title without markup.
 	Title, Text string
-	// Name is the short name used in links to a project.
-	Name string
+	Name        string // short, for links to a project
 
 	Authors, Editors []Person
 	Date             date.Date
@@ -63,8 +59,7 @@ type Item struct {
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
 
 	Keywords []string
-	// OA is "true" if the work is open access, "false" if it is not, or "" if the record does not say.
-	OA string
+	OA       string // "true", "false", or "" if the record does not say
 	// Licence is the address of the licence, and Rights its stored name or address. PDF is the address of a PDF file.
 	Licence, Rights, PDF string
 	// Funder is the name of an organisation, and Grant its number of the project; both may be "".

@@ -34,8 +34,7 @@ var formats = func() (f struct {
 
 // Mapping holds compiled mapping rules for the rows of one view.
 type Mapping struct {
-	// Fingerprint is a hash of the file.
-	Fingerprint string
+	Fingerprint string // hash of the file
 
 	view                   string
 	slots                  map[string]int // the position in Item.values of each stored field
@@ -45,8 +44,7 @@ type Mapping struct {
 	licences               map[string]string // addresses by code
 	openAccess             openAccess
 	badges                 []badge
-	// LastAuthor says that lists show the last author of a work, too, where they fold some.
-	LastAuthor bool
+	LastAuthor             bool // lists show the last author, too, where they fold some
 }
 
 // Slots of the fields that are always read, whatever the file says.

@@ -19,8 +19,7 @@ const Nothing = "-"
 // Style renders values for one request. The zero Style shows codes without labels.
 type Style struct {
 	Labels label.Sets
-	// Lang is the language of labels, "en" or "de".
-	Lang string
+	Lang   string // language of labels, "en" or "de"
 }
 
 // codes are the fields whose codes have labels, by label set.

@@ -23,12 +23,9 @@ const (
 
 // Options says how to read a text. The zero value reads a filter that does not come from a parameter.
 type Options struct {
-	// Param is the request parameter with the text, for errors.
-	Param string
-	// MaxBytes is the limit on the text's length; 0 means the hard limit of 256 MiB.
-	MaxBytes int
-	// MaxDepth is the limit on nested objects and arrays, wrappers included; 0 means 100.
-	MaxDepth int
+	Param    string // request parameter with the text, for errors
+	MaxBytes int    // limit on the text's length; 0 means 256 MiB
+	MaxDepth int    // limit on nested objects and arrays, wrappers included; 0 means 100
 	// RegexValues reads {"$regex": "…"} and {"$regex": "…", "$options": "…"} as regular expression values, as old
 	// versions of mongoexport write them. It must be false for filters, where these are operators.
 	RegexValues bool

@@ -119,13 +119,12 @@ func (c composite) eval(s *state) bson.RawValue {
 
 // call is an operator with its arguments.
 type call struct {
-	op   *operator
-	name string
-	args []expr // nil if a named argument is absent
-	// place has the parameter and the place for errors.
-	place rules.Error
-	slot  int    // slot of the variable that $map or $filter sets
-	regex *Regex // expression of $regexMatch; nil if it is null
+	op    *operator
+	name  string
+	args  []expr      // nil if a named argument is absent
+	place rules.Error // for errors: parameter and place
+	slot  int         // slot of the variable that $map or $filter sets
+	regex *Regex      // expression of $regexMatch; nil if it is null
 }
 
 // eval evaluates the eager arguments onto the stack, then the operator.

@@ -15,10 +15,8 @@ import (
 // rarer expressions). An evaluator of the tree must ask the database for the documents that match Doc.
 // Options.Foreign lets a filter have such nodes.
 type ForeignNode struct {
-	// Doc is the original filter, for the database.
-	Doc bson.Raw
-	// Refusal names the part that memory does not evaluate: the answer if there is no database.
-	Refusal *rules.Error
+	Doc     bson.Raw     // the original filter, for the database
+	Refusal *rules.Error // names what memory does not evaluate: the answer without a database
 
 	moment string // see parser.moment
 }

@@ -7,12 +7,10 @@ import (
 
 // Options are the limits of a filter and the parameter in its errors. The zero value means the defaults.
 type Options struct {
-	// Param is the request parameter that errors name; "json" if empty.
-	Param string
+	Param string // request parameter that errors name; "json" if empty
 	// MaxBytes is the longest JSON; 32768 if 0. BSON may be eight times as long, as it spells out indexes.
 	MaxBytes int
-	// MaxDepth is how deep operators and values may nest; 64 if 0.
-	MaxDepth int
+	MaxDepth int // how deep operators and values may nest; 64 if 0
 	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Lists may have ten times as many values.
 	MaxNodes int
 	// Foreign accepts what memory does not evaluate, as a ForeignNode, into which HexIDs does not reach.
@@ -23,8 +21,7 @@ type Options struct {
 	// Refusal returns why a filter may not name a path, or "" if it may. The parts of a path may be positions in arrays
 	// and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
-	// Now is the value of $$NOW, in whole seconds. If zero, it is the current time.
-	Now time.Time
+	Now     time.Time // value of $$NOW, in whole seconds; if zero, the current time
 	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range compares with "_id" also
 	// matches the ObjectID with these digits (DESIGN.md: What API.md leaves open, 5).
 	HexIDs bool

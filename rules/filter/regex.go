@@ -14,8 +14,7 @@ import (
 // and for regular expression values with the same expression and options.
 type Regex struct {
 	*pcre.Regexp
-	// Pattern is the expression as written.
-	Pattern string
+	Pattern string // as written
 
 	late *rules.Error // the error of a match that takes too long
 }

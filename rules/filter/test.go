@@ -72,10 +72,8 @@ func (c *Compare) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 
 // In holds for values that equal one of Values or match one of Regexes.
 type In struct {
-	// Values are sorted by raw.Compare and distinct. Null covers missing and undefined.
-	Values []bson.RawValue
-	// Regexes are the regular expressions of the list.
-	Regexes []*Regex
+	Values  []bson.RawValue // sorted by raw.Compare and distinct; null covers missing and undefined
+	Regexes []*Regex        // the regular expressions of the list
 }
 
 // Match implements Test.

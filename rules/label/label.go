@@ -33,8 +33,7 @@ func Known(lang string) bool { return slices.Contains(Languages(), lang) }
 // Name is a code's name in every language. An empty name falls back to English, and English to German.
 type Name struct {
 	EN, DE string
-	// Rank is the place of the code in its set, from 1; 0 means behind all others.
-	Rank int `json:"-"`
+	Rank   int `json:"-"` // place of the code in its set, from 1; 0 means behind all others
 }
 
 // in returns the name in a language. Any language but German counts as English.

@@ -19,16 +19,13 @@ import (
 
 // Options say which records are public, and which field has their topics.
 type Options struct {
-	// Public matches the public records. It is required.
-	Public *filter.Filter
-	// Topics is the dotted path of the topic assignments. If empty, catalog.topics is used.
-	Topics string
+	Public *filter.Filter // matches the public records; required
+	Topics string         // dotted path of topic assignments; catalog.topics if empty
 	// Cited returns "1" or "0" if a record says whether it is open access, and its DOI, or "" for what callers may not
 	// see. If Cited is nil, all records are without. Rules changes with what it returns.
 	Cited func(view string, record bson.Raw) (oa, doi string)
 	Rules string
-	// Now decides which memberships of persons have ended. Its location is the zone in which days and years begin.
-	Now time.Time
+	Now   time.Time // decides which memberships have ended; its zone is that of days and years
 }
 
 // Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records

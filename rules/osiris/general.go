@@ -60,9 +60,8 @@ func language(rec record) string {
 
 // APIKey is an API key. If Text is empty and Sealed is not set, callers need no key.
 type APIKey struct {
-	Text string
-	// Sealed says that the stored value cannot be a key. A key was meant, so every caller is refused.
-	Sealed bool
+	Text   string
+	Sealed bool // cannot be a key, though one was meant: every caller is refused
 }
 
 // apiKey reads a key unchanged: unlike other text it may begin or end with spaces.

@@ -47,18 +47,14 @@ type Settings struct {
 	APIKey       APIKey // key of /api
 	PortfolioKey APIKey // key of /portfolio
 	Language     string // en or de
-	// Portfolio says whether the research spectrum is enabled. It is nil if the database does not say.
-	Portfolio *bool
+	Portfolio    *bool  // whether the spectrum is enabled; nil if the database does not say
 
-	// Roles are the permissions of each role in the database.
-	Roles map[string][]access.Permission
-	// Visible are the roles that may see a type of activities. All roles may see other types.
-	Visible map[string][]string
+	Roles   map[string][]access.Permission // permissions of each role
+	Visible map[string][]string            // roles that may see a type of activities; all may see others
 	Labels  label.Sets
 	Render  render.Osiris
 
-	// Warnings are the parts that From could not use, in order of collections and records.
-	Warnings []render.Fault
+	Warnings []render.Fault // what From could not use, in order of collections and records
 }
 
 // From reads the documents of a database, by collection. Settings in missing collections are zero.

@@ -13,10 +13,8 @@ import (
 
 // Error says why an expression is refused.
 type Error struct {
-	// Reason describes the mistake or, if Unsupported is set, names the feature.
-	Reason string
-	// Unsupported says that the expression is valid PCRE2, but no engine here can run it.
-	Unsupported bool
+	Reason      string // the mistake or, if Unsupported is set, the feature
+	Unsupported bool   // valid PCRE2, but no engine here can run it
 }
 
 // Error implements error.

@@ -8,12 +8,10 @@ import (
 
 // Value is a value at the end of a path.
 type Value struct {
-	// Raw is the value; it points into the document. Zero when Missing.
-	Raw bson.RawValue
+	Raw bson.RawValue // points into the document; zero when Missing
 	// Elem says that Raw is an element of the array at the path's end. Walk also yields the array itself, without Elem.
-	Elem bool
-	// Missing says that the path has no value.
-	Missing bool
+	Elem    bool
+	Missing bool // the path has no value
 }
 
 // Walk yields the values at a path of a document that MongoDB compares with a condition, in MongoDB's order, until

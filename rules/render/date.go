@@ -12,8 +12,7 @@ import (
 // span is the period of an activity. With from alone it is a moment; running means that it has no end yet.
 type span struct {
 	from, to date.Date
-	// running means that the stored end is null. The quarter and the range then end "today".
-	running bool
+	running  bool // the stored end is null; quarter and range end "today"
 }
 
 // span returns the activity's period. It starts at start_date or, if that has no month, at year, month and day. If

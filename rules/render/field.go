@@ -18,11 +18,9 @@ type field struct {
 	formats map[string]writer // write the other formats, by name
 	// filled reports whether conditions see the field as filled. If nil, they see it as filled if write writes
 	// something. A field with filled has no text.
-	filled func(p *page) bool
-	// address returns the field as a URL. It is nil for fields that are not URLs.
-	address func(p *page) string
-	// authors says that OSIRIS's marks may follow the names in the field.
-	authors bool
+	filled  func(p *page) bool
+	address func(p *page) string // the field as a URL; nil for fields that are not URLs
+	authors bool                 // OSIRIS's marks may follow the names in the field
 }
 
 // in returns the field in one of its formats. It returns false if the field lacks the format.
@@ -89,10 +87,8 @@ func join(separator string, fields ...*field) *field {
 
 // source is the place of a stored field.
 type source struct {
-	// slot is the place of the field, or of the document that holds it.
-	slot int
-	// path has the keys below that document. It is nil if the slot has the field itself.
-	path []string
+	slot int      // place of the field, or of the document that holds it
+	path []string // keys below that document; nil if the slot has the field itself
 }
 
 // value returns the stored value. A path leads through documents only, not through arrays.

@@ -42,9 +42,8 @@ func Parse(name string, src []byte) (*Rules, error) {
 
 type loader struct {
 	*yamlfile.Reader
-	rules *Rules
-	// fields has the fields that templates may name.
-	fields map[string]*field
+	rules  *Rules
+	fields map[string]*field // that templates may name
 	labels map[string][languages]string
 }
 

@@ -36,14 +36,13 @@ type OsirisCategory struct {
 
 // OsirisType is a subtype. If a field is empty, the category or the rules below apply.
 type OsirisType struct {
-	From   string `json:"-"`
-	ID     string // the subtype that activities store
-	Parent string // the category's ID
-	Name   label.Name
-	Icon   string
-	Order  int `json:"-"` // its place in the category
-	// Ongoing says that an activity without an end continues.
-	Ongoing bool
+	From    string `json:"-"`
+	ID      string // the subtype that activities store
+	Parent  string // the category's ID
+	Name    label.Name
+	Icon    string
+	Order   int  `json:"-"` // its place in the category
+	Ongoing bool // an activity without an end continues
 
 	// The templates, in OSIRIS's notation (docs/osiris.md).
 	Print    string // the citation

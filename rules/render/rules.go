@@ -32,30 +32,22 @@ var languageCodes = [languages]string{english: "en", german: "de"}
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
-	// slots has the slot of each stored field, by the first part of its path.
-	slots map[string]int
-	types typeRules // its named are the types, and their named the subtypes
-	// userSlots are the slots of the lists of participants (rendered.users).
-	userSlots []int
-	dateParts bool // whether to read dates stored in parts; set for OSIRIS, not in the file
-	// templates replace the templates of all subtypes. Nil entries replace nothing.
-	templates   [outputs][]instr
+	slots       map[string]int   // of each stored field, by the first part of its path
+	types       typeRules        // its named are the types, and their named the subtypes
+	userSlots   []int            // of the lists of participants (rendered.users)
+	dateParts   bool             // whether to read dates stored in parts; set for OSIRIS, not in the file
+	templates   [outputs][]instr // replace those of all subtypes, unless nil
 	fingerprint string
 	pages       sync.Pool // pool of *page
 }
 
 // typeRules are the rules for a type or a subtype.
 type typeRules struct {
-	// label is HTML by language. If it is empty, the type's id is shown.
-	label [languages]string
-	// icon is the name of a Phosphor icon, without "ph-".
-	icon string
-	// place is where the type comes among the others: in the order of the file. Those of a database come before.
-	place int
-	// ongoing says whether dates in parts continue without an end, as others do if end_date is null.
-	ongoing bool
-	// templates are compiled. The one for plain text may be nil (page.output).
-	templates [outputs][]instr
+	label     [languages]string // HTML by language; if empty, the type's id is shown
+	icon      string            // name of a Phosphor icon, without "ph-"
+	place     int               // among the others, in the order of the file; those of a database come before
+	ongoing   bool              // dates in parts continue without an end, as others do if end_date is null
+	templates [outputs][]instr  // compiled; the one for plain text may be nil (page.output)
 	// named has the types, or the subtypes of a type, in the file, by id; other is for all others.
 	named map[string]*typeRules
 	other *typeRules
@@ -90,12 +82,9 @@ func fingerprint(below string, src []byte) string {
 // Options are the other inputs of rendering, beside rules and activity. The zero value works. When they change, a
 // caller that keeps rendered rows must render them again.
 type Options struct {
-	// Language of labels and dates, "en" or "de"; anything else is "en".
-	Language string
-	// Affiliated names the fields that mark affiliation; affiliated and aoi if nil (DESIGN.md: 4).
-	Affiliated []string
-	// Zone is the time zone in which stored points in time have their day. If nil, UTC is used.
-	Zone *time.Location
+	Language   string         // of labels and dates, "en" or "de"; anything else is "en"
+	Affiliated []string       // fields that mark affiliation; affiliated and aoi if nil (DESIGN.md: 4)
+	Zone       *time.Location // in which stored points in time have their day; UTC if nil
 }
 
 // defaultAffiliated is used if Options names no fields.
@@ -109,15 +98,12 @@ type page struct {
 	affiliated []string
 	zone       *time.Location
 
-	// values has the activity's stored fields by slot, in the activity's memory. A missing field has type 0.
-	values []bson.RawValue
-	// persons has the lists of persons by slot: a citation, its forms and users all need the authors.
-	persons [][]names.Person
-	typ     *typeRules // rules of the activity's type and subtype
+	values  []bson.RawValue  // stored fields by slot, in the activity's memory; type 0 if missing
+	persons [][]names.Person // lists read so far, by slot: a citation, its forms and users need them
+	typ     *typeRules       // rules of the activity's type and subtype
 	sub     *typeRules
 	joiner  joiner.Joiner
-	// value is scratch space for the field that is written or tested.
-	value []byte
+	value   []byte // scratch space for the field that is written or tested
 }
 
 // page returns a work space for r. Return it to r.pages with release.

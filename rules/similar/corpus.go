@@ -11,13 +11,11 @@ const symbols = 256
 
 // Corpus is a set of titles prepared for Closest.
 type Corpus struct {
-	// symbols holds all titles one after another, one byte for each character; title i ends at ends[i].
-	symbols []byte
+	symbols []byte // of all titles, a byte for each character; title i ends at ends[i]
 	ends    []int
 	grams   []histogram // histogram of each title
 
-	// wide holds, by position, the titles that contain characters other than their symbols.
-	wide map[int]string
+	wide map[int]string // titles with characters other than their symbols, by position
 
 	longest int // characters of the longest title
 }

@@ -2,15 +2,12 @@ package similar
 
 // query is a client's title prepared for comparison with a corpus. It is read-only.
 type query struct {
-	length int // characters
-	words  int // 64-bit words in a mask, which has one bit for each character; at least 1
-	// masks holds a mask for every symbol: the positions of its characters in the title.
-	masks []uint64
-	// exact holds the masks of characters.
-	exact map[rune][]uint64
-	gram  histogram
-	// crowded is set if a bin of gram is full, so that gram gives no bound.
-	crowded bool
+	length  int               // characters
+	words   int               // 64-bit words in a mask, which has one bit for each character; at least 1
+	masks   []uint64          // for every symbol: the positions of its characters in the title
+	exact   map[rune][]uint64 // masks of characters
+	gram    histogram
+	crowded bool // a bin of gram is full, so that gram gives no bound
 }
 
 func newQuery(title []rune) *query {

@@ -15,10 +15,8 @@ import (
 
 // related is a unit or a person shown beside topics.
 type related struct {
-	// key is the unit identifier or username in activities. It breaks ties.
-	key string
-	// fields are the encoded elements that are shown, without the count.
-	fields []byte
+	key    string // unit identifier or username in activities; breaks ties
+	fields []byte // encoded elements that are shown, without the count
 }
 
 // directory has the units or persons that may be shown, by key.

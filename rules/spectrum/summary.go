@@ -25,10 +25,8 @@ const (
 
 // Options says in which field topics are, what their public addresses are, and how activities are rendered.
 type Options struct {
-	// Topics is the dotted path of topic assignments; catalog.topics if empty (DESIGN.md: 4).
-	Topics string
-	// CatalogURL is a topic's address with {id}; https://openalex.org/{id} if empty.
-	CatalogURL string
+	Topics     string // dotted path of topic assignments; catalog.topics if empty (DESIGN.md: 4)
+	CatalogURL string // a topic's address with {id}; https://openalex.org/{id} if empty
 	// Strip returns an activity without the fields that a summary must not show. If nil, it may show all.
 	Strip func(activity bson.Raw) bson.Raw
 	// Render completes an activity's rendered document. If nil, the stored document is used.
@@ -68,8 +66,7 @@ type Summary struct {
 type topic struct {
 	count int
 
-	// labels is the newest assignment, which comes from the activity at latest.
-	labels bson.Raw
+	labels bson.Raw // the newest assignment, of the activity at latest
 	latest moment
 
 	timeline map[int64]int

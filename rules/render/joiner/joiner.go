@@ -35,10 +35,8 @@ const (
 type Joiner struct {
 	out   []byte
 	queue []joint
-	// open holds the end tags of the open elements. An end tag is empty if its start tag was left out.
-	open []string
-	// last is the last visible character in out, 0 at the start of a line.
-	last rune
+	open  []string // end tags of the open elements; empty if the start tag was left out
+	last  rune     // last visible character in out, 0 at the start of a line
 }
 
 // joint is a waiting piece of the template.

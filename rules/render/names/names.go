@@ -14,12 +14,9 @@ import (
 // Person is one entry of authors, editors and the like.
 type Person struct {
 	First, Last string
-	// User is the key of the person's profile. It is "" for persons outside the institute.
-	User string
-	// Position is the position among the authors: first, middle, last, corresponding.
-	Position string
-	// Affiliated says that the person belongs to the institute.
-	Affiliated bool
+	User        string // key of the profile; "" for persons outside the institute
+	Position    string // among the authors: first, middle, last, corresponding
+	Affiliated  bool   // belongs to the institute
 }
 
 // Style is the style of a list of persons.
@@ -37,10 +34,9 @@ type Style struct {
 	suffix     string // "ed" or "eds", in brackets after the list
 	marks      bool   // whether to mark shared positions among the authors
 
-	bold     bool     // write affiliated persons in bold
-	profiles profiles // which persons link to their profiles
-	// pages, if not nil, has the _ids of persons by username: these persons link to the page with that _id.
-	pages map[string]string
+	bold     bool              // write affiliated persons in bold
+	profiles profiles          // which persons link to their profiles
+	pages    map[string]string // _ids of persons to link to, by username; may be nil
 }
 
 // profiles says which persons are links to their profiles.
