@@ -268,7 +268,6 @@ func syncFolder(dir string) {
 // Name returns the store's URI.
 func (f *storeFile) Name() string { return "bolt://" + f.path }
 
-// Name implements origin.Store.
 func (s *Store) Name() string { return s.file.Name() }
 
 // Ping reports whether the file can be read.
@@ -276,7 +275,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.file.read(ctx, func(*bbolt.Tx) error { return nil })
 }
 
-// Guard implements origin.Store.
 func (s *Store) Guard(g origin.Gate) { s.file.pass = g }
 
 // Close waits for running transactions and closes the file.

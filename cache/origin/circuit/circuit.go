@@ -139,5 +139,4 @@ func (s *Store) note(err error) {
 	}
 }
 
-// Ping implements origin.Store.
 func (s *Store) Ping(ctx context.Context) error { return s.pass(ctx, s.Store.Ping) }

@@ -91,15 +91,13 @@ func lineEnd(src []byte) (n int, end bool) {
 
 // readArray reads the documents of one array.
 func (t *text) readArray(take takeFunc) error {
-	_, err := t.token() // the opening bracket
-	for first := true; err == nil; first = false {
-		var c byte
+	c, err := t.token() // the opening bracket
+	for begins := true; err == nil; begins = false {
 		where := "in the array"
 		if c, err = t.token(); c == ']' {
 			return t.finish()
 		}
-		begins := first
-		if c == ',' && !first {
+		if c == ',' && !begins {
 			begins, where = true, "where a document should begin"
 			c, err = t.token()
 		}

@@ -15,7 +15,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Upsert implements origin.Importer.
 func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return done, err
@@ -59,7 +58,6 @@ func bulkError(err error, docs []bson.Raw) error {
 // batchBytes bounds one write command. The server accepts 48 MB; smaller commands save memory on both ends.
 const batchBytes = 16 << 20
 
-// Retain implements origin.Importer.
 func (s *Store) Retain(ctx context.Context, name string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return 0, err

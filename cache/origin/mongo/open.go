@@ -140,7 +140,6 @@ func durable() *writeconcern.WriteConcern {
 // Name returns the store's URI without user, password and options.
 func (s *Store) Name() string { return s.name }
 
-// Guard implements origin.Store.
 func (s *Store) Guard(g origin.Gate) { s.gate = g }
 
 // Ping reports whether the server answers.

@@ -74,7 +74,6 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	return err
 }
 
-// Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
 	g := generation{s, at}
@@ -157,7 +156,6 @@ func (g generation) wait(ctx context.Context) error {
 	}
 }
 
-// Settled implements origin.Queries.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "check whether view %s is settled", at.View)
 	d, err := generation{s, at}.read(ctx)

@@ -17,12 +17,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Scan implements origin.Source.
 func (s *Store) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
 	return s.find(ctx, name, origin.Query{}, nil)
 }
 
-// Sift implements origin.Source.
 func (s *Store) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return s.find(ctx, name, origin.Query{}, want)
 }
@@ -120,7 +118,6 @@ func byID(id bson.RawValue) bson.D {
 	return is(id)
 }
 
-// Collections implements origin.Source.
 func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
 	names, err = request(ctx, s.gate, storeError, func(ctx context.Context) ([]string, error) {

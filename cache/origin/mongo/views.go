@@ -133,7 +133,6 @@ type table[D any, P interface {
 	Revise() uint64
 }] struct{ collection }
 
-// Read implements registry.Table.
 func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
 	doc, err := request(ctx, t.store.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
 		return t.inner.FindOne(ctx, is(name)).Raw()
@@ -147,7 +146,6 @@ func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
 	return d, err
 }
 
-// Update implements registry.Table.
 func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (D, error) {
 	for {
 		d, err := t.Read(ctx, name)
@@ -166,7 +164,6 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 	}
 }
 
-// Metas implements origin.Views.
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})

@@ -69,7 +69,6 @@ func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Dur
 	return &Leases{table: table, now: now, elapsed: elapsed, seen: map[string]sighting{}}
 }
 
-// Acquire implements origin.Leases.
 func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "acquire lease %s", name)
 	if name == "" || holder == "" {
@@ -105,7 +104,6 @@ func (s *Leases) free(d Lease, holder string) error {
 		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), d.Term)
 }
 
-// Renew implements origin.Leases.
 func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "renew lease %s", l.Name)
 	d, err := s.table.Update(ctx, l.Name, func(d *Lease) error {
@@ -116,7 +114,6 @@ func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (
 	return d.Lease, err
 }
 
-// Release implements origin.Leases.
 func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
 	defer wrap.Error(&err, "release lease %s", l.Name)
 	_, err = s.table.Update(ctx, l.Name, func(d *Lease) error {
@@ -130,7 +127,6 @@ func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
 	return err
 }
 
-// Holder implements origin.Leases.
 func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) {
 	defer wrap.Error(&err, "read lease %s", name)
 	d, err := s.table.Read(ctx, name)

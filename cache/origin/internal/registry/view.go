@@ -55,14 +55,12 @@ func (v *Views) Read(ctx context.Context, view string) (View, error) {
 	return d, err
 }
 
-// Meta implements origin.Views.
 func (v *Views) Meta(ctx context.Context, view string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "meta of view %s", view)
 	d, err := v.Read(ctx, view)
 	return d.Meta, err
 }
 
-// SetHealth implements origin.Views.
 func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
 	defer wrap.Error(&err, "set health of view %s", view)
 	_, err = v.fence(ctx, view, lease, func(d *View) error {
@@ -94,7 +92,6 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 	})
 }
 
-// Begin implements origin.Views.
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
 	defer wrap.Error(&err, "begin publication of view %s", view)
 	d, err := v.fence(ctx, view, lease, func(d *View) error {
