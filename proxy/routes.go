@@ -175,9 +175,9 @@ func (s *Server) describe() {
 	s.app.Get("/docs", func(c *fiber.Ctx) error {
 		// The page may load nothing and may send requests only to this server; the policy names its own style and
 		// script by their hashes.
-		c.Set(fiber.HeaderContentSecurityPolicy, load().Page.Policy)
+		c.Set(fiber.HeaderContentSecurityPolicy, load().Policy)
 		c.Set(fiber.HeaderReferrerPolicy, "same-origin")
-		set, content := s.settingsOf(c), load().Page.HTML
+		set, content := s.settingsOf(c), load().Page
 		if name := set.lists.Institute(); name != "" {
 			content = bytes.Replace(content, []byte("</title>"), []byte(markup.Escape(" · "+name)+"</title>"), 1)
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vitrine/cache/citation"
-	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -46,9 +45,7 @@ type Options struct {
 
 // Shared is what every Env of a server shares. All fields are required.
 type Shared struct {
-	Views interface {
-		Snapshot(view string) (*view.Snapshot, error)
-	}
+	Views     response.Views
 	Strangers *auth.Limiter // limits requests for unknown users of the citation index, see Strangers
 	Now       func() time.Time
 	Timeout   time.Duration // limits look-ups for a plan

@@ -14,21 +14,15 @@ var files embed.FS
 type Description struct {
 	JSON   []byte // OpenAPI 3.1
 	JSON30 []byte // the same as OpenAPI 3.0, for tools that do not read newer versions
-	Page   Page
-}
-
-// Page is the description for people: one document that loads nothing else.
-type Page struct {
-	HTML []byte
-	// Policy is the Content-Security-Policy: the page's own style and script, by hash, and requests to this server.
-	Policy string
+	Page   []byte // the same for people: an HTML document that loads nothing else
+	Policy string // the page's Content-Security-Policy: its own style and script, by hash, and requests to this server
 }
 
 // Load returns the description that is built into the program.
 func Load() *Description {
 	return &Description{
 		JSON: compact("served/openapi.json"), JSON30: compact("served/openapi-3.0.json"),
-		Page: Page{HTML: file("served/docs.html"), Policy: string(file("served/policy.txt"))},
+		Page: file("served/docs.html"), Policy: string(file("served/policy.txt")),
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 // TestPageTellsEverything: the page shows everything that the document describes.
 func TestPageTellsEverything(t *testing.T) {
 	d := load()
-	page := d.Page
 	var doc struct {
 		Tags  []struct{ Name string }
 		Paths map[string]struct {
@@ -36,7 +35,7 @@ func TestPageTellsEverything(t *testing.T) {
 	if err := json.Unmarshal(d.JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
-	text := string(page.HTML)
+	text := string(d.Page)
 	wants := func(place, what string) {
 		if !strings.Contains(text, what) {
 			t.Errorf("%s: the page lacks %s", place, what)
@@ -60,15 +59,15 @@ func TestPageTellsEverything(t *testing.T) {
 
 // TestPolicyNamesStyleAndScript: the policy has the hashes of the page's style and script.
 func TestPolicyNamesStyleAndScript(t *testing.T) {
-	page := load().Page
+	d := load()
 	for _, element := range []string{"style", "script"} {
-		all := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllSubmatch(page.HTML, -1)
+		all := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllSubmatch(d.Page, -1)
 		if len(all) != 1 {
 			t.Fatalf("%d elements %s", len(all), element)
 		}
 		sum := sha256.Sum256(all[0][1])
-		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(page.Policy, want) {
-			t.Errorf("the policy lacks %s: %s", want, page.Policy)
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(d.Policy, want) {
+			t.Errorf("the policy lacks %s: %s", want, d.Policy)
 		}
 	}
 }
@@ -79,7 +78,7 @@ func TestSamePage(t *testing.T) {
 	if string(first.JSON) != string(second.JSON) || string(first.JSON30) != string(second.JSON30) {
 		t.Error("two runs made different documents")
 	}
-	if string(first.Page.HTML) != string(second.Page.HTML) {
+	if string(first.Page) != string(second.Page) {
 		t.Error("two runs made different pages")
 	}
 }
