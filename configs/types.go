@@ -57,19 +57,14 @@ func (u URI) mask(credentials string) string {
 		rest = credentials + rest[i+1:]
 	}
 	rest, query, _ := strings.Cut(rest, "?")
-	if options := publicOptions(query); options != "" {
-		rest += "?" + options
-	}
-	return scheme + "://" + rest
-}
-
-// publicOptions removes from a query string the options that hold secrets or have no name.
-func publicOptions(query string) string {
-	options := slices.DeleteFunc(strings.Split(query, "&"), func(option string) bool {
+	options := slices.DeleteFunc(strings.Split(query, "&"), func(option string) bool { // secrets, and nameless ones
 		name, _, _ := strings.Cut(strings.ToLower(option), "=")
 		return name == "" || strings.Contains(name, "password") || name == "authmechanismproperties"
 	})
-	return strings.Join(options, "&")
+	if len(options) > 0 {
+		rest += "?" + strings.Join(options, "&")
+	}
+	return scheme + "://" + rest
 }
 
 // GoString hides credentials in %#v.

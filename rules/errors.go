@@ -9,12 +9,9 @@ import (
 // The kinds of error that a caller of the API can meet. Compare with errors.Is; proxy owns the one table that maps a
 // kind to an HTTP status and an envelope (API.md: Errors).
 var (
-	// ErrWrongCall marks an invalid request or parameter.
-	ErrWrongCall = errors.New("wrong call")
-	// ErrPermission marks a missing or invalid key, or a missing permission.
-	ErrPermission = errors.New("permission denied")
-	// ErrNotFound marks a resource that does not exist.
-	ErrNotFound = errors.New("not found")
+	ErrWrongCall  = errors.New("wrong call")        // an invalid request or parameter
+	ErrPermission = errors.New("permission denied") // a missing or invalid key, or a missing permission
+	ErrNotFound   = errors.New("not found")         // a resource that does not exist
 	// ErrUnavailable marks a temporary failure: a view not loaded yet, an unreachable store, a limit on time or load.
 	ErrUnavailable = errors.New("unavailable")
 )

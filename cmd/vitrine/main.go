@@ -22,7 +22,11 @@ func main() {
 
 // run is the whole program. Signals that end ctx give exit code 0; a second signal kills at once.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup; a closed terminal sends it
+		signals = append(signals, syscall.SIGHUP) // but a server with a file takes it as a request to read the file
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	root := rootCommand()
@@ -36,17 +40,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// endings returns the signals that end the program normally: SIGTERM, SIGINT, and SIGHUP, which a closed terminal
-// sends, unless it is ignored as under nohup. On SIGHUP a server with a configuration file reads the file again
-// instead.
-func endings() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
 }
 
 func rootCommand() *cobra.Command {

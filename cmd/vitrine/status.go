@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -29,7 +28,11 @@ func statusCommand() *cobra.Command {
 		if asJSON {
 			return printJSON(cmd.OutOrStdout(), views)
 		}
-		return printStatus(cmd.OutOrStdout(), views, cfg.Views.Optional)
+		for i, v := range views {
+			views[i].Job.Empty = v.Job.Empty && !slices.Contains(cfg.Views.Optional, v.View)
+		}
+		out := cmd.OutOrStdout()
+		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -103,14 +106,6 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 		views[i] = proxy.StatusOf(m)
 	}
 	return views, store.Name(), nil
-}
-
-// printStatus writes a line per view, then errors, empty views that are not optional, and skipped records.
-func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
-	for i := range views {
-		views[i].Job.Empty = views[i].Job.Empty && !slices.Contains(optional, views[i].View)
-	}
-	return errors.Join(printTable(w, "status", views), output.ExecuteTemplate(w, "status of views", views))
 }
 
 // ago prints how long ago a time was; a time in the future counts as now.

@@ -8,17 +8,15 @@ import (
 
 // The sets that the API uses.
 const (
-	ProjectType  = "project-type"
-	ActivityType = "activity-type"
-	// ActivitySubtype has codes of type and subtype, as in "publication/article".
-	ActivitySubtype = "activity-subtype"
+	ProjectType     = "project-type"
+	ActivityType    = "activity-type"
+	ActivitySubtype = "activity-subtype" // codes of type and subtype, as in "publication/article"
 	ProjectRole     = "project-role"
 	ProjectStatus   = "project-status"
 	Funder          = "funder"
 	Topic           = "topic"
 	Tag             = "tag"
-	// Text has the API's own texts; their codes are the English texts.
-	Text = "text"
+	Text            = "text" // the API's own texts; their codes are the English texts
 )
 
 // names lists all sets, to detect a mistyped one.

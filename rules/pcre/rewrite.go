@@ -57,10 +57,8 @@ func rewrite(source string, f flags) *rewriter {
 }
 
 var (
-	// leadingVerbs matches the supported settings of a whole expression. UTF is always on.
-	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`)
-	// special matches a character that has a meaning, or that the x option skips.
-	special = regexp.MustCompile(`[^\pL\pN]`)
+	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`) // supported settings of a whole expression
+	special      = regexp.MustCompile(`[^\pL\pN]`)                 // a character that has a meaning, or that x skips
 )
 
 // withoutDots removes ".*" at both ends, which does not affect whether a text matches.

@@ -10,12 +10,9 @@ import (
 )
 
 const (
-	// MaxDocument is MongoDB's limit on the size of a document, in bytes.
-	MaxDocument = 16 << 20
-	// MaxDepth is how deep documents and arrays may be nested, as deep as a MongoDB server accepts.
-	MaxDepth = 200
-	// MinDocument is the size of the empty document.
-	MinDocument = 5
+	MaxDocument = 16 << 20 // MongoDB's limit on the size of a document, in bytes
+	MaxDepth    = 200      // how deep a MongoDB server lets documents and arrays nest
+	MinDocument = 5        // size of the empty document
 )
 
 // flaw is a fault in a BSON document, with the path to it.

@@ -47,7 +47,11 @@ func (c *Corpus) add(title string) {
 	}
 	c.ends = append(c.ends, len(c.symbols))
 	c.longest = max(c.longest, len(c.symbols)-start)
-	c.grams = append(c.grams, histogramOf(c.symbols[start:]))
+	var gram histogram
+	for _, s := range c.symbols[start:] {
+		gram.count(s)
+	}
+	c.grams = append(c.grams, gram)
 }
 
 // title returns the symbols of title i.

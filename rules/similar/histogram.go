@@ -14,14 +14,6 @@ const (
 	everyTwo = 0x0001000100010001
 )
 
-func histogramOf(symbols []byte) histogram {
-	var h histogram
-	for _, s := range symbols {
-		h.count(s)
-	}
-	return h
-}
-
 // count adds one symbol. It returns false if the bin is full.
 func (h *histogram) count(symbol byte) bool {
 	bin := binOf(symbol)
