@@ -32,8 +32,7 @@ type Job struct {
 	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such
 	// as a file, options or the day. May be nil.
 	Outside func(context.Context) (string, error)
-	// Related are collections, held in memory during a run, of which each mark uses a few documents, found among the
-	// Deps.
+	// Related are collections, held in memory during a run, of which each mark uses a few documents among the Deps.
 	Related []string
 	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is nil,
 	// rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls the

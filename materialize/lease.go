@@ -76,8 +76,7 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 }
 
 // renew extends the lease three times in its life, until ctx ends or the lease is lost: taken by another instance, or
-// expired because the store did not answer. Then it stops the work, which only saves time: the store refuses later
-// writes.
+// expired because the store did not answer. Then it stops the work; the store would refuse its later writes anyway.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
 		began := time.Now()

@@ -59,8 +59,7 @@ type Options struct {
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration
-	// Before is called when Run has taken the lease, before the first jobs. It must return when its context ends. May
-	// be nil.
+	// Before is called when Run has taken the lease, before the first jobs, and ends with its context. May be nil.
 	Before func(context.Context)
 	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
 	OnPublish func(origin.Meta)

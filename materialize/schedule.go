@@ -107,8 +107,7 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// anew returns when a schedule that was due at a time is due after the clock was set to now: at once if it skipped
-// that.
+// anew returns when a schedule that was due at a time is due after the clock was set: at once if it skipped that.
 func (s *Schedule) anew(due, now time.Time) time.Time {
 	if due.IsZero() {
 		return due
@@ -146,8 +145,7 @@ func face(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// repeatedUntil returns the last local second before a change of the clocks. Times up to it have passed, even if they
-// come again.
+// repeatedUntil returns the last local second before a change of the clocks. Times up to it have passed for good.
 func repeatedUntil(change time.Time) time.Time {
 	_, before := change.Add(-time.Nanosecond).Zone()
 	return change.UTC().Add(time.Duration(before)*time.Second - time.Second)

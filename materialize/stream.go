@@ -16,8 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// batchBytes bounds the records in a batch. At most three are in memory: one being filled, two being rendered or
-// staged.
+// batchBytes bounds the records in a batch, of which at most three are in memory.
 const batchBytes = 4 << 20
 
 // reportEvery is the number of scanned records after which progress is reported, besides each batch.
@@ -201,8 +200,7 @@ func (b *build) mustHold(err error) error {
 	return &heldError{err.Error() + ": other rows are made from it, too"}
 }
 
-// leftOut reports whether err means a record damaged in the store, and counts it. If the record has a row, the row
-// stays.
+// leftOut reports whether err means a record damaged in the store, and counts it. A row that it has stays.
 func (b *build) leftOut(err error) bool {
 	damaged, ok := errors.AsType[*origin.DamagedError](err)
 	if !ok {

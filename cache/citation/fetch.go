@@ -20,8 +20,7 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// redirect follows redirects within the index, each in its turn. One elsewhere asks for consent, a log-in or a captcha:
-// that is a refusal.
+// redirect follows redirects within the index, in turn. One elsewhere, to consent, log-in or captcha, is a refusal.
 func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {

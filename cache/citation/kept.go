@@ -52,8 +52,7 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 	return answer, err
 }
 
-// lookup returns a fresh answer, or during the pause after a failure a stale one or the error. Otherwise known is
-// false.
+// lookup returns a fresh answer, or during the pause after a failure a stale one or the error. Else known is false.
 func (c *Client) lookup(key string) (answer Answer, known bool, err error) {
 	c.mu.Lock()
 	e, f, now := c.answers.Get(key), c.failures.Peek(key), c.now()
@@ -92,8 +91,7 @@ func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, 
 	return json.Marshal(answer)
 }
 
-// keep records the result of loading a page. Failures do not evict answers, so that made-up users evict only each
-// other.
+// keep records the result of loading. Failures evict no answers: made-up users evict only each other.
 func (c *Client) keep(key string, text []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

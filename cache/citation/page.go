@@ -32,8 +32,7 @@ func find(page *goquery.Document, selector string) *goquery.Selection {
 	return found.Slice(0, min(maxElements, found.Length()))
 }
 
-// text returns the visible text of a selection's first element, up to maxText bytes, with single spaces between words,
-// lines and blocks.
+// text returns the visible text of a selection's first element, up to maxText bytes, with white space as single spaces.
 func text(s *goquery.Selection) string {
 	if s.Length() == 0 {
 		return ""
@@ -80,8 +79,7 @@ const (
 )
 
 // buildTree builds the tree of a page from its tags. html.Parse would repair it as browsers do, reopen unclosed tags in
-// each block and merge attributes: a hostile page of 130 kB then takes a gigabyte and minutes. The index closes its
-// tags.
+// each block and merge attributes: a hostile page of 130 kB then takes a gigabyte and minutes.
 func buildTree(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}

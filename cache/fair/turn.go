@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// ordinaryTurn is the longest ordinary turn; briefTurn is the longest for a client that has used more than heavyUse
-	// lately.
+	// ordinaryTurn is the longest ordinary turn; briefTurn that of a client that has used more than heavyUse lately.
 	ordinaryTurn, briefTurn = 20 * time.Millisecond, 2 * time.Millisecond
 	heavyUse                = 100 * time.Millisecond
 	// quantum is how long work keeps a costly turn that others wait for.

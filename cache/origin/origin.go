@@ -123,7 +123,7 @@ type Meta struct {
 	Health     Health    `bson:"health"`
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Past are the publication times of the last generations, ending with Generation. Before it was kept, it is empty.
+	// Past are the publication times of the last generations, ending with Generation. Older programs left it empty.
 	Past []time.Time `bson:"past,omitempty"`
 }
 
@@ -151,8 +151,7 @@ func (m Meta) Is(at Meta) error {
 	return nil
 }
 
-// Reaches returns ErrStale unless a delta, or reading all rows from 0, can bring a reader from generation since to this
-// one.
+// Reaches returns ErrStale unless a delta can bring a reader from generation since to this one, or since is 0.
 func (m Meta) Reaches(since uint64) error {
 	if since > m.Generation || (since > 0 && since < m.Pruned) {
 		return ErrStale
@@ -203,8 +202,7 @@ type Views interface {
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
 	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows without reading them. It is exact after Begin, like Hashes, and when the view is
-	// Settled.
+	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled.
 	RowCount(ctx context.Context, view string) (int, error)
 	// Begin repairs the leftovers of an interrupted publication, fences off all earlier ones, and starts one under a
 	// lease, which guarantees one at a time: a view is always published under leases of one name. The error is
@@ -217,8 +215,7 @@ type Views interface {
 // Publication collects the changes of a view's next generation. It is for one goroutine. Before
 // Commit no reader sees any of them.
 type Publication interface {
-	// Put stages new versions of rows. It ignores Row.Generation; a nil Doc deletes the row. An id may be put only
-	// once.
+	// Put stages new versions of rows, each id once. It ignores Row.Generation; a nil Doc deletes the row.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the lease is no longer the newest.
 	// rows is the number of live rows afterwards, rules the fingerprint to record.
@@ -251,8 +248,7 @@ type Indexer interface {
 	Index(ctx context.Context, view string, orders []raw.Sort) error
 }
 
-// Lease is the right to materialize, held by one process at a time. An expired lease still holds until another holder
-// takes it.
+// Lease is the right to materialize, held by one process at a time, even expired until another holder takes it.
 type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
 	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
@@ -264,8 +260,7 @@ type Lease struct {
 // clock of this process: clocks of hosts are never compared. So the first Acquire for another holder starts the wait
 // and fails, and frequent calls find the end early.
 type Leases interface {
-	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. The holder renews
-	// it.
+	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
 	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from before the call, monotonically.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
@@ -277,8 +272,7 @@ type Leases interface {
 
 // Importer fills source collections; only imports and the demo use it. CheckCollection must accept the names.
 type Importer interface {
-	// Upsert stores documents by _id, replacing those that exist. All are durable when it returns nil. Each has its own
-	// _id.
+	// Upsert stores documents, each with its own _id, replacing those that exist. All are durable when it returns nil.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (UpsertCounts, error)
 	// Retain deletes the documents whose _id keep refuses, and returns their number.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)

@@ -17,9 +17,8 @@
 // only unused, and nothing is ever invalidated. An answer of a new generation replaces the previous one's and inherits
 // its popularity. Before a new generation is published, Prepare computes the popular answers, so that no caller waits.
 //
-// Ristretto may drop an entry by design, at the cost of one computation. Large answers have a budget of their own,
-// which evicts the least recently used first: in the other they would have to be more popular than thousands of small
-// ones.
+// Ristretto may drop an entry by design, at the cost of one computation. Large answers have a budget of their own, by
+// last use: in the other they would have to be more popular than thousands of small ones.
 //
 // A key with a coding names the compressed form of an answer, which the cache makes once from the plain one.
 //

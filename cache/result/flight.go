@@ -43,8 +43,7 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 
 // Load returns the answer for a key that is not in memory, where it then is if there is room. When ctx ends, Load
 // returns; the load continues while other callers wait for it. Its time is charged to the caller whose ctx began it
-// (see fair.With). Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended; they are never
-// kept.
+// (see fair.With). Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended.
 func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.share(ctx, key, load)
 	switch {
@@ -154,8 +153,7 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 	})
 }
 
-// LargeBytes is the size above which a body is large: compressing it needs a costly turn, and it may have its own
-// budget.
+// LargeBytes is the size above which compressing a body needs a costly turn, and it may have its own budget.
 const LargeBytes = 512 << 10
 
 // Prepare computes the answer for a key of a generation that is about to be published. keep stores it and its plain
@@ -198,8 +196,7 @@ func (c *Cache) beginLoad() bool {
 	return !c.closed
 }
 
-// run calls load when it gets a turn. A panic becomes an error: no caller's recover could catch it in the flight's
-// goroutine.
+// run calls load when it gets a turn. A panic becomes an error, because no caller's recover could catch it.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	ctx, turn, err := c.Begin(ctx)
 	if err != nil {

@@ -89,8 +89,7 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
 	return v.complete(meta, rows, began)
 }
 
-// Force makes the named views that are held show the store's generation, if it has one, and reports whether one is
-// held.
+// Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).update(func(st *state) {

@@ -93,8 +93,7 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 // stripPart is the fewest rows for which a goroutine is worthwhile.
 const stripPart = 1024
 
-// strip removes from n rows, each of which may be nil, the fields that only whole snapshots show, and reports if there
-// were any.
+// strip removes from n rows, some nil, what only whole snapshots show, and reports whether there was anything.
 func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 	strip := v.set.o.Strip
 	if strip == nil {

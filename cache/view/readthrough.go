@@ -12,8 +12,7 @@ import (
 	"vitrine/rules"
 )
 
-// ReadThrough returns a Foreign that evaluates filters on a view's source collection, whose indexes, for example, $text
-// needs.
+// ReadThrough returns a Foreign that evaluates filters on a view's source collection, which has the indexes for $text.
 func ReadThrough(store origin.Source) index.Foreign {
 	return func(ctx context.Context, name string, query bson.Raw) iter.Seq2[bson.RawValue, error] {
 		return func(yield func(bson.RawValue, error) bool) {

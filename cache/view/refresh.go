@@ -80,8 +80,7 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	return next, err
 }
 
-// advance makes and shows the snapshot that follows shown, which is nil at first, or returns nil if there is nothing
-// new.
+// advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta) {
 		return nil, h

@@ -25,8 +25,7 @@ type Snapshot struct {
 type rows interface {
 	// Len returns the number of rows.
 	Len() int
-	// Has reports whether a row has something at a path, or had it once. For rows in the store it is true, without
-	// reading.
+	// Has reports whether a row has something at a path, or had it once. It is true for rows in the store.
 	Has(ctx context.Context, path raw.Path) (bool, error)
 	// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression out of time.
 	Select(ctx context.Context, f *filter.Filter) (Selection, error)
@@ -61,8 +60,7 @@ type Selection interface {
 	// Count returns the number of rows.
 	Count() int
 	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
-	// order, or in the order of By. The error, which ends the rows, is the context's or the store's, for example a
-	// MovedError.
+	// order, or in the order of By. The error, which ends the rows, is the context's or the store's.
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Subset.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
@@ -76,11 +74,9 @@ type Selection interface {
 	Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
-	// ByRelevance sorts the selection of Search by how many terms the rows have in their titles, ties in the view's
-	// order.
+	// ByRelevance sorts the selection of Search by how many terms rows have in their titles, ties in the view's order.
 	ByRelevance() Selection
-	// Only returns the selection for a caller that reads only _id and these top-level fields, the only ones read in the
-	// store.
+	// Only returns the selection for a caller that needs, and a store that reads, only _id and these top-level fields.
 	Only(fields ...string) Selection
 	// Prepared returns the fragments with a name as index.Subset.Runs does, after preparing bulky ones. It returns nil
 	// if the rows are in the store, or there is no room.

@@ -70,8 +70,7 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count in
 	return narrow.counted(ctx)
 }
 
-// counted counts the rows of a new selection, by level if there are terms. It reads rows unless the query decides
-// alone.
+// counted counts the rows of a new selection, by level if there are terms, and reads rows if the query cannot decide.
 func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
 	s.levels = nil
 	switch {

@@ -39,8 +39,7 @@ type file struct {
 	err  error  // why the file does not have that version; nil if it has
 }
 
-// Keep returns a source that keeps files in a folder, which it creates if necessary, and uses those of the store's
-// name.
+// Keep returns a source that keeps files in a folder, which it creates if necessary, and uses those of the named store.
 func Keep(source Source, dir, store string, log *slog.Logger) (*Keeper, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err

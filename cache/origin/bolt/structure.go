@@ -117,8 +117,7 @@ func (s *structure) read(id uint64, depth int) ([]byte, error) {
 	return page[:(last-id+1)*s.page], nil
 }
 
-// element is an entry of a page. In a leaf it is a key and its value; in a branch it is a page and that page's first
-// key.
+// element is an entry of a page: in a leaf a key and its value, in a branch a page and that page's first key.
 type element struct {
 	key, value []byte
 	bucket     bool

@@ -65,7 +65,7 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// New puts a closed circuit before a store, which Close closes. It calls onChange when it closes (true) and opens
+// New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) and opens
 // (false).
 func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
 	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}

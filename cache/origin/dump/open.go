@@ -20,8 +20,7 @@ import (
 
 // Options say how paths become sources. The zero value works.
 type Options struct {
-	// Collection names the collection of a file that holds one. In an archive or folder it selects the only one to
-	// import.
+	// Collection names the collection of a single file. In an archive or folder it selects the only one to import.
 	Collection string
 	// Database selects the database if a path holds several.
 	Database string

@@ -35,8 +35,7 @@ var ownCodes = slices.Concat(
 	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
 )
 
-// unsupportedCodes report a feature that this server lacks: a command (59, 115, 238), a stage of a pipeline (40324), a
-// replica set (40573).
+// unsupportedCodes report what this server lacks: a command (59, 115, 238), a stage (40324), a replica set (40573).
 var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
 
 // storeError adds to an error of the driver the error of package origin or rules that callers compare with.

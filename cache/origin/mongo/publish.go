@@ -18,8 +18,7 @@ import (
 // publisher stages, folds in and prunes rows, by the protocol of the package comment.
 //
 // One late write does harm: a process settles, sleeps in the middle for more than KeepDeltas generations and then
-// writes a row that was deleted since, with its tombstone. The row stays until a job compares all hashes with the
-// source.
+// writes a row that was deleted since, with its tombstone. The row stays until a job compares all hashes.
 type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
@@ -51,8 +50,7 @@ func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row
 }
 
 // settle folds the staged rows of the committed generation into the view's collection. It may be killed and repeated
-// anywhere, and even run twice at a time: it deletes a staged row only after folding it in, and replaces only older
-// rows.
+// anywhere, even run twice at a time: it deletes a staged row after folding it in, and replaces only older rows.
 func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
 	for d.Staged != 0 {
 		if err := p.store.Check(ctx, lease); err != nil {

@@ -59,8 +59,7 @@ func mapKey(id bson.RawValue) string {
 	return string(key)
 }
 
-// Rows implements origin.Views. It reads at the current meta, then the changes published meanwhile, until there are
-// none.
+// Rows implements origin.Views. It reads at the current meta, then repeatedly what was published meanwhile.
 func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	d, err := s.Read(ctx, view)

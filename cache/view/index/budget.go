@@ -139,8 +139,7 @@ func (b *Budget) dropLocked(d *derivedOf) {
 	b.used -= d.bytes
 }
 
-// inUse lists the keys of values that segments hold and other segments can build, the most recently used first, without
-// duplicates.
+// inUse lists the keys of values that segments hold and others can build, the most recently used first, once each.
 func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

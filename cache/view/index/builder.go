@@ -27,8 +27,7 @@ type Change struct {
 	Doc bson.Raw // nil if the row is deleted
 }
 
-// Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may call its methods,
-// except Row.
+// Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may use all but Row.
 type Builder struct {
 	// Files has the rows and fragments that do not fit into memory well; nil means that all stay in memory.
 	Files *mapped.Files
@@ -42,8 +41,7 @@ type Builder struct {
 	slots map[string]Slot // live rows of last by id; nil until Prepare
 }
 
-// NewBuilder returns a builder for a view. If foreign is nil, the builder's tables refuse filters that memory does not
-// evaluate.
+// NewBuilder returns a builder for a view. If foreign is nil, its tables refuse filters that memory does not evaluate.
 func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 	def.places = places(def.Fragments)
 	return &Builder{def: &def, foreign: foreign, budget: b, none: &Table{def: &def}}

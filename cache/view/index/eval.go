@@ -102,8 +102,7 @@ func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset
 	return set, nil
 }
 
-// any unites the sets of the nodes. It does not test rows again that it has found, because an expression may fail on
-// them.
+// any unites the sets of the nodes. It does not test rows again that it has found: an expression may fail on them.
 func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
 	for _, n := range nodes {
@@ -130,8 +129,7 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	return e.confirmElem(ctx, elem, candidates)
 }
 
-// confirm calls the reference matcher for every row of within. If it fails for several rows, it returns the error of
-// the first.
+// confirm calls the reference matcher for every row of within. Its error is that of the first row that fails.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
 	hit := make([]bool, len(slots))

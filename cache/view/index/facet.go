@@ -38,8 +38,7 @@ func (s *segment) facet(path raw.Path, x *pathIndex) *column {
 	return derive(s, derivedKey{kind: kindFacet, path: path.String()}, func() *column { return x.column(len(s.rows)) })
 }
 
-// column inverts the index. It returns the values that a facet counts, sorted and without duplicates, and for each row
-// its values.
+// column inverts the index: the values that a facet counts, sorted and without duplicates, and for each row its values.
 func (x *pathIndex) column(rows int) *column {
 	c := &column{starts: make([]uint32, rows+1)}
 	found, dense := make([]posting, 0, len(x.rows)), true

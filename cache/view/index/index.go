@@ -38,8 +38,8 @@ type distinct struct {
 	dense    *bitset.BitSet // nil if few rows have the value
 }
 
-// A value is dense if more than one in denseShare of a segment's rows have it: then the set takes at most twice the
-// memory of the list.
+// A value is dense if more than one in denseShare of a segment's rows have it: its set is at most twice as large as a
+// list.
 const denseShare = 64
 
 func (x *pathIndex) Memory() int64 { return x.bytes }
@@ -213,8 +213,7 @@ func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }
 
-// compareDistinct orders an index: the missing value first, then by MongoDB's order, then by type and bytes, so that
-// the order is total.
+// compareDistinct orders an index totally: the missing value first, then by MongoDB's order, then by type and bytes.
 func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))

@@ -14,12 +14,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// checkEvery is the most values or rows that are tested between two checks of the turn: an expression may take long for
-// each.
+// checkEvery is the most values or rows tested between two checks of the turn: an expression may take long for each.
 const checkEvery = 16
 
-// query is one lookup in an index. It adds to the set the slots (base + row) of the rows with a value that passes the
-// test.
+// query is one lookup in an index. It adds to the set the slots (base + row) of rows with a value that passes the test.
 type query struct {
 	seg   *segment
 	path  raw.Path

@@ -89,8 +89,7 @@ func (d *Definition) WordsOf(row bson.Raw) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Match is Search for a single row: it reports whether the row has all terms, and returns how many of them are in its
-// title.
+// Match is Search for a single row: it reports whether the row has all terms, and how many are in its title.
 func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	x := words.Build(1, 1, func(_ int, add func(text string, title bool)) { d.Words(row, add) })
 	for i, term := range terms {
@@ -110,8 +109,7 @@ func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	return titles, true
 }
 
-// ByRelevance sorts the rows of Search by how many terms they have in their titles, descending; ties are in the view's
-// order.
+// ByRelevance sorts the rows of Search by how many terms they have in their titles, ties in the view's order.
 func (s *Subset) ByRelevance() *Subset {
 	levels := []*bitset.BitSet{s.rows.Clone()} // sets of the rows with no term in their title, with one and so on
 	for _, titles := range s.titles {

@@ -1,10 +1,10 @@
 // Package mapped moves large immutable byte slices from memory into files that are mapped in their place.
 //
-// The pages of a mapped file belong to the system's page cache: it writes them to disk, drops them when memory is short,
-// and reads them again when they are used. The slices are used as any others and need not be released. Their addresses
-// stay in Go's heap: the package allocates an object of the heap and maps the file over it, so that the collector knows every
-// reference into the file, and unmaps it once there is none. A slice can therefore not outlive its mapping, whoever keeps
-// it.
+// The pages of a mapped file belong to the system's page cache: it writes them to disk, drops them when memory is
+// short, and reads them again when they are used. The slices are used as any others and need not be released. Their
+// addresses stay in Go's heap: the package allocates an object of the heap and maps the file over it, so that the
+// collector knows every reference into the file, and unmaps it once there is none. A slice can therefore not outlive
+// its mapping.
 //
 // A file that Move makes loses its name at once, so that no other process can change it, and the system removes it with the
 // mapping, or with the process. It is written before it is mapped: a full disk is an error, after which the slices stay

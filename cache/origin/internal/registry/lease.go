@@ -11,8 +11,7 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Lease is a stored lease. A lease without a holder is free; it is kept because the next holder's token must be
-// greater.
+// Lease is a stored lease. One without a holder is free; it is kept because the next holder's token must be greater.
 type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revision     `bson:",inline"`

@@ -110,8 +110,7 @@ func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 	return &publication{views: v, lease: lease, begun: d}, nil
 }
 
-// storable returns h with valid UTF-8, because an error may quote a record that is not, and at most origin.MaxSkips
-// records.
+// storable returns h with at most origin.MaxSkips records, and valid UTF-8: an error may quote a record that is not.
 func storable(h origin.Health) origin.Health {
 	h.Error = strings.ToValidUTF8(h.Error, "?")
 	h.Skips = slices.Clone(h.Skips[:min(len(h.Skips), origin.MaxSkips)])
@@ -124,8 +123,8 @@ func storable(h origin.Health) origin.Health {
 // storedTime returns t as the store returns it.
 func storedTime(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
 
-// nextTime returns the publication time of a generation: now, but in a later second than the last generation, so that
-// HTTP dates differ.
+// nextTime returns the publication time of a generation: now, but in a later second than the last, as HTTP dates
+// differ.
 func nextTime(last, now time.Time) time.Time {
 	next := last.Truncate(time.Second).Add(time.Second)
 	if at := storedTime(now); at.After(next) {

@@ -30,8 +30,7 @@ func Build(rows, workers int, read func(row int, add func(text string, title boo
 	return parts[0].pack(rows)
 }
 
-// part has for each word the rows with it, in order. A row is stored as twice its number, plus one if the word is in
-// its title.
+// part has for each word the rows with it, in order, each as twice its number, plus one if the word is in its title.
 type part map[string]*[]uint32
 
 func readPart(read func(row int, add func(text string, title bool)), from, to int) part {
