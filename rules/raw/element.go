@@ -166,9 +166,11 @@ func prefixed(b []byte, extra, least int) int {
 // Text returns the content of a string, symbol or code value without copying. It is valid as long as the value is. The
 // text of a malformed value is empty.
 func Text(v bson.RawValue) string {
-	b := textBytes(v.Value)
-	return unsafe.String(unsafe.SliceData(b), len(b)) // safe, because documents are never written to
+	return String(textBytes(v.Value))
 }
+
+// String returns bytes of a document as a string without copying them: documents are never written to.
+func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // textBytes returns the content of a length-prefixed, zero-terminated string.
 func textBytes(b []byte) []byte {

@@ -38,10 +38,11 @@ func (s *segment) column(field, unwind string) *column {
 	})
 }
 
-func (s *segment) buildColumn(field, unwind string) *column {
-	c := &column{starts: make([]uint32, 1, len(s.rows)+1)}
+// newColumn returns an empty column for so many rows, and a function that adds a value to the next row.
+func newColumn(rows int) (c *column, note func(bson.RawValue)) {
+	c = &column{starts: make([]uint32, 1, rows+1)}
 	known := newNumbering()
-	note := func(v bson.RawValue) {
+	return c, func(v bson.RawValue) {
 		v = raw.OrNull(v)
 		n, fresh := known.of(raw.Value{Raw: v})
 		if fresh {
@@ -49,6 +50,10 @@ func (s *segment) buildColumn(field, unwind string) *column {
 		}
 		c.cells = append(c.cells, n)
 	}
+}
+
+func (s *segment) buildColumn(field, unwind string) *column {
+	c, note := newColumn(len(s.rows))
 	parts := strings.Split(field, ".")
 	for _, row := range s.rows {
 		unwound(row, parts, unwind, note)

@@ -115,17 +115,31 @@ func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool
 	return nil
 }
 
+// orderName returns the name of an order.
+func orderName(order raw.Sort) string {
+	var name strings.Builder
+	for _, field := range order {
+		sign := "+"
+		if field.Desc {
+			sign = "-"
+		}
+		name.WriteString(sign + field.Path.String() + "\x00")
+	}
+	return name.String()
+}
+
+// orderNamed is the inverse of orderName.
+func orderNamed(name string) (order raw.Sort) {
+	for field := range strings.SplitSeq(strings.TrimSuffix(name, "\x00"), "\x00") {
+		order = append(order, raw.SortField{Path: raw.PathOf(field[1:]), Desc: field[0] == '-'})
+	}
+	return order
+}
+
 // sortedBy returns the rows of the segment in an order, which it keeps. One caller sorts them in its turn; concurrent
 // callers wait without theirs.
 func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, error) {
-	var name strings.Builder
-	for _, field := range order {
-		if field.Desc {
-			name.WriteByte('-')
-		}
-		name.WriteString(field.Path.String() + "\x00")
-	}
-	key := derivedKey{segment: s, kind: kindOrder, path: name.String()}
+	key := derivedKey{segment: s, kind: kindOrder, path: orderName(order)}
 	b := s.budget
 	for {
 		b.mu.Lock()

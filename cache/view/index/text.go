@@ -31,21 +31,23 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	if folded {
 		kind = kindFoldedTexts
 	}
-	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
-		t := &textSearch{starts: make([]uint32, 1, x.texts.to-x.texts.from+1)}
-		var joined []byte
-		for _, d := range x.values[x.texts.from:x.texts.to] {
-			if text := raw.Text(d.Raw); folded {
-				joined = pcre.AppendFold(joined, text)
-			} else {
-				joined = append(joined, text...)
-			}
-			joined = append(joined, 0)
-			t.starts = append(t.starts, uint32(len(joined)))
+	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch { return x.join(folded) })
+}
+
+func (x *pathIndex) join(folded bool) *textSearch {
+	t := &textSearch{starts: make([]uint32, 1, x.texts.to-x.texts.from+1)}
+	var joined []byte
+	for _, d := range x.values[x.texts.from:x.texts.to] {
+		if text := raw.Text(d.Raw); folded {
+			joined = pcre.AppendFold(joined, text)
+		} else {
+			joined = append(joined, text...)
 		}
-		t.joined = string(joined)
-		return t
-	})
+		joined = append(joined, 0)
+		t.starts = append(t.starts, uint32(len(joined)))
+	}
+	t.joined = string(joined)
+	return t
 }
 
 func (t *textSearch) len() int { return len(t.starts) - 1 }
