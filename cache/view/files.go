@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
+	"weak"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
@@ -24,10 +28,21 @@ type Files struct {
 
 type fileState struct {
 	meta      origin.Meta
-	confirmed time.Time     // when the store had confirmed the snapshot in it
-	tried     time.Time     // when the file was last written, or writing failed
-	took      time.Duration // how long that took
-	err       error         // error of the last attempt to write it
+	id        bson.ObjectID             // of the rows in it; zero in files of older versions
+	table     weak.Pointer[index.Table] // the table with these rows
+	confirmed time.Time                 // when the store had confirmed the snapshot in it
+	tried     time.Time                 // when the file was last written, or writing failed
+	took      time.Duration             // how long that took
+	err       error                     // error of the last attempt to write it
+	derived   derivedState
+}
+
+// derivedState describes the file of what is derived from the rows in a view's file.
+type derivedState struct {
+	names []string
+	tried time.Time
+	took  time.Duration
+	err   error
 }
 
 // rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation: a
@@ -73,9 +88,39 @@ func (s *Set) readFile(v *view) {
 	}
 	v.stripped = l.stripped
 	v.fromFile = v.snapshotOf(h.Meta, table)
-	v.update(func(s *state) { s.file = fileState{meta: h.Meta, confirmed: h.Confirmed, tried: began} })
+	file := fileState{meta: h.Meta, id: h.ID, table: weak.Make(table), confirmed: h.Confirmed, tried: began}
+	if h.Without == s.o.Files.Stripped {
+		v.rowBytes.Store(table.RowBytes())
+		s.fitIndexes()
+		file.derived.names = s.readDerived(v, h.ID, table)
+	}
+	v.update(func(s *state) { s.file = file })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
+}
+
+// derivedPath returns the path of the file of what is derived from a view's rows.
+func (s *Set) derivedPath(v *view) string { return snapfile.Path(s.o.Files.Dir, v.def.Name+".indexes") }
+
+// readDerived reads what was derived from the rows of a view's file, and returns its names. If it cannot, it is derived
+// again.
+func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []string {
+	_, docs, err := snapfile.Open(s.derivedPath(v), v.builder.Files, func(h snapfile.Header) error {
+		if h.ID != id || h.Derived != v.def.DerivedRules() {
+			return fmt.Errorf("%w: it belongs to other rows or rules", snapfile.ErrRefused)
+		}
+		return nil
+	})
+	if err == nil {
+		err = table.Adopt(docs)
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.o.Logger.Info("indexes are built, not read from their file", "view", v.def.Name, "error", err)
+		}
+		return nil
+	}
+	return table.DerivedNames()
 }
 
 // showFiled shows the snapshot from the file. err says why it could not be refreshed.
@@ -118,35 +163,59 @@ func (s *Set) writeDue(all bool) {
 			continue
 		}
 		table, resident := snap.Resident()
-		same := snap.meta.Is(known.file.meta) == nil
-		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // Abs, because a clock may have been set back
+		if !resident {
 			continue
 		}
-		if resident && (all || time.Since(known.file.tried) >= max(s.o.Files.Every, writeShare*known.file.took)) {
-			s.write(v, snap, table, known)
+		due := func(tried time.Time, took time.Duration) bool {
+			return all || time.Since(tried) >= max(s.o.Files.Every, writeShare*took)
+		}
+		same := snap.meta.Is(known.file.meta) == nil
+		confirmed := known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter // Abs, because a clock may have been set back
+		if (!same || !confirmed) && due(known.file.tried, known.file.took) {
+			known = s.write(v, snap, table, known)
+		}
+		names := table.DerivedNames()
+		d, filed := known.file.derived, known.file.table == weak.Make(table) && !known.file.id.IsZero()
+		if filed && !slices.Equal(names, d.names) && due(d.tried, d.took) {
+			s.writeDerived(v, table, known.file, names)
 		}
 	}
 }
 
-// write writes a view's file. It logs the first failure in a row.
-func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) {
+// writeDerived writes the file of what is derived from the rows in a view's file. It logs the first failure in a row.
+func (s *Set) writeDerived(v *view, table *index.Table, file fileState, names []string) {
 	began := time.Now()
-	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked}
+	h := snapfile.Header{Store: s.o.Files.Store, Meta: file.meta, ID: file.id, Derived: v.def.DerivedRules()}
+	err := snapfile.Write(s.derivedPath(v), h, table.Derived())
+	if err != nil {
+		names = nil // try again
+		if file.derived.err == nil {
+			s.o.Logger.Warn("file of indexes not written", "view", v.def.Name, "error", err)
+		}
+	}
+	v.update(func(s *state) { s.file.derived = derivedState{names, began, time.Since(began), err} })
+}
+
+// write writes a view's file, and returns the state with it. It logs the first failure in a row.
+func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) state {
+	began := time.Now()
+	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked, ID: bson.NewObjectID()}
 	h.Health = origin.Health{} // a job will have run again by the time the file is read
 	if h.Without = s.o.Files.Stripped; snap.whole != nil {
 		h.Stripped = h.Without
 	}
 	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs())
-	v.update(func(s *state) {
-		if err == nil {
-			s.file.meta, s.file.confirmed = snap.meta, known.checked
-		}
-		s.file.tried, s.file.took, s.file.err = began, time.Since(began), err
-	})
 	switch {
 	case err == nil:
 		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))
 	case known.file.err == nil:
 		s.o.Logger.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}
+	return v.update(func(s *state) {
+		if err == nil {
+			s.file.meta, s.file.confirmed = snap.meta, known.checked
+			s.file.id, s.file.table, s.file.derived.names = h.ID, weak.Make(table), nil
+		}
+		s.file.tried, s.file.took, s.file.err = began, time.Since(began), err
+	})
 }

@@ -223,6 +223,66 @@ func TestFileCannotBeWritten(t *testing.T) {
 	}
 }
 
+// TestFileOfIndexes: a set continues with the indexes of its predecessor, and builds them if their file is missing,
+// damaged or belongs to other rows.
+func TestFileOfIndexes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(content, older []byte) []byte // nil removes the file
+		paths int
+	}{
+		"whole":           {func(content, _ []byte) []byte { return content }, 2},
+		"missing":         {nil, 0},
+		"cut":             {func(content, _ []byte) []byte { return content[:len(content)-9] }, 0},
+		"a bit":           {func(content, _ []byte) []byte { content[len(content)/2] ^= 4; return content }, 0},
+		"another version": {func(content, _ []byte) []byte { content[7]++; return content }, 0},
+		"of other rows":   {func(_, older []byte) []byte { return older }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
+			path := snapfile.Path(dir, "things.indexes")
+			leave := func() (content []byte) {
+				t.Run("write", func(t *testing.T) {
+					snap := <-run(t, s, filing(dir)).swaps
+					ids(t, snap, `{"year":{"$gt":2020},"title":{"$gt":"A"}}`)
+				})
+				content, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return content
+			}
+			older := leave()
+			s.publish([]bson.D{thing("e", 2021, "E")}, "a")
+			content := leave()
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if tt.spoil != nil {
+				if err := os.WriteFile(path, tt.spoil(content, older), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Run("start", func(t *testing.T) {
+				r := run(t, s, filing(dir))
+				snap := <-r.swaps
+				if st := r.Status()[0]; st.IndexPaths != tt.paths {
+					t.Errorf("%d indexes, want %d", st.IndexPaths, tt.paths)
+				}
+				if got, want := ids(t, snap, `{"year":{"$gt":2020},"title":{"$gt":"A"}}`), []string{"d", "b", "e"}; !slices.Equal(got, want) {
+					t.Errorf("rows %v, want %v", got, want)
+				}
+				s.publish([]bson.D{thing("f", 2024, "F"), thing("b", 2019, "B")})
+				if got, want := ids(t, r.next(), `{"year":{"$gt":2020}}`), []string{"f", "d", "e"}; !slices.Equal(got, want) {
+					t.Errorf("rows after a refresh %v, want %v", got, want)
+				}
+			})
+			if tt.spoil != nil && slices.Equal(leave(), content) {
+				t.Error("the file has not followed the rows")
+			}
+		})
+	}
+}
+
 // TestFileSaysWhenItWasConfirmed: the set writes no file of a view that it shows but has not
 // recorded as confirmed: the file would have a zero time.
 func TestFileSaysWhenItWasConfirmed(t *testing.T) {

@@ -77,6 +77,10 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	if filed != nil && next == nil {
 		next = v.showFiled(ctx, filed, err)
 	}
+	if filed != nil {
+		table, _ := filed.Resident()
+		table.ReplacedBy(v.table()) // drops the indexes from the file unless they are in use
+	}
 	return next, err
 }
 

@@ -1,4 +1,5 @@
-// Package snapfile keeps the rows of a view in a file, so that a front end can start while its store is unavailable.
+// Package snapfile keeps the rows of a view in a file, so that a front end can start while its store is unavailable, and
+// in another what is derived from them, so that it need not derive it again.
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
 // previous file unchanged. Readers read a file to its end before they use any of it, and refuse the whole file if
@@ -13,7 +14,7 @@
 //	blocks     each a CRC-32C (4 bytes), the number of bytes that follow the length (4 bytes),
 //	           and that many bytes of BSON documents
 //
-// The first block has the header, the others have rows, and an empty one is the last; nothing may follow it. A block's
+// The first block has the header, the others have rows or derived values, and an empty one is the last; nothing may follow it. A block's
 // checksum continues that of the block before it, so that no block can be missing or in another's place.
 package snapfile
 
@@ -21,6 +22,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 )
@@ -32,8 +35,8 @@ var ErrRefused = errors.New("snapshot file refused")
 const magic = "vitsnap\x04"
 
 const (
-	// maxDocument bounds a document, in bytes. MongoDB's limit is 16 MiB.
-	maxDocument = 32 << 20
+	// maxDocument bounds a document, in bytes. MongoDB's limit is 16 MiB, but a document may be an index of all rows.
+	maxDocument = 1 << 30
 	// blockBytes is the size from which a block gets no more documents.
 	blockBytes = 4 << 20
 	// headBytes is the size of a block's checksum and length.
@@ -50,4 +53,7 @@ type Header struct {
 	Confirmed   time.Time `bson:"confirmed"` // when the store last confirmed the generation
 	Stripped    string    `bson:"stripped"`  // the fields that the rows lack; empty if the rows are whole
 	Without     string    `bson:"without"`   // the fields that no row has: Stripped, or those that none had
+	// ID is that of the rows. A file of what is derived from them has the same, and the rules by which it is derived.
+	ID      bson.ObjectID `bson:"id"`
+	Derived string        `bson:"derived,omitempty"`
 }
