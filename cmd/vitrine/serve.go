@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -224,4 +228,46 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("listen (admin.listen): %w", err), public.Close())
 	}
 	return public, admin, nil
+}
+
+// minClosing is the least time for closing clients and stores, even on a busy machine.
+const minClosing = 2 * time.Second
+
+// enforceShutdown ends the process if it still runs some time after ctx has ended: shutdown.delay, shutdown.grace, and
+// a fifth of that, at least minClosing, for closing clients and stores. It logs the stacks of goroutines. The stores
+// survive this as they survive a crash. The caller calls the returned function when everything has ended in time.
+func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		after := times.Delay + times.Grace + max(times.Grace/5, minClosing)
+		select {
+		case <-done:
+		case <-time.After(after):
+			stacks := make([]byte, 64<<10)
+			log.Error("shutdown deadline exceeded", "after", after, "goroutines", string(stacks[:runtime.Stack(stacks, true)]))
+			exit(0)
+		}
+	})
+	return func() { stop(); close(done) }
+}
+
+// limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
+// one, and run when memory has grown by half. GOMEMLIMIT and GOGC take precedence if they are set.
+func limitMemory() {
+	_, _ = memlimit.Set() // fails if there is no limit
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}
+
+// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown, 128 MiB.
+func memoryShare() int64 {
+	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
+	if limit == math.MaxInt64 {
+		limit, _ = memlimit.FromSystem()
+	}
+	if limit == 0 { // unknown on this system
+		return 128 << 20
+	}
+	return int64(limit / 8)
 }
