@@ -41,8 +41,7 @@ type Options struct {
 	Admin       AdminOptions
 	Now         func() time.Time // if nil, time.Now
 
-	// Logger is the log. If nil, nothing is logged. If its handler is an io.Writer, too, it takes lines like those of a
-	// slog.TextHandler.
+	// Logger is the log; nil means none. A handler that is an io.Writer takes lines like those of a slog.TextHandler.
 	Logger    *slog.Logger
 	AccessLog bool // one line for each request, at level info
 
@@ -63,8 +62,7 @@ type Limits struct {
 	Rate         int           // requests a second and client under /api and /portfolio; if 0, not limited
 	KeyFailures  int           // wrong keys a minute and client; if 0, not limited
 
-	// ClientConnections are served of one client at a time, proxies excepted. If 0,
-	// they are not limited.
+	// ClientConnections are served of one client at a time, proxies excepted. If 0, they are not limited.
 	ClientConnections int
 
 	DrainDelay time.Duration // from /readyz returning 503 to the closing of the listener; 0
@@ -89,8 +87,7 @@ type CORSOptions struct {
 type AdminOptions struct {
 	// Token is the bearer token that requests need. If empty, they need none.
 	Token string
-	// Hosts are the names of the listener that a Host header may have, beside addresses and localhost. They matter only
-	// without a Token.
+	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter without a Token.
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)

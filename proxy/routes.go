@@ -88,12 +88,10 @@ func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// unreserved matches the escapes of "-", ".", digits, letters, "_" and "~", the characters that need no escape (RFC
-// 3986: 2.3).
+// unreserved matches the escapes of characters that need no escape: "-._~", digits and letters (RFC 3986: 2.3).
 var unreserved = regexp.MustCompile(`%(2[DEde]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])`)
 
-// refuseUnknownMethods refuses methods that HTTP does not define like any other that is not allowed; Fiber would send
-// plain text.
+// refuseUnknownMethods refuses methods that HTTP does not define by an envelope; Fiber would send plain text.
 func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	p := classifyHTTP(fiber.ErrMethodNotAllowed)
@@ -161,8 +159,7 @@ const describedFor = 5 * time.Minute
 //go:embed entrance.html
 var entrancePage []byte
 
-// describe installs the routes of the API's description, for programs and for people. They need no key, because the
-// description is not secret.
+// describe installs the routes of the API's description, which is not secret and needs no key.
 func (s *Server) describe() {
 	load := sync.OnceValue(openapi.Load) // loaded at the first request, because few servers need it
 	send := func(c *fiber.Ctx, name, kind string, content []byte) error {

@@ -53,8 +53,7 @@ type runningApp struct {
 	conns  sync.WaitGroup // connections being served
 }
 
-// start answers on a listener, within the limits on connections, until the app is shut down. If the app ends by itself,
-// start calls failed.
+// start answers on a listener until the app is shut down. If the app ends by itself, start calls failed.
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningApp {
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
@@ -109,8 +108,7 @@ func (s *Server) rescue(c *listener.Conn, p *panicError) {
 	}
 }
 
-// shutDown ends one app and returns its error. It cuts off clients that have not read their answers by then, which is
-// not an error.
+// shutDown ends one app. That it cuts off clients that have not read their answers by then is not an error.
 func (s *Server) shutDown(v *runningApp) error {
 	addr := v.Addr().String()
 	// If a listener has failed, it returns why; after Close it only returns that it is closed.

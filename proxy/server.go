@@ -129,8 +129,7 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// writeBuffer is how many bytes of an answer are buffered before they are sent, so that one write sends a page and its
-// headers. Longer bodies are sent without copying, joined with the headers (listener.Conn.Join).
+// writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
 // urlBytes is the longest URL, in bytes. Headers have listener.HeaderRoom in addition.

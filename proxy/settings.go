@@ -32,8 +32,7 @@ type settings struct {
 	limit      fiber.Handler // limits the requests of one client; nil means no limit
 }
 
-// newSettings returns settings from options. adopted is when they replace others, or zero for the first. Errors name
-// the invalid option.
+// newSettings returns settings from options, adopted at a time, zero for the first. Errors name the invalid option.
 func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
 	set := &settings{generation: generation}
 	var err error
@@ -75,8 +74,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	return set, nil
 }
 
-// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns prepares the
-// snapshot further when it is shown.
+// prepare answers popular queries from a snapshot before it is shown, and returns what to prepare afterwards.
 func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
 	set := s.settings.Load() // settings may have been adopted since the last snapshot
 	keep := set.response.Prepare(ctx, next)
@@ -94,8 +92,7 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
-	// The generation is part of the keys of plans and answers, so those of the previous settings are not found any
-	// more, and nothing has to be dropped.
+	// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
 	next, err := s.newSettings(o, s.settings.Load().generation+1, s.options.Now())
 	if err != nil {
 		return err
@@ -107,8 +104,7 @@ func (s *Server) Adopt(o Options) error {
 // settingsKey is the key under which a request has its settings.
 type settingsKey struct{}
 
-// settingsOf returns the settings of a request. Requests that did not pass the edge, because they were unreadable or
-// are the operator's, have the current settings.
+// settingsOf returns the settings of a request: the current ones if it did not pass the edge.
 func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 	if set, ok := c.Context().UserValue(settingsKey{}).(*settings); ok {
 		return set
@@ -116,8 +112,7 @@ func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 	return s.settings.Load()
 }
 
-// newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on a
-// malformed origin, and on * with credentials.
+// newCORS returns the middleware for scripts of other sites, or nil. Fiber panics on malformed origins.
 func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
 		return nil, nil
@@ -146,8 +141,7 @@ func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 // openCORS lets the scripts of all sites read answers that are the same for all callers.
 var openCORS = cors.New(corsConfig(CORSOptions{Origins: []string{"*"}}, time.Hour))
 
-// corsOf returns the middleware of a path, or nil if scripts of other sites may not read answers. Lists are for pages
-// of other sites, whatever is configured for the API.
+// corsOf returns the middleware of a path, or nil. Lists are for pages of other sites, whatever is configured.
 func (s *settings) corsOf(path string) fiber.Handler {
 	if isList(path) {
 		return openCORS

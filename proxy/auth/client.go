@@ -70,8 +70,7 @@ func peerAddr(peer net.Addr) netip.Addr {
 // plain returns an address in comparable form: without a zone, and IPv4 not mapped to IPv6.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// clientBits is the length of the part of an IPv6 address that identifies a client, because a client usually has the
-// whole network.
+// clientBits is the part of an IPv6 address that identifies a client, which usually has the whole network.
 const clientBits = 64
 
 // clientOf returns the network of a client, or the zero Prefix for the zero Addr.

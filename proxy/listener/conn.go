@@ -63,8 +63,7 @@ type Conn struct {
 	writing  deadline
 }
 
-// Read implements net.Conn. The server reads a single byte only when it waits for the next
-// request (TestServer).
+// Read implements net.Conn. The server reads a single byte only when it waits for a request (TestServer).
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 1 {
 		c.gather()
@@ -95,8 +94,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// gather reads until a whole header has arrived, or Options.HeaderBytes are full, or
-// reading fails.
+// gather reads until a whole header has arrived, or Options.HeaderBytes are full, or reading fails.
 func (c *Conn) gather() {
 	c.Hold(nil)
 	c.turn, c.date = nil, ""
