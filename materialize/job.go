@@ -26,11 +26,10 @@ type Job struct {
 	Fingerprint string
 	// Optional says that the source may be empty. If false, a run that finds no records in it logs a warning.
 	Optional bool
-	// Digest returns a digest of the parts of Deps that rows use, so that other changes in Deps do not make rows stale.
-	// If nil, rows use everything.
+	// Digest returns a digest of the parts of Deps that rows use: only they make rows stale. If nil, rows use
+	// everything.
 	Digest func(Deps) string
-	// Outside returns a digest of everything that rows depend on besides records, Deps, Related and Fingerprint, such
-	// as a file, options or the day. May be nil.
+	// Outside returns a digest of what else rows depend on, such as a file, options or the day. May be nil.
 	Outside func(context.Context) (string, error)
 	// Related are collections, held in memory during a run, of which each mark uses a few documents among the Deps.
 	Related []string
@@ -43,8 +42,7 @@ type Job struct {
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
 	Rows func(Deps) (RowFunc, error)
-	// Summarize turns all records into rows that belong to no single record and have their own _id, once per run. It
-	// must return equal rows for equal input.
+	// Summarize turns all records into rows with their own _id, once per run. Equal input must give equal rows.
 	Summarize func(ctx context.Context, in Input) (rows iter.Seq[bson.Raw], err error)
 
 	words func(row bson.Raw) []string // returns the words of a row; nil if rows have none

@@ -23,8 +23,7 @@ type term struct {
 	until time.Time
 }
 
-// acquire takes the lease. While another instance holds it, acquire tries again, and with endless patience also while
-// the store does not answer.
+// acquire takes the lease. It tries again while another instance holds it, and with endless patience after any error.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started, waiting, shown := time.Now(), false, patience.String()
 	if patience < 0 {

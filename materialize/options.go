@@ -29,8 +29,7 @@ type Options struct {
 	Store Store
 	// Jobs run in this order when several are due.
 	Jobs []Job
-	// Schedule has the cron spec of each view. Without one, a view is made only at the start, by Trigger and by full
-	// runs. Views without a job are ignored.
+	// Schedule has each view's cron spec. Without one, it is made at the start, by Trigger and by full runs.
 	Schedule map[string]string
 	// FullSchedule is the cron spec of the full run of all jobs. If empty, there are no full runs.
 	FullSchedule string
@@ -73,8 +72,7 @@ type Options struct {
 type Observer struct {
 	// Finished is called with the outcome of every run.
 	Finished func(Outcome)
-	// Missed is called with the number of a view's scheduled times that passed while its job was running, or waiting
-	// after an error. They are not made up for.
+	// Missed is called with how many of a view's scheduled times passed during its run, or a wait after an error.
 	Missed func(view string, slots int)
 	// Due is called with the time until the next run of a view with a schedule, whenever that changes, in the leader.
 	Due func(view string, in time.Duration)

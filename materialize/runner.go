@@ -20,8 +20,7 @@ var (
 	ErrUnknownView = errors.New("unknown view")
 )
 
-// Runner runs jobs under the store's lease, on schedules or once. Only one goroutine may call Run and RunOnce; the
-// other methods are safe for concurrent use.
+// Runner runs jobs under the store's lease. One goroutine may call Run and RunOnce, any the other methods.
 type Runner struct {
 	o         Options
 	schedules map[string]*Schedule // by view; nil if there is none

@@ -70,8 +70,7 @@ func parseCron(spec string) (cron.Schedule, error) {
 	return parsed, nil
 }
 
-// Next returns the first time after the given one at which the schedule is due, or the zero time if there is none
-// within five years, or no schedule.
+// Next returns the first due time after the given one, or zero if there is none within five years, or no schedule.
 //
 // Between two changes of the clocks a location's offset is constant, so local times can be searched as if they were
 // UTC. If a found time is beyond the next change, the clocks skipped it, or the search continues after the change.

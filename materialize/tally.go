@@ -12,8 +12,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// put puts the record at a position into the tally. If that fails, the index loses the tally, so that the next run of
-// the summary reads all and lists the record.
+// put puts the record at a position into the tally, or drops that, so that the next summary reads all and lists it.
 func (k *rowIndex) put(at int, record bson.Raw) {
 	if k.tally != nil && (raw.Check(record) != nil || k.tally.Put(at, record) != nil) {
 		k.tally = nil

@@ -13,8 +13,7 @@ const (
 	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
 )
 
-// Rest returns a function that work without a turn calls every millisecond. It makes one of the goroutines that call it
-// sleep when none has slept for a while.
+// Rest returns a function for work without a turn to call every millisecond, which sleeps if no caller has for a while.
 func Rest() func() {
 	began := time.Now()
 	var last atomic.Int64 // when a goroutine last slept, after began

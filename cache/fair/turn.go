@@ -86,8 +86,7 @@ type Turn struct {
 	ended     bool
 }
 
-// Begin waits for a turn for the work of a context, and returns a context with it. Errors are the context's cause and
-// rules.ErrUnavailable.
+// Begin waits for a turn and returns a context with it. Errors are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	t := &Turn{queue: q, client: AccountOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
 	if err := q.acquire(ctx, t.pool, t, false); err != nil {
@@ -338,8 +337,8 @@ func (t *Turn) limited() bool {
 	return t != nil && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
 }
 
-// Workers returns how many goroutines may do work that cannot call Check: one for each processor, or one if the turn is
-// costly or likely to become so.
+// Workers returns how many goroutines may do work that cannot call Check: only one if the turn is, or may become,
+// costly.
 func Workers(ctx context.Context) int {
 	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1

@@ -212,8 +212,7 @@ type Views interface {
 	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
 }
 
-// Publication collects the changes of a view's next generation. It is for one goroutine. Before
-// Commit no reader sees any of them.
+// Publication collects the changes of a view's next generation, unread before Commit. It is for one goroutine.
 type Publication interface {
 	// Put stages new versions of rows, each id once. It ignores Row.Generation; a nil Doc deletes the row.
 	Put(ctx context.Context, rows []Row) error

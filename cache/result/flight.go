@@ -221,8 +221,7 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	return nil, unavailable(ctx.Err())
 }
 
-// Begin waits for a turn for work other than a load, until End or Pause. The returned context has the turn. The error
-// is rules.ErrUnavailable.
+// Begin waits for a turn for work other than a load, until End or Pause. The error is rules.ErrUnavailable.
 func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) {
 	ctx, turn, err := c.turns.Begin(ctx)
 	if err != nil {

@@ -55,8 +55,8 @@ func (v *view) update(change func(*state)) state {
 
 func (v *view) known() state { return v.update(func(*state) {}) }
 
-// refresh brings the view to the store's generation and returns the new snapshot, or nil if there was nothing new. With
-// an error, it may show a snapshot from a file.
+// refresh brings the view to the store's generation and returns the new snapshot, or nil if there was none. With an
+// error, it may show a snapshot from a file.
 func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
 	if err != nil {
@@ -107,8 +107,7 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 	return v.load(ctx, shown, meta)
 }
 
-// load reads the whole view, or shows it from the store, in place of shown. The store may publish meanwhile, so it
-// checks the newer meta, too.
+// load reads the whole view, or shows it from the store, in place of shown. It checks a newer meta, too.
 func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if err := v.mayReplace(shown, meta); err != nil {
 		return nil, err

@@ -50,8 +50,8 @@ type Options struct {
 	// Strip removes from a row the fields that only Snapshot.Whole shows, and returns a row without them itself.
 	// Several goroutines call it. If nil, all snapshots are whole.
 	Strip func(row bson.Raw) bson.Raw
-	// RowFiles makes empty files without a name, in which rows and fragments of larger views are mapped. If nil, or if
-	// it fails, they are held in memory.
+	// RowFiles makes empty files without a name, in which larger views are mapped. If nil, or failing, memory holds
+	// them.
 	RowFiles func() (*os.File, error)
 	// Files says where to keep snapshots on disk.
 	Files Files

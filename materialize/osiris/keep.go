@@ -98,8 +98,7 @@ func (k *Keeper) lost(ctx context.Context) bool {
 	return len(files) > 0
 }
 
-// recall returns the collection as last read, by this process or by the one that wrote the file, unless the file could
-// not be replaced and is out of date.
+// recall returns the collection as last read, also by an earlier process, unless its file could not be replaced.
 func (k *Keeper) recall(name string, away error) ([]bson.Raw, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

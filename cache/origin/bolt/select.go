@@ -139,8 +139,7 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 
 var errLost = errors.New("a pinned row is gone")
 
-// ranking collects the sort keys of rows. If most is set, it drops all but the first most whenever they are twice as
-// many.
+// ranking collects the sort keys of rows. If most is set, it drops all but the first most when they are twice as many.
 type ranking struct {
 	order raw.Sort
 	most  int // the number of rows to keep; 0 keeps all

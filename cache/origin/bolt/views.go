@@ -31,8 +31,7 @@ type views struct {
 	readers *pins
 }
 
-// pin registers a reader, unless check refuses the meta. It holds the lock from reading the meta to registering, so
-// that pruning cannot begin in between.
+// pin registers a reader, unless check refuses the meta, under a lock, so that pruning cannot begin in between.
 func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,11 +27,9 @@ const (
 	quiet = 2 * time.Second
 	// patience is how long a ping waits for an answer.
 	patience = 2 * time.Second
-	// pause is the longest pause between pings to a store that does not answer, and the
-	// shortest between pings to one that does.
+	// pause is the longest between pings to a store that does not answer, and the shortest to one that does.
 	pause = time.Second
-	// failuresToOpen is how many pings in a row must fail to open the circuit; one is enough if
-	// the store has never answered.
+	// failuresToOpen is how many pings in a row must fail to open the circuit; one, if the store has never answered.
 	failuresToOpen = 2
 )
 
@@ -65,8 +63,7 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) and opens
-// (false).
+// New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) or opens.
 func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
 	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
 	s.era, s.end = context.WithCancel(context.Background())

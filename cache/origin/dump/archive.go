@@ -92,8 +92,7 @@ type checksum struct {
 	ended bool
 }
 
-// readArchive reads the documents of one of an archive's databases. Of others, and of reserved collections, it only
-// checks the checksums.
+// readArchive reads the documents of one of an archive's databases. Of all else it only checks the checksums.
 func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
 	sums := map[namespace]*checksum{}

@@ -10,8 +10,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length of a document; a greater one means damage. An oplog entry wraps a document and so
-// exceeds raw.MaxDocument.
+// maxFrame is the greatest length that is no damage: an oplog entry wraps a document and so exceeds raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
 // errTerminator reports four bytes of 0xff in place of a document: the end of an archive's block.

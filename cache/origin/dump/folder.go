@@ -35,8 +35,7 @@ func (d *Dump) addFolder(folder string) error {
 	return nil
 }
 
-// listFolder returns a folder's data files and the folders in it with BSON files. It notes other entries but hidden
-// ones.
+// listFolder returns a folder's data files and the folders in it with BSON files, and notes others but hidden ones.
 func (d *Dump) listFolder(folder string) (files, databases []string, err error) {
 	entries, err := fs.ReadDir(d.files, folder)
 	if err != nil {

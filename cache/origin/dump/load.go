@@ -26,8 +26,7 @@ type LoadOptions struct {
 	SkipBad bool
 	// BatchDocs is the most documents stored at once. If zero, 1000 is used.
 	BatchDocs int
-	// Progress, if not nil, is called with the number of bytes read from disk. The sum
-	// of all calls is twice the dump's Size.
+	// Progress, if not nil, is called with the bytes read from disk. The sum of all calls is twice the dump's Size.
 	Progress func(n int)
 }
 

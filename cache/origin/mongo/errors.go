@@ -53,8 +53,7 @@ func storeError(err error) error {
 	return err
 }
 
-// queryError is storeError for an operation whose filter or sort may come from a client: the server's rejection becomes
-// a wrong call, with its reason.
+// queryError is storeError for an operation that may come from a client: a server's rejection becomes a wrong call.
 func queryError(err error) error {
 	refused, ok := errors.AsType[driver.CommandError](err)
 	if !ok || unanswered(err) || hasCode(err, ownCodes) {

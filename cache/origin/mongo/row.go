@@ -23,8 +23,7 @@ type rowInfo struct {
 	Words      []string      `bson:"words,omitempty"`
 }
 
-// stagedPrefix begins the _id of every staged row of an attempt: the rows of an attempt, and of all earlier ones, are
-// ranges of the index on _id.
+// stagedPrefix begins the _id of an attempt's staged rows: those of an attempt, or of all earlier ones, are a range.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
 // stagedDoc returns a row as view_staged has it: its fields stand beside viewField, so that it may be as large as the

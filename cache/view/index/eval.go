@@ -85,8 +85,7 @@ func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet
 	return set, nil
 }
 
-// all intersects the sets of the nodes. Cheap nodes come first, so that confirming row by row sees few rows, and an
-// empty set ends the work.
+// all intersects the sets of the nodes, cheap ones first, so that confirming sees few rows. An empty set ends the work.
 func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
 	for _, n := range nodes {

@@ -16,8 +16,7 @@ type Fragment struct {
 	// Parts, if set, make up the fragment, one after the other, and Encode is nil. A part with a name is a fragment,
 	// too, and takes no memory of its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments, about as large as their rows, are encoded by Table.Prepare if there is room for all. They have
-	// no parts.
+	// Bulky fragments, about as large as their rows, are encoded by Table.Prepare if there is room. They have no parts.
 	Bulky bool
 }
 

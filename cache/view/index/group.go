@@ -61,8 +61,7 @@ func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, 
 	return groups, nil
 }
 
-// countRows counts the values of a segment's selected rows from the slot base on, and finds the first row of each
-// value.
+// countRows counts the values of a segment's selected rows, from the slot base on, and finds the first row of each.
 func (s *Subset) countRows(col *column, base Slot, counts []int, first []Slot) {
 	end := base + Slot(len(col.starts)-1)
 	var some [256]uint

@@ -30,16 +30,14 @@ type pathIndex struct {
 // stretch is a range of an index's values, from from up to but excluding to.
 type stretch struct{ from, to int }
 
-// distinct is one value of an index with its stretch of rows. A value in many rows also has them as a set, which can be
-// united faster than a list.
+// distinct is one value of an index with its rows: a stretch and, if they are many, also a set, which unites faster.
 type distinct struct {
 	raw.Value
 	from, to uint32
 	dense    *bitset.BitSet // nil if few rows have the value
 }
 
-// A value is dense if more than one in denseShare of a segment's rows have it: its set is at most twice as large as a
-// list.
+// A value is dense if more than one in denseShare of a segment's rows have it: its set takes at most twice its list.
 const denseShare = 64
 
 func (x *pathIndex) Memory() int64 { return x.bytes }
@@ -68,8 +66,8 @@ func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, pat
 // indexPart is the fewest rows for which a goroutine is worthwhile.
 const indexPart = 4096
 
-// buildIndexes indexes the rows by the values that Walk yields at each path. Each of at most workers goroutines indexes a
-// part of the rows; then it merges the parts.
+// buildIndexes indexes the rows by the values that Walk yields at each path. Goroutines index parts, then it merges
+// them.
 func (s *segment) buildIndexes(paths []raw.Path, workers int) []*pathIndex {
 	rows := s.rows
 	workers = max(1, min(workers, len(rows)/indexPart))

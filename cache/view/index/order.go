@@ -98,8 +98,7 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 // sortPart is how many rows are sorted between two checks of a turn.
 const sortPart = 2048
 
-// inTurn returns the positions of all rows in the order. In the context's turn it sorts parts of them on several
-// processors and merges the parts.
+// inTurn returns the positions of all rows in the order: in the context's turn, several processors sort parts of them.
 func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
 	n, turn := len(r.at), fair.TurnOf(ctx)
 	err := fair.Each(ctx, (n+sortPart-1)/sortPart, func(i int) error {

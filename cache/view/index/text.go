@@ -24,8 +24,7 @@ type textSearch struct {
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
-// texts returns the joined texts of a path's index, folded if the literals will be folded. The segment keeps them
-// beside the index.
+// texts returns the joined texts of a path's index, folded if the literals will be. The segment keeps them.
 func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
@@ -69,8 +68,7 @@ func (t *textSearch) rarest(literals []string) string {
 // searchPart is about how many bytes are searched between two checks of a turn.
 const searchPart = 512 << 10
 
-// holding returns the positions of the texts that contain the literal, in order. Several processors each search parts
-// of the texts.
+// holding returns the positions of the texts with the literal, in order. Several processors each search parts.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
 	parts := len(t.joined)/searchPart + 1
 	found, n := make([][]int, parts), t.len()
@@ -98,8 +96,8 @@ func (t *textSearch) holdingIn(literal string, from, to int) (texts []int) {
 	return texts
 }
 
-// findTexts sets the range of strings in the index. Symbols sort among strings and would have to be skipped, so an
-// index with symbols has no such range.
+// findTexts sets the range of strings in an index without symbols, which sort among strings and would have to be
+// skipped.
 func (x *pathIndex) findTexts() {
 	from := x.before(emptyText)
 	to := from

@@ -71,8 +71,7 @@ func (s *segment) warm(ctx context.Context) {
 	}
 }
 
-// inheritTime bounds how long a table may be delayed by building values in use. Requests do not wait for it, because
-// the previous table answers them.
+// inheritTime bounds how long building values in use may delay a table. The previous one answers requests meanwhile.
 const inheritTime = 2 * time.Second
 
 // inherit builds for fresh segments the values that requests use in the previous segments, the most

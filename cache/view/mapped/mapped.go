@@ -83,8 +83,7 @@ func Move[B ~[]byte](f *Files, slices []B) {
 	}
 }
 
-// Map returns size bytes of a file from an offset on, mapped. The file must not change any more. It returns false if they
-// are not worth it, or cannot be mapped.
+// Map returns size bytes of a file, which must not change, from an offset on, mapped, or false if it is not worth it.
 func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	if f == nil || size < least {
 		return nil, false

@@ -24,8 +24,7 @@ type View struct {
 // Next is the generation that the next publication prepares.
 func (d View) Next() uint64 { return d.Generation + 1 }
 
-// Rows move the rows of a store's views. All but Put may be killed and repeated anywhere. Settle and then Discard run
-// before each publication.
+// Rows move the rows of views. All but Put may be killed and repeated. Settle, then Discard run before a publication.
 type Rows struct {
 	// Put writes rows of d.Next() under d.Attempt, where readers do not look.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
@@ -123,8 +122,7 @@ func storable(h origin.Health) origin.Health {
 // storedTime returns t as the store returns it.
 func storedTime(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
 
-// nextTime returns the publication time of a generation: now, but in a later second than the last, as HTTP dates
-// differ.
+// nextTime returns the publication time of a generation: now, but a later second than the last, for HTTP dates.
 func nextTime(last, now time.Time) time.Time {
 	next := last.Truncate(time.Second).Add(time.Second)
 	if at := storedTime(now); at.After(next) {

@@ -12,8 +12,8 @@ import (
 // buildPart is the fewest rows for which a goroutine is worthwhile.
 const buildPart = 1024
 
-// Build indexes the words of rows on up to workers goroutines. read calls add with each text of a row, and with whether
-// the text belongs to the title.
+// Build indexes the words of rows on up to workers goroutines. read calls add with each text, and whether it is a
+// title.
 func Build(rows, workers int, read func(row int, add func(text string, title bool))) *Index {
 	workers = max(1, min(workers, rows/buildPart))
 	parts := make([]part, workers)
