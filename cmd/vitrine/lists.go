@@ -1,27 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
-	"net/url"
-	"os"
-	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/origin"
-	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
-	proxylists "vitrine/proxy/lists"
-	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -72,145 +59,4 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 // cited returns what citations show of a record. Hidden fields are left out: a search could find them.
 func (i *institute) cited(view string, record bson.Raw) (oa, doi string) {
 	return i.cite.View(view).Selected(i.hidden.Strip(record))
-}
-
-// listsDiffCommand compares the lists with those after a change.
-func listsDiffCommand() *cobra.Command {
-	var change proxy.ListsChange
-	var asJSON bool
-	cmd := withConfig("lists diff", func(cmd *cobra.Command, args []string, cfg configs.Config) (err error) {
-		if len(args) == 1 {
-			change.FileName = args[0]
-			if change.File, err = os.ReadFile(args[0]); err != nil {
-				return err
-			}
-		}
-		if change.List == "" && change.Public == "" && change.File == nil {
-			return errors.New("nothing to compare: give --public, --list with --filter, or a configuration file")
-		}
-		data, err := storedListsDiff(cmd.Context(), cfg, sourcesOf(cmd, false), change)
-		if errors.Is(err, origin.ErrLocked) && cfg.Admin.Listen != "" {
-			data, err = servedListsDiff(cmd.Context(), cfg, change)
-		}
-		switch {
-		case err != nil:
-			return err
-		case asJSON:
-			return printJSON(cmd.OutOrStdout(), data)
-		}
-		return errors.Join(printTable(cmd.OutOrStdout(), "lists diff", data), output.ExecuteTemplate(cmd.OutOrStdout(), "lists changes", data))
-	}, "store", "admin.listen")
-	cmd.Args = cobra.MaximumNArgs(1)
-	cmd.Flags().StringVar(&change.Public, "public", "", "`RULE` instead of lists.public")
-	cmd.Flags().StringVar(&change.List, "list", "", "`NAME` of the list that --filter changes")
-	cmd.Flags().StringVar(&change.Filter, "filter", "", "`FILTER` of that list; empty: all public records")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// storedListsDiff compares the lists on the rows in the store.
-func storedListsDiff(ctx context.Context, cfg configs.Config, sources configs.Sources, c proxy.ListsChange) (_ []proxylists.Difference, err error) {
-	store, err := openExisting(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	i, err := newInstitute(cfg, store, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	s, err := i.settings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return i.listsDiff(ctx, s, viewLoader(func(name string) (*view.Snapshot, error) { return loadView(ctx, cfg, store, name) }), sources, c)
-}
-
-// servedListsDiff asks the server that has the store open.
-func servedListsDiff(ctx context.Context, cfg configs.Config, c proxy.ListsChange) ([]proxylists.Difference, error) {
-	var answer proxy.ListsDiff
-	q := url.Values{"public": {c.Public}, "list": {c.List}, "filter": {c.Filter}}
-	if err := askServer(ctx, cfg.Admin.Listen, "/admin/lists/diff?"+q.Encode(), cfg.Admin.Token.Reveal(), c.File, &answer); err != nil {
-		return nil, err
-	}
-	if answer.Store != "bolt://"+embeddedPath(cfg) {
-		return nil, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
-	}
-	return answer.Data, nil
-}
-
-// snapshots has the snapshots of views by name.
-type snapshots interface {
-	Snapshot(name string) (*view.Snapshot, error)
-}
-
-// viewLoader loads snapshots of views by name.
-type viewLoader func(name string) (*view.Snapshot, error)
-
-// Snapshot loads the snapshot of a view.
-func (l viewLoader) Snapshot(name string) (*view.Snapshot, error) { return l(name) }
-
-// listsDiff compares the lists of a server.
-func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxylists.Difference, error) {
-	p.adopting.Lock()
-	s := p.settings
-	p.adopting.Unlock()
-	return p.institute.listsDiff(ctx, s, p.views, p.sources, c)
-}
-
-// listsDiff compares the lists of settings, on some views, with those after a change. Sources are those of the settings.
-func (i *institute) listsDiff(ctx context.Context, s settings, views snapshots, sources configs.Sources, c proxy.ListsChange) ([]proxylists.Difference, error) {
-	if !s.Lists.Enabled {
-		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
-	}
-	next, unjudged, err := s.changed(sources, c)
-	was, lists, failed := s.compiled(i, views)
-	if err = cmp.Or(err, failed); err != nil {
-		return nil, rules.Wrongf("", "", "%v", err)
-	}
-	will, after, err := next.compiled(i, views)
-	if err != nil {
-		return nil, rules.Wrongf("", "", "%v", err)
-	}
-	return lists.Diff(ctx, after, was.public, will.public, unjudged)
-}
-
-// compiled returns the lists of settings and the rule by which their records are public.
-func (s settings) compiled(i *institute, views snapshots) (*lists, *proxylists.Lists, error) {
-	rule, err := newLists(s.Config)
-	if err != nil {
-		return nil, nil, err
-	}
-	now := func() time.Time { return time.Now().In(i.zone) }
-	all, err := proxylists.New(listOptions(s.Config, i.cite), proxylists.Shared{Views: views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
-	return rule, all, err
-}
-
-// changed returns changed settings, and the names of changed settings that count only once views are built by them.
-func (s settings) changed(sources configs.Sources, c proxy.ListsChange) (_ settings, unjudged []string, err error) {
-	if c.File != nil {
-		sources.Text, sources.TextName = c.File, c.FileName
-		next, err := configs.Load(sources)
-		if err != nil {
-			return s, nil, err
-		}
-		next = next.With(s.stored)
-		unjudged = slices.DeleteFunc(s.Changed(next), func(path string) bool {
-			return !slices.Contains([]string{"preset", "timezone", "access.anonymous", "access.hidden_fields", "catalog.topics_path", "rules.file", "rules.cite_file"}, path)
-		})
-		s.Lists, s.Access.Types = next.Lists, next.Access.Types
-	}
-	s.Lists.Public = cmp.Or(c.Public, s.Lists.Public)
-	if c.List == "" {
-		return s, unjudged, nil
-	}
-	before := s.Lists.Named[c.List]
-	if before == nil {
-		near := params.DidYouMean(c.List, slices.Sorted(maps.Keys(s.Lists.Named)))
-		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List, cmp.Or(near, "; a configuration file may add one"))
-	}
-	one := *before
-	one.Filter, s.Lists.Named = c.Filter, maps.Clone(s.Lists.Named)
-	s.Lists.Named[c.List] = &one
-	return s, unjudged, nil
 }
