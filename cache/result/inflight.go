@@ -7,7 +7,7 @@ import (
 	"vitrine/rules"
 )
 
-// ErrInFlight, of kind rules.ErrUnavailable, reports that answers in flight have used up their budget.
+// ErrInFlight reports, as a rules.ErrUnavailable, that answers in flight have used up their budget.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
 // Uncounted is the size up to which an answer does not count as in flight: its connection takes as much memory anyway.

@@ -91,8 +91,9 @@ func lineEnd(src []byte) (n int, end bool) {
 
 // readArray reads the documents of one array.
 func (t *text) readArray(take takeFunc) error {
-	c, err := t.token() // the opening bracket
+	_, err := t.token() // the opening bracket
 	for begins := true; err == nil; begins = false {
+		var c byte
 		where := "in the array"
 		if c, err = t.token(); c == ']' {
 			return t.finish()
