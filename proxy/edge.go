@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/netip"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -55,10 +56,15 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
-	if level := accessLevel(c); s.options.AccessLog && s.log.Enabled(context.Background(), level) {
+	if level := accessLevel(c); s.logs(level) {
 		s.logAccess(c, level, took)
 	}
 	return nil
+}
+
+// logs reports whether lines of the access log with a level are written.
+func (s *Server) logs(level slog.Level) bool {
+	return s.options.AccessLog && s.log.Enabled(context.Background(), level)
 }
 
 // checkHead refuses a request that a proxy in front may have read differently.
@@ -158,9 +164,17 @@ func (s *Server) setHeaders(c *fiber.Ctx) {
 		response.SetHeader(c, headerRequestID, id)
 		return
 	}
-	var id [16]byte
-	strconv.AppendUint(id[:0], rand.Uint64()|1<<63, 16) // the high bit makes it 16 digits long
+	var id [idDigits]byte
+	appendID(id[:0])
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(headerRequestID), id[:])
+}
+
+// idDigits is the length of a request id that the server makes.
+const idDigits = 16
+
+// appendID appends a new request id.
+func appendID(dst []byte) []byte {
+	return strconv.AppendUint(dst, rand.Uint64()|1<<63, 16) // the high bit makes it idDigits long
 }
 
 // idOf returns a copy of the request id, which a log may keep.
@@ -176,37 +190,54 @@ var lines = sync.Pool{New: func() any { return new([]byte) }}
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	buffer, auth, at := lines.Get().(*[]byte), s.settingsOf(c).auth, c.Context().Time().Add(took)
 	defer lines.Put(buffer)
-	line := append(append(appendTime((*buffer)[:0], at), " level="...), level.String()...)
-	line = append(append(line, " msg=request id="...), c.Response().Header.Peek(headerRequestID)...)
-	line = append(append(append(line, " method="...), c.Method()...), " url="...)
-	begin := len(line)
-	line = auth.AppendURL(append(line, '"'), c.Path(), c.Context().URI().QueryString())
-	url, size := line[begin+1:], bodyBytes(c) // -1 if streamed
-	*buffer = line
-	if s.lines == nil || !plain(url) {
-		// The record has no place in the source, which slog.Logger would look up.
-		r := slog.NewRecord(at, level, "request", 0)
-		r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", string(url)), slog.Int("status", c.Response().StatusCode()),
-			slog.Int("bytes", size), slog.Duration("took", took), slog.String("peer", auth.Addr(c).String()))
-		_ = s.log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
-		return
+	if s.lines != nil {
+		request, plain := s.appendRequest((*buffer)[:0], c)
+		if *buffer = request; plain {
+			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took, auth.Addr(c))
+			_, _ = s.lines.Write((*buffer)[len(request):]) // as slog.Logger, which ignores the error
+			return
+		}
 	}
-	if bytes.IndexByte(url, '=') >= 0 {
+	url := string(auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString()))
+	// The record has no place in the source, which slog.Logger would look up.
+	r := slog.NewRecord(at, level, "request", 0)
+	r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", url), slog.Int("status", c.Response().StatusCode()),
+		slog.Int("bytes", bodyBytes(c)), slog.Duration("took", took), slog.String("peer", auth.Addr(c).String()))
+	_ = s.log.Handler().Handle(context.Background(), r) // as above
+}
+
+// appendRequest appends the part of a line that requests which repeat this one have in common. plain is false if the
+// URL needs an escape.
+func (s *Server) appendRequest(dst []byte, c *fiber.Ctx) (line []byte, isPlain bool) {
+	line = append(append(append(dst, " method="...), c.Method()...), " url="...)
+	begin := len(line)
+	line = s.settingsOf(c).auth.AppendURL(append(line, '"'), c.Path(), c.Context().URI().QueryString())
+	url := line[begin+1:]
+	if isPlain = plain(url); bytes.IndexByte(url, '=') >= 0 {
 		line = append(line, '"')
 	} else {
 		line = append(line[:begin], url...)
 	}
 	line = strconv.AppendInt(append(line, " status="...), int64(c.Response().StatusCode()), 10)
-	line = strconv.AppendInt(append(line, " bytes="...), int64(size), 10)
-	line = append(append(line, " took="...), took.String()...)
-	*buffer = append(auth.Addr(c).AppendTo(append(line, " peer="...)), '\n')
-	_, _ = s.lines.Write(*buffer) // as above
+	return strconv.AppendInt(append(line, " bytes="...), int64(bodyBytes(c)), 10), isPlain // -1 if streamed
 }
 
-// plain reports whether a URL has only characters that need no escape in a line.
+// appendLine appends a line of the access log; request is from appendRequest.
+func appendLine(dst []byte, at time.Time, level slog.Level, id, request []byte, took time.Duration, peer netip.Addr) []byte {
+	dst = append(append(appendTime(dst, at), " level="...), level.String()...)
+	dst = append(append(append(dst, " msg=request id="...), id...), request...)
+	dst = append(append(dst, " took="...), took.String()...)
+	return append(peer.AppendTo(append(dst, " peer="...)), '\n')
+}
+
+// plain reports whether a URL has only characters that need no escape in a line. An ellipsis, in place of a secret, needs
+// none either.
 func plain(url []byte) bool {
-	for _, c := range url {
-		if c <= ' ' || c == '"' || c == '\\' || c > '~' {
+	for i := 0; i < len(url); i++ {
+		switch c := url[i]; {
+		case bytes.HasPrefix(url[i:], []byte("…")):
+			i += len("…") - 1
+		case c <= ' ' || c == '"' || c == '\\' || c > '~':
 			return false
 		}
 	}
@@ -215,7 +246,7 @@ func plain(url []byte) bool {
 
 // appendTime appends the time of a line, with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
-	const millis = len("time=2006-01-02T15:04:05.000")
+	millis := len(dst) + len("time=2006-01-02T15:04:05.000")
 	// The layout RFC3339Nano is fast, but leaves out zeros at the end: the fourth digit is there to keep them.
 	dst = t.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(append(dst, "time="...), time.RFC3339Nano)
 	return slices.Delete(dst, millis, millis+1)
