@@ -3,6 +3,7 @@
 // The path of one request:
 //
 //	listener   counts connections and gathers request headers in little memory
+//	shortcut   answers a request that repeats one of the same second            (shortcut.go)
 //	edge       request id, panics, errors to envelopes, log, metrics            (edge.go)
 //	settings   one generation of keys, rights and labels, read once per request (settings.go)
 //	auth       the caller, admitted by client, session, API key and rate

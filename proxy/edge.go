@@ -1,19 +1,14 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net/netip"
 	"regexp"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,8 +20,6 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
-
-const headerRequestID = "X-Request-Id"
 
 // edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs the
 // response.
@@ -56,15 +49,15 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
-	if level := accessLevel(c); s.logs(level) {
+	level := accessLevel(c)
+	logs := s.options.AccessLog && s.log.Enabled(context.Background(), level)
+	if logs {
 		s.logAccess(c, level, took)
 	}
+	if hit := response.HitOf(c); hit != nil && (!logs || s.lines != nil) {
+		set.shortcuts.record(c, hit, logs)
+	}
 	return nil
-}
-
-// logs reports whether lines of the access log with a level are written.
-func (s *Server) logs(level slog.Level) bool {
-	return s.options.AccessLog && s.log.Enabled(context.Background(), level)
 }
 
 // checkHead refuses a request that a proxy in front may have read differently.
@@ -169,21 +162,11 @@ func (s *Server) setHeaders(c *fiber.Ctx) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(headerRequestID), id[:])
 }
 
-// idDigits is the length of a request id that the server makes.
-const idDigits = 16
-
-// appendID appends a new request id.
-func appendID(dst []byte) []byte {
-	return strconv.AppendUint(dst, rand.Uint64()|1<<63, 16) // the high bit makes it idDigits long
-}
-
 // idOf returns a copy of the request id, which a log may keep.
 func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequestID)) }
 
 // saneID matches the clients' request ids that the server uses.
 var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
-
-var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 // logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes the
 // line that a slog.TextHandler would write, in a third of the time.
@@ -191,7 +174,7 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	buffer, auth, at := lines.Get().(*[]byte), s.settingsOf(c).auth, c.Context().Time().Add(took)
 	defer lines.Put(buffer)
 	if s.lines != nil {
-		request, plain := s.appendRequest((*buffer)[:0], c)
+		request, plain := appendRequest((*buffer)[:0], c, auth)
 		if *buffer = request; plain {
 			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took, auth.Addr(c))
 			_, _ = s.lines.Write((*buffer)[len(request):]) // as slog.Logger, which ignores the error
@@ -204,50 +187,4 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", url), slog.Int("status", c.Response().StatusCode()),
 		slog.Int("bytes", bodyBytes(c)), slog.Duration("took", took), slog.String("peer", auth.Addr(c).String()))
 	_ = s.log.Handler().Handle(context.Background(), r) // as above
-}
-
-// appendRequest appends the part of a line that requests which repeat this one have in common. plain is false if the
-// URL needs an escape.
-func (s *Server) appendRequest(dst []byte, c *fiber.Ctx) (line []byte, isPlain bool) {
-	line = append(append(append(dst, " method="...), c.Method()...), " url="...)
-	begin := len(line)
-	line = s.settingsOf(c).auth.AppendURL(append(line, '"'), c.Path(), c.Context().URI().QueryString())
-	url := line[begin+1:]
-	if isPlain = plain(url); bytes.IndexByte(url, '=') >= 0 {
-		line = append(line, '"')
-	} else {
-		line = append(line[:begin], url...)
-	}
-	line = strconv.AppendInt(append(line, " status="...), int64(c.Response().StatusCode()), 10)
-	return strconv.AppendInt(append(line, " bytes="...), int64(bodyBytes(c)), 10), isPlain // -1 if streamed
-}
-
-// appendLine appends a line of the access log; request is from appendRequest.
-func appendLine(dst []byte, at time.Time, level slog.Level, id, request []byte, took time.Duration, peer netip.Addr) []byte {
-	dst = append(append(appendTime(dst, at), " level="...), level.String()...)
-	dst = append(append(append(dst, " msg=request id="...), id...), request...)
-	dst = append(append(dst, " took="...), took.String()...)
-	return append(peer.AppendTo(append(dst, " peer="...)), '\n')
-}
-
-// plain reports whether a URL has only characters that need no escape in a line. An ellipsis, in place of a secret, needs
-// none either.
-func plain(url []byte) bool {
-	for i := 0; i < len(url); i++ {
-		switch c := url[i]; {
-		case bytes.HasPrefix(url[i:], []byte("…")):
-			i += len("…") - 1
-		case c <= ' ' || c == '"' || c == '\\' || c > '~':
-			return false
-		}
-	}
-	return true
-}
-
-// appendTime appends the time of a line, with milliseconds.
-func appendTime(dst []byte, t time.Time) []byte {
-	millis := len(dst) + len("time=2006-01-02T15:04:05.000")
-	// The layout RFC3339Nano is fast, but leaves out zeros at the end: the fourth digit is there to keep them.
-	dst = t.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(append(dst, "time="...), time.RFC3339Nano)
-	return slices.Delete(dst, millis, millis+1)
 }

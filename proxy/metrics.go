@@ -31,6 +31,7 @@ type Metrics struct {
 	evicted     prometheus.Counter
 	panics      prometheus.Counter
 	wrongKeys   prometheus.Counter
+	repeated    prometheus.Counter
 
 	requests *prometheus.HistogramVec // labels: endpoint, class
 	bytes    *prometheus.HistogramVec // labels: endpoint, class
@@ -68,6 +69,7 @@ func NewMetrics() *Metrics {
 	m.evicted = counter("vitrine_connections_evicted_total", "Number of idle connections closed to make room for others.")
 	m.panics = counter("vitrine_panics_total", "Number of requests that ended with a panic.")
 	m.wrongKeys = counter("vitrine_wrong_keys_total", "Number of requests with a wrong API key or a wrong operator's token.")
+	m.repeated = counter("vitrine_requests_repeated_total", "Number of requests answered from memory with the header of the same request within the same second.")
 	m.requests = histograms("vitrine_request_seconds", "Seconds from the first byte of a request until the connection has its answer.",
 		[]float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}, "endpoint", "class")
 	m.bytes = histograms("vitrine_response_bytes", "Bytes of the body of a response, after compression.", prometheus.ExponentialBuckets(256, 8, 8), "endpoint", "class")

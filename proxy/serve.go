@@ -57,13 +57,21 @@ type runningApp struct {
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningApp {
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
-	bounded := listener.New(ln, listener.Options{
+	o := listener.Options{
 		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.HeaderRoom,
 		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
-	})
-	v := &runningApp{Listener: bounded, server: app.Server(), ended: make(chan error, 1)}
+	}
+	if app == s.app && s.rate == nil { // a limited client must be counted
+		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {
+			if s.draining.Load() {
+				return false, nil
+			}
+			return s.settings.Load().shortcuts.answer(c, header)
+		}
+	}
+	v := &runningApp{Listener: listener.New(ln, o), server: app.Server(), ended: make(chan error, 1)}
 	go func() {
 		defer failed()
 		for {

@@ -129,9 +129,6 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
-const writeBuffer = 2 << 10
-
 // urlBytes is the longest URL, in bytes. Headers have listener.HeaderRoom in addition.
 const urlBytes = 64 << 10
 

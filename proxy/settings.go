@@ -30,6 +30,7 @@ type settings struct {
 	response   *response.Responder
 	cors       fiber.Handler // nil if scripts of other sites may not read answers
 	limit      fiber.Handler // limits the requests of one client; nil means no limit
+	shortcuts  *shortcuts
 }
 
 // newSettings returns settings from options, adopted at a time, zero for the first. Errors name the invalid option.
@@ -63,6 +64,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if err != nil {
 		return nil, err
 	}
+	set.shortcuts = &shortcuts{auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader, metrics: s.metrics, log: s.lines}
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
 	set.response = response.New(response.Options{

@@ -15,14 +15,20 @@ type ClientOptions struct {
 	TrustedProxies []netip.Prefix // the addresses and networks of proxies whose Header counts
 }
 
-// Addr returns the address of the client that sent a request. It reads the header from the end, where the last proxy
-// has written, up to the first address that does not belong to a proxy: any client can write the addresses before it.
+// Addr returns the address of the client that sent a request.
 func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
-	o, addr := a.options.Client, peerAddr(c.Context().RemoteAddr())
+	return a.AddrOf(c.Context().RemoteAddr(), c.Request().Header.PeekAll)
+}
+
+// AddrOf is Addr for a request from a peer; values returns those of a header. It reads the header from the end, where
+// the last proxy has written, up to the first address that does not belong to a proxy: any client can write the
+// addresses before it.
+func (a *Authenticator) AddrOf(peer net.Addr, values func(header string) [][]byte) netip.Addr {
+	o, addr := a.options.Client, peerAddr(peer)
 	if o.Header == "" || !within(o.TrustedProxies, addr) {
 		return addr
 	}
-	for _, line := range slices.Backward(c.Request().Header.PeekAll(o.Header)) {
+	for _, line := range slices.Backward(values(o.Header)) {
 		for _, hop := range slices.Backward(strings.Split(string(line), ",")) {
 			next, ok := parseHop(strings.TrimSpace(hop))
 			if !ok {

@@ -38,7 +38,7 @@ type Conn struct {
 	idle     atomic.Int64    // since when it has waited for a request, in Unix nanoseconds; 0 while it serves one
 	waiting  atomic.Int64    // since when, while serving, it has waited for the client to send or read; 0 otherwise
 
-	Request     *fasthttp.RequestCtx // the last argument of Begin
+	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
 	reservation Reservation          // reservation for the memory of the response; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
 	turn        Turn                 // the turn in which the response is written; nil if there is none
@@ -66,7 +66,9 @@ type Conn struct {
 // Read implements net.Conn. The server reads a single byte only when it waits for a request (TestServer).
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 1 {
-		c.gather()
+		for c.gather(); c.shortcut(); {
+			c.gather()
+		}
 	}
 	if c.from == c.end && c.from < len(c.head) {
 		c.end = len(c.head) // the server is reading a body
@@ -97,7 +99,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or reading fails.
 func (c *Conn) gather() {
 	c.Hold(nil)
-	c.turn, c.date = nil, ""
+	c.Request, c.turn, c.date = nil, nil, ""
 	c.Join(false)
 	c.rewind()
 	c.sent.Store(false)

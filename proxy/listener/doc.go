@@ -2,9 +2,9 @@
 // their time.
 //
 //	Listener  counts connections, refuses those beyond the limits and closes idle ones
-//	Conn      passes one whole request head at a time to the HTTP server, ends when the
-//	          client is silent, sends or reads for too long, and keeps the reservation of
-//	          memory of a response until it is sent
+//	Conn      passes one whole request head at a time to the HTTP server, unless a shortcut
+//	          answers it, ends when the client is silent, sends or reads for too long, and
+//	          keeps the reservation of memory of a response until it is sent
 //	CheckHead refuses a head that another server could have read differently
 //
 // It is the stage before the HTTP server and does not depend on routes, callers or settings beyond its Options. A

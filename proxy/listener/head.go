@@ -2,6 +2,7 @@ package listener
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/valyala/fasthttp"
 	"golang.org/x/net/http/httpguts"
@@ -60,3 +61,22 @@ func readHead(lines []byte) (found head, reason string) {
 	}
 	return found, reason
 }
+
+// shortcut reports whether Options.Shortcut has answered the request whose header was gathered.
+func (c *Conn) shortcut() bool {
+	if c.listener.options.Shortcut == nil || c.failed != nil {
+		return false
+	}
+	answered, err := c.listener.options.Shortcut(c, c.head[:c.end])
+	if c.failed = err; err != nil {
+		c.listener.options.Logger.Debug(fmt.Sprintf("serve %s: %v", c.RemoteAddr(), err))
+		c.end = len(c.head) // nothing else is answered
+	}
+	if answered {
+		c.from = c.end
+	}
+	return answered
+}
+
+// Header returns the header of the request that the server has read. It is empty if the header was long.
+func (c *Conn) Header() []byte { return c.head[:c.end] }

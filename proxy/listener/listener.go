@@ -43,7 +43,7 @@ const HeaderRoom = 16 << 10
 // MostServed is the HTTP server's own limit of connections. It is above any Options.MaxConns.
 const MostServed = 1 << 20
 
-// Options configures a Listener. Every field is required.
+// Options configures a Listener. Every field but Shortcut is required.
 type Options struct {
 	// Time limits.
 	Read  time.Duration // to the first byte, then to the end of a header, then to the end of a body
@@ -55,8 +55,11 @@ type Options struct {
 	MaxConns     int // concurrent connections
 	MaxPerClient int // connections of one client; 0 or less means no limit
 
-	Busy     []byte                      // the response to a connection beyond the limits
-	Client   func(net.Addr) netip.Prefix // the client of a connection; zero if MaxPerClient does not apply
+	Busy   []byte                      // the response to a connection beyond the limits
+	Client func(net.Addr) netip.Prefix // the client of a connection; zero if MaxPerClient does not apply
+	// Shortcut answers a request before the server parses its header, or returns false: the server then answers it. An
+	// error ends the connection.
+	Shortcut func(c *Conn, header []byte) (answered bool, err error)
 	InFlight Memory
 	Logger   *slog.Logger
 

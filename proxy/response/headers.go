@@ -227,7 +227,10 @@ type age struct {
 	stale bool
 }
 
-// ages caches the ages of all views. It reads their status at most once a second.
+// agesFor is how long ages are cached.
+const agesFor = time.Second
+
+// ages caches the ages of all views. It reads their status at most once in agesFor.
 type ages struct {
 	views Views
 	last  atomic.Pointer[agesAt]
@@ -242,7 +245,7 @@ type agesAt struct {
 // of returns the age of a view.
 func (a *ages) of(view string, now time.Time) age {
 	last := a.last.Load()
-	if last == nil || now.Sub(last.at) >= time.Second {
+	if last == nil || now.Sub(last.at) >= agesFor {
 		last = &agesAt{at: now, views: map[string]age{}}
 		for _, status := range a.views.Status() {
 			since := time.Duration(0)

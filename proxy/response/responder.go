@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"time"
@@ -123,6 +124,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 	}
 	header, personal := fieldsOf(c), p.Personal || who.Personal
 	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
+	ages := r.ages.last.Load()
 	age := r.ages.of(p.View, now)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
 	SetHeader(c, HeaderDataAge, age.seconds)
@@ -146,6 +148,9 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
+		if !personal && rand.Uint32()%hitShare == 0 {
+			c.Context().SetUserValue(hitKey{}, &Hit{r, p, key, a.ETag, ages, now})
+		}
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
 			return err
 		}

@@ -1,0 +1,173 @@
+package proxy
+
+import (
+	"bytes"
+	"hash/maphash"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+	"golang.org/x/net/http/httpguts"
+
+	"vitrine/proxy/auth"
+	"vitrine/proxy/listener"
+	"vitrine/proxy/response"
+)
+
+// prepared is the response to a request for which an answer was in memory, for requests within the same second that
+// differ from it only in harmless headers. To parse such a request, route it and write the header anew would cost more
+// than everything else.
+type prepared struct {
+	key    []byte // see keyOf
+	second int64  // Unix time
+	hit    *response.Hit
+	header []byte // as the HTTP server writes it
+	id     int    // offset in header of the request id
+	body   bool   // the answer follows the header
+	logged []byte // from appendRequest; nil if the request is not logged
+	series series
+}
+
+// shortcuts answers requests by prepared responses, under one generation of settings.
+type shortcuts struct {
+	auth    *auth.Authenticator
+	client  string // the request header with the client's address; empty if there is none
+	user    string // the request header with the session's user; empty if there is none
+	metrics *Metrics
+	log     io.Writer
+	table   [1024]atomic.Pointer[prepared]
+}
+
+var shortcutSeed = maphash.MakeSeed()
+
+// at returns the place of a key's response. It takes the place of another one whose key has the same hash.
+func (s *shortcuts) at(key []byte) *atomic.Pointer[prepared] {
+	return &s.table[maphash.Bytes(shortcutSeed, key)%uint64(len(s.table))]
+}
+
+// writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
+const writeBuffer = 2 << 10
+
+// longestPrepared is the longest header, in bytes, of a request whose response is prepared.
+const longestPrepared = 2 << 10
+
+// answer sends the prepared response to a request, if it is the one that the HTTP server and its handlers would send.
+// Such requests never wait before the response is sent, so they are not among those in flight.
+func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err error) {
+	began, buffer := time.Now(), lines.Get().(*[]byte)
+	defer lines.Put(buffer)
+	key, forwarded := s.keyOf((*buffer)[:0], c, header)
+	if key == nil {
+		return false, nil
+	}
+	*buffer = key
+	p := s.at(key).Load()
+	if p == nil || p.second != began.Unix() || !bytes.Equal(p.key, key) {
+		return false, nil
+	}
+	a := p.hit.Again()
+	if a == nil {
+		return false, nil
+	}
+	c.Hold(a)
+	s.metrics.repeated.Inc()
+	out, body := append(key[:0], p.header...), a.Body
+	id := out[p.id : p.id+idDigits]
+	appendID(id[:0])
+	if !p.body {
+		body = nil
+	}
+	took := time.Since(began)
+	p.series.seconds.Observe(took.Seconds())
+	p.series.bytes.Observe(float64(len(body)))
+	if p.logged != nil {
+		addr := s.auth.AddrOf(c.RemoteAddr(), func(string) [][]byte { return [][]byte{forwarded} })
+		out = appendLine(out, began.Add(took), slog.LevelInfo, id, p.logged, took, addr)
+		_, _ = s.log.Write(out[len(p.header):])
+		out = out[:len(p.header)]
+	}
+	copied := min(len(body), writeBuffer)
+	out, body = append(out, body[:copied]...), body[copied:]
+	*buffer = out
+	c.Join(len(body) > 0)
+	if _, err = c.Write(out); err == nil && len(body) > 0 {
+		_, err = c.Write(body)
+	}
+	return true, err
+}
+
+// record makes the response to a request a prepared one, if nothing about the request is unusual.
+func (s *shortcuts) record(c *fiber.Ctx, hit *response.Hit, logs bool) {
+	conn, ok := c.Context().Conn().(*listener.Conn)
+	req, res := &c.Request().Header, &c.Response().Header
+	switch {
+	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() || c.Request().MayContinue():
+		return
+	// These say who sent the request, or what the response is to say.
+	case slices.ContainsFunc([]string{fiber.HeaderCookie, fiber.HeaderAuthorization, headerRequestID}, func(name string) bool { return len(req.Peek(name)) > 0 }):
+		return
+	}
+	p := &prepared{second: time.Now().Unix(), hit: hit, body: res.StatusCode() == fiber.StatusOK, series: s.metrics.seriesOf(c)}
+	if p.key, _ = s.keyOf(nil, conn, conn.Header()); p.key == nil {
+		return
+	}
+	if logs {
+		if p.logged, ok = appendRequest(nil, c, s.auth); !ok {
+			return
+		}
+	}
+	res.SetContentLength(len(c.Response().Body()))
+	p.header = res.AppendBytes(nil)
+	p.id = bytes.Index(p.header, []byte("\r\n"+headerRequestID+": ")) + len("\r\n"+headerRequestID+": ")
+	s.at(p.key).Store(p)
+}
+
+// keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted
+// proxy, the first line, and all fields that are not harmless, as they were sent. A header that the HTTP server or
+// checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request is unusual.
+// forwarded is the value of the header with the client's address.
+func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, forwarded []byte) {
+	if len(header) == 0 || len(header) > longestPrepared {
+		return nil, nil
+	}
+	first := bytes.IndexByte(header, '\n') + 1
+	dst, header = append(dst, header[:first]...), header[first:]
+	if !s.auth.Peer(c.RemoteAddr()).IsValid() {
+		dst = append(dst, "trusted\n"...) // no line of a header ends so
+	}
+	for len(header) > len("\r\n") {
+		end := bytes.IndexByte(header, '\n') + 1
+		if end < len("\r\n") {
+			return nil, nil
+		}
+		name, value, isField := strings.Cut(utils.UnsafeString(header[:end-len("\r\n")]), ":")
+		switch {
+		case !isField || !httpguts.ValidHeaderFieldValue(value):
+			return nil, nil
+		case name != "" && strings.EqualFold(name, s.client):
+			if forwarded != nil {
+				return nil, nil
+			}
+			forwarded = utils.UnsafeBytes(value)
+		case !harmless(name) || strings.EqualFold(name, s.user):
+			dst = append(dst, header[:end]...)
+		}
+		header = header[end:]
+	}
+	return dst, forwarded
+}
+
+// harmless reports whether no response depends on a field of the request without a session.
+func harmless(name string) bool {
+	switch name {
+	case "User-Agent", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Sec-Gpc", "Upgrade-Insecure-Requests", "X-Forwarded-For", "X-Real-Ip",
+		"Sec-Ch-Ua", "Sec-Ch-Ua-Mobile", "Sec-Ch-Ua-Platform", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User":
+		return true
+	}
+	return false
+}
