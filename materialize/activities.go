@@ -70,8 +70,7 @@ var markSources = map[string][]string{
 }
 
 // Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A row
-// is stale if its mark would change, because of the record, a person, a unit or a project that it refers to, the
-// options, or the day.
+// is stale if its mark would change, because of a record that it is made from, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = markSources[job.View]; job.Related == nil {
 		return job

@@ -36,8 +36,8 @@ type Job struct {
 	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is nil,
 	// rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls the
 	// function, and not for a record that was the same in the last run under the same digest, unless it returned an
-	// error. So digest must change with everything that marks depend on besides the record and Fingerprint: documents
-	// of Related, options, the day.
+	// error. So digest changes with all else that marks depend on but Fingerprint: documents of Related, options, the
+	// day.
 	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.

@@ -43,9 +43,8 @@ type storedRow struct {
 	first int64  // result of mark.EnteredOf for the row; 0 if unknown or none
 }
 
-// orLoad returns the index if it has the generation of meta and the store still has as many rows, and otherwise loads a
-// new one, as a full run always does. Counting reads the embedded store's rows, so orLoad does not count those that are
-// sure to be there.
+// orLoad returns the index if it has the generation of meta and the store still has as many rows, which it does not
+// count if sure, because counting reads them in the embedded store. Otherwise, or for a full run, it loads a new one.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full, sure bool) (*rowIndex, error) {
 	same := k != nil && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published)
 	if same && !full {

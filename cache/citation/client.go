@@ -83,9 +83,9 @@ type Answer struct {
 	Stale bool          // the answer is older than Lifetime, and the index fails
 }
 
-// Profile returns the profile of a user of the index. It is at most Lifetime old, or older if the index fails, and
-// empty if the page has no known markup. Errors: rules.ErrWrongCall, rules.ErrNotFound, ErrBlocked, ErrUnavailable, and
-// the context's error.
+// Profile returns the profile of a user of the index, at most Lifetime old, or older if the index fails, and empty if
+// the page has no known markup. Errors: rules.ErrWrongCall, rules.ErrNotFound, ErrBlocked, ErrUnavailable, the
+// context's.
 func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	if err := check("user", user); err != nil {
 		return Answer{}, err

@@ -10,9 +10,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Share calls work for 0, 1, … n-1, each of which should take microseconds, on several processors, in no particular
-// order, and waits. While other requests arrive, the calls run one at a time. Share ends at the first error of work or
-// Turn.Check.
+// Share calls work for 0, 1, … n-1, each of which should take microseconds, on several processors, in any order, and
+// one at a time while other requests arrive. It ends at the first error of work or Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const batch, least = 16, 512 // fewer items are not worth a goroutine
 	return share(ctx, n, batch, n/least+1, work)

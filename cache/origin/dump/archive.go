@@ -17,8 +17,7 @@ import (
 
 // An archive of mongodump begins with the magic number and a prelude: a header, metadata of each collection, and a
 // terminator. Then come blocks, those of collections dumped in parallel interleaved: a header that names the
-// collection, documents, and a terminator. A collection's last block has no documents; its header has the checksum of
-// all.
+// collection, documents, and a terminator. A collection's last block has only a header, with the checksum of all.
 
 var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 

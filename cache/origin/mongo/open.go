@@ -17,11 +17,10 @@
 //
 // Begin counts up meta.attempt, which fences off all earlier publications, and prepare writes every row to view_staged
 // under that attempt's number. Commit is one replacement of meta, on condition that it is still as it was read a moment
-// before, with the generation and the attempt of Begin and no newer lease token; it sets the new generation and staged:
-// attempt. From then on readers see the new generation. Settle then folds the staged rows into view_NAME, deletes each
-// from view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
-// which no reader sees and the next Begin deletes, or a committed one, which readers overlay and the next Begin settles
-// first.
+// before, with the generation and the attempt of Begin and no newer lease token; it sets the new generation, which
+// readers see from then on, and staged: attempt. Settle then folds the staged rows into view_NAME, deletes each from
+// view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt, which
+// no reader sees and the next Begin deletes, or a committed one, which readers overlay and Begin settles first.
 //
 // Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: the
 // write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another

@@ -146,9 +146,8 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 }
 
 // discard deletes the staged rows of earlier attempts, and rows above the committed generation: those come from a
-// backup whose collections are from different moments, and fold would consider them newer than the next rows. If
-// nothing was ever published, all rows belong to a view whose meta was lost. discard also creates the index that deltas
-// and RowCount need.
+// backup of different moments, and fold would consider them newer than the next rows. If nothing was ever published,
+// all rows belong to a view whose meta was lost. discard also creates the index for deltas and RowCount.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
 	if err := p.store.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
 		return err

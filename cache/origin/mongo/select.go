@@ -22,8 +22,7 @@ import (
 // How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta has
 // moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing staged,
 // are that generation: we read the meta before a query, and again before we yield each batch. Queries do not merge
-// staged rows, as Rows does: the server sorts and counts, and our memory is bounded. They wait until a generation is
-// settled, which takes a moment.
+// staged rows, as Rows does, but wait for them: the server sorts and counts, and our memory is bounded.
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.

@@ -158,9 +158,8 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 // Foreign asks a database which records of a view match a filter that memory does not evaluate, and yields their ids.
 type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bson.RawValue, error]
 
-// Leaf returns the condition that replaces a filter on a view: an _id that the database has found. Ids of records
-// without a row match nothing. If the database refuses the filter, the error names the filter's parameter. A nil
-// Foreign refuses every filter.
+// Leaf returns the condition that replaces a filter on a view: an _id that the database has found. Ids without a row
+// match nothing. An error of the database names the filter's parameter. A nil Foreign refuses every filter.
 func (f Foreign) Leaf(ctx context.Context, view string, n *filter.ForeignNode) (*filter.Leaf, error) {
 	if f == nil {
 		return nil, n.Refusal

@@ -2,8 +2,7 @@
 // in another what is derived from them, so that it need not derive it again.
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
-// previous file unchanged. Readers read a file to its end before they use any of it, and refuse the whole file if
-// anything is wrong with it.
+// previous file unchanged. Readers read a file to its end before they use any of it, or refuse it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
 // checksums of what is mapped. As with any mapped file, no process may write into a file that is in use.

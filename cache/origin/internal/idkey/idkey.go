@@ -1,6 +1,5 @@
-// Package idkey turns a document's _id into bytes that compare like the ids do in MongoDB: by type class first (null,
-// numbers, strings, documents, …), then by value. Ids that MongoDB considers equal (1, NumberLong(1) and 1.0) have the
-// same key.
+// Package idkey turns a document's _id into bytes that compare like the ids do in MongoDB: by type class (null,
+// numbers, strings, documents, …), then by value. Ids that MongoDB considers equal (1 and 1.0) have the same key.
 //
 // No key is a prefix of another, so that more bytes (a generation) may follow it. The id cannot be computed from it.
 //
