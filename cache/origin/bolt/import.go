@@ -69,7 +69,9 @@ func upsert(tx *bbolt.Tx, log *changeLog, collection string, docs []bson.Raw) (d
 			done.Inserted++
 		} else {
 			done.Replaced++
-			log.add(collection, version, idOf(key, old)) // may have another type
+			if before := idOf(key, old); !before.Equal(id) { // of another type, such as 1.0 for 1, or unreadable
+				log.add(collection, version, before)
+			}
 		}
 		if err := bucket.Put(key, in.seal(key, doc)); err != nil {
 			return done, err
