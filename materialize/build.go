@@ -27,8 +27,9 @@ type build struct {
 	watched   uint64 // number of the open change stream, see Runner
 
 	out   Outcome
-	total int  // rows published when the run started, including those that the store has lost
-	first bool // the view was never published before
+	total int    // rows published when the run started, including those that the store has lost
+	first bool   // the view was never published before
+	rest  func() // called between records; sleeps now and then, but not in a first run
 	index *rowIndex
 
 	proving bool   // a full run summarises the records that the rows before it summarise

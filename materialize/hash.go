@@ -105,6 +105,7 @@ func (b *build) readSorted(ctx context.Context, collection string) ([]bson.Raw, 
 		if err != nil {
 			return nil, err
 		}
+		b.rest()
 		id := doc.Lookup("_id")
 		if err := raw.Check(doc); err != nil {
 			b.skip(id, fmt.Errorf("malformed record of %s: %w", collection, err))

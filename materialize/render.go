@@ -8,7 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/fair"
 	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
@@ -16,15 +15,11 @@ import (
 
 // render fills in row or err of every change of a batch, on all processors. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	rest := func() {}
-	if !b.first { // requests are answered meanwhile
-		rest = fair.Rest()
-	}
 	parallel.Split(len(batch), min(runtime.GOMAXPROCS(0), len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, row) })
-			rest()
+			b.rest()
 		}
 	})
 }

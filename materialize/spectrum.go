@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules"
 	"vitrine/rules/spectrum"
 )
@@ -76,6 +77,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 			return guard(func() (bson.Raw, error) { return render(record) })
 		}
 	}
+	o.Rest = fair.Rest() // requests are answered meanwhile
 	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
 	for record, err := range in.Records {
 		if err != nil {

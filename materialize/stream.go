@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/rules/ejson"
 	"vitrine/rules/mark"
@@ -41,6 +42,9 @@ type change struct {
 // stream reads the source, renders the stale rows and puts them into a publication. It returns the fingerprint of the
 // rows' inputs besides their records. It reads the next batch while it renders one.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
+	if b.rest = func() {}; !b.first { // requests are answered meanwhile
+		b.rest = fair.Rest()
+	}
 	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {
 		return "", err
@@ -178,6 +182,7 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 				yield(nil, fmt.Errorf("scan %s: %w", b.job.Source, err))
 				return
 			}
+			b.rest()
 			b.out.Scanned++
 			if err := raw.Check(record); err != nil {
 				b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", err))

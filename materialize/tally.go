@@ -78,6 +78,7 @@ func (b *build) fetch(ctx context.Context, keys []string) iter.Seq2[bson.Raw, er
 			if !yield(b.job.prepare(record), err) {
 				return
 			}
+			b.rest()
 		}
 	}
 }

@@ -80,6 +80,7 @@ func (s *Summary) count(at map[string]int) (shown map[string]int) {
 			continue
 		}
 		s.activities++
+		s.rest()
 		when, units, persons, topics := s.members[n].decode(list[:0])
 		list = when
 		var a *activity

@@ -31,6 +31,8 @@ type Options struct {
 	Strip func(activity bson.Raw) bson.Raw
 	// Render completes an activity's rendered document. If nil, the stored document is used.
 	Render func(activity bson.Raw) (bson.Raw, error)
+	// Rest is called between the activities that Rows counts. It may be nil.
+	Rest func()
 }
 
 // Sources are the collections that enrich a summary. If an id comes twice, the first document is used.
@@ -46,6 +48,7 @@ type Summary struct {
 	url    string
 	strip  func(bson.Raw) bson.Raw // nil if nothing is hidden
 	render func(bson.Raw) (bson.Raw, error)
+	rest   func()
 
 	catalogue map[string]bson.Raw
 	units     directory
@@ -82,6 +85,7 @@ func New(o Options, sources Sources) *Summary {
 		url:       cmp.Or(o.CatalogURL, "https://openalex.org/{id}"),
 		strip:     o.Strip,
 		render:    o.Render,
+		rest:      o.Rest,
 		catalogue: make(map[string]bson.Raw, len(sources.Catalogue)),
 		units:     visibleUnits(sources.Units),
 		persons:   visiblePersons(sources.Persons),
@@ -89,6 +93,9 @@ func New(o Options, sources Sources) *Summary {
 		numbers:   map[string]int{"": 0},
 		noting:    true,
 		touched:   map[int]*topic{},
+	}
+	if s.rest == nil {
+		s.rest = func() {}
 	}
 	for _, doc := range sources.Catalogue {
 		id := raw.StringField(doc, "id")
