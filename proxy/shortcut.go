@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 	"golang.org/x/net/http/httpguts"
 
+	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/response"
@@ -40,15 +41,13 @@ type shortcuts struct {
 	user    string // the request header with the session's user; empty if there is none
 	metrics *Metrics
 	log     io.Writer
-	table   [1024]atomic.Pointer[prepared]
+
+	// A key has its place in these by its hash, and takes that of others.
+	table [4096]atomic.Pointer[prepared]
+	seen  [4096]atomic.Uint64 // the hash of the last key, plus the time
 }
 
 var shortcutSeed = maphash.MakeSeed()
-
-// at returns the place of a key's response. It takes the place of another one whose key has the same hash.
-func (s *shortcuts) at(key []byte) *atomic.Pointer[prepared] {
-	return &s.table[maphash.Bytes(shortcutSeed, key)%uint64(len(s.table))]
-}
 
 // writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
 const writeBuffer = 2 << 10
@@ -61,17 +60,26 @@ const longestPrepared = 2 << 10
 func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err error) {
 	began, buffer := time.Now(), lines.Get().(*[]byte)
 	defer lines.Put(buffer)
+	c.Repeats = false
 	key, forwarded := s.keyOf((*buffer)[:0], c, header)
 	if key == nil {
 		return false, nil
 	}
 	*buffer = key
-	p := s.at(key).Load()
-	if p == nil || p.second != began.Unix() || !bytes.Equal(p.key, key) {
+	hash, second := maphash.Bytes(shortcutSeed, key), began.Unix()
+	place := hash % uint64(len(s.table))
+	p := s.table[place].Load()
+	if p == nil || !bytes.Equal(p.key, key) {
+		mark := hash + uint64(second)
+		c.Repeats = s.seen[place].Swap(mark) == mark
 		return false, nil
 	}
-	a := p.hit.Again()
+	var a *result.Answer
+	if p.second == second {
+		a = p.hit.Again()
+	}
 	if a == nil {
+		c.Repeats = true // prepare it again
 		return false, nil
 	}
 	c.Hold(a)
@@ -124,7 +132,7 @@ func (s *shortcuts) record(c *fiber.Ctx, hit *response.Hit, logs bool) {
 	res.SetContentLength(len(c.Response().Body()))
 	p.header = res.AppendBytes(nil)
 	p.id = bytes.Index(p.header, []byte("\r\n"+headerRequestID+": ")) + len("\r\n"+headerRequestID+": ")
-	s.at(p.key).Store(p)
+	s.table[maphash.Bytes(shortcutSeed, p.key)%uint64(len(s.table))].Store(p)
 }
 
 // keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted

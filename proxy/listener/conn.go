@@ -39,6 +39,7 @@ type Conn struct {
 	waiting  atomic.Int64    // since when, while serving, it has waited for the client to send or read; 0 otherwise
 
 	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
+	Repeats     bool                 // for Options.Shortcut, which sets it: the same request came within a second
 	reservation Reservation          // reservation for the memory of the response; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
 	turn        Turn                 // the turn in which the response is written; nil if there is none

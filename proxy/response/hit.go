@@ -8,7 +8,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// Hit is what the header of an answer from memory was made from.
+// Hit is what the header of an answer from memory was made from. Only requests that repeat another one have a Hit
+// (listener.Conn.Repeats).
 type Hit struct {
 	responder *Responder
 	plan      *servedPlan
@@ -17,9 +18,6 @@ type Hit struct {
 	ages      *agesAt
 	at        time.Time
 }
-
-// One in hitShare answers from memory has a Hit: one that is requested often has one soon, and others cost little.
-const hitShare = 8
 
 // hitKey is the key under which a request has its Hit.
 type hitKey struct{}

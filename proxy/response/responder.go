@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"time"
@@ -148,7 +147,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
-		if !personal && rand.Uint32()%hitShare == 0 {
+		if conn := connOf(c); !personal && conn != nil && conn.Repeats {
 			c.Context().SetUserValue(hitKey{}, &Hit{r, p, key, a.ETag, ages, now})
 		}
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
