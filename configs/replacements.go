@@ -32,7 +32,7 @@ var replacements = map[string]string{
 	"cache.max_entry":           "answers of up to 16 MiB are kept, and at most half of cache.budget",
 	"cache.blocks":              "a large answer is kept in cache.budget, compressed, if it takes 16 MiB at most",
 	"memory.limit":              "set GOMEMLIMIT; without it nine tenths of the container's or service's limit count",
-	"memory.garbage":            "set GOGC, which is 50 by default",
+	"memory.garbage":            "set GOGC",
 	"memory.in_flight":          "answers being made or sent may take an eighth of the memory, at most 128 MiB",
 	"http.cors.max_age":         "browsers may remember the permission for 10 minutes",
 	"http.compress.codings":     "zstd, br and gzip are on offer, and clients choose by Accept-Encoding",

@@ -130,6 +130,7 @@ type program struct {
 // settle calls onSettled when every view is loaded and its job has run: then the log falls silent.
 func (p *program) settle() {
 	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
+		paceCollector(servingGrowth)
 		p.onSettled()
 	}
 }
@@ -251,12 +252,21 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 	return func() { stop(); close(done) }
 }
 
+// The growth of the process's own memory, in percent, after which Go's collector runs. A start leaves much garbage, and
+// little of its memory is needed later.
+const startGrowth, servingGrowth = 35, 100
+
 // limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
-// one, and run when memory has grown by half. GOMEMLIMIT and GOGC take precedence if they are set.
+// one. GOMEMLIMIT takes precedence if it is set.
 func limitMemory() {
 	_, _ = memlimit.Set() // fails if there is no limit
+	paceCollector(startGrowth)
+}
+
+// paceCollector makes Go's collector run when memory has grown by some percent. GOGC takes precedence if it is set.
+func paceCollector(growth int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
+		mapped.Pace(growth)
 	}
 }
 

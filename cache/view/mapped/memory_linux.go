@@ -64,6 +64,7 @@ var counting sync.Mutex
 // count adds to the bytes that are mapped. The collector counts them as heap, so the heap's limit grows with them.
 func (f *Files) count(bytes int64) {
 	f.bytes.Add(bytes)
+	total.Add(bytes)
 	counting.Lock()
 	defer counting.Unlock()
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
