@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"proxy/auth":       "proxy/query rules",
 	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
+	"proxy/compare":    "proxy/auth",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/lists/page": "docs proxy/lists/element proxy/lists/texts rules/markup",

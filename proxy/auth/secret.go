@@ -56,7 +56,7 @@ func (s Redactor) AppendURL(dst []byte, path string, query []byte) []byte {
 		if pair == "" {
 			continue
 		}
-		if s.revealing(pair) {
+		if s.Reveals(pair) {
 			pair = "…"
 		}
 		b.WriteByte(sep)
@@ -79,7 +79,7 @@ func (s Redactor) Path(path string) string {
 		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
 			part = part[:n]
 		}
-		if s.revealing(part) {
+		if s.Reveals(part) {
 			return path[:from] + "…"
 		}
 		from += len(part) + 1
@@ -90,10 +90,10 @@ func (s Redactor) Path(path string) string {
 	return path
 }
 
-// revealing reports whether a pair of a query may contain a secret: its name, or a name in another URL that it
+// Reveals reports whether a pair of a query may contain a secret: its name, or a name in another URL that it
 // contains, is that of a secret, or it contains one of the server's secrets. It decodes the pair as the API does,
 // including broken escapes.
-func (s Redactor) revealing(pair string) bool {
+func (s Redactor) Reveals(pair string) bool {
 	switch {
 	case s.clean(pair):
 		return false

@@ -1,0 +1,80 @@
+package compare_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vitrine/proxy/auth"
+	"vitrine/proxy/compare"
+)
+
+func TestNewRequest(t *testing.T) {
+	secrets := auth.Redactor{auth.NewSecret("Geheim7")}
+	tests := []struct {
+		logged, want string
+		err          error
+	}{
+		{"/api/html?limit=3&lang=de", "/api/html?limit=3&lang=de", nil},
+		{"https://other.example:8443/api/html?a#b", "/api/html?a", nil},
+		{"https://user:pass@other.example/api/html", "/api/html", nil},
+		{"http://other.example", "", compare.ErrPath},
+		{"//other.example/api/html", "", compare.ErrURL},
+		{"mailto:a@b", "", compare.ErrURL},
+		{"javascript:alert(1)", "", compare.ErrURL},
+		{"api/html", "", compare.ErrURL},
+		{"*", "", compare.ErrURL},
+		{"", "", compare.ErrPath},
+		{"/api/html?apikey=x&limit=1", "/api/html?limit=1", nil},
+		{"/api/html?limit=1&APIKEY[]=x", "/api/html?limit=1", nil},
+		{"/api/html?%61pi%6Bey=x", "/api/html", nil},
+		{"/api/html?%2561pikey=x", "/api/html", nil},
+		{"/api/html?api_key=x&access_token=y&token=z&key=k&password=p", "/api/html", nil},
+		{"/api/html?url=https%3A%2F%2Fh%2Fapi%3Fapikey%3Dx&a=1", "/api/html?a=1", nil},
+		{"/api/html?a=Geheim7&b=1", "/api/html?b=1", nil},
+		{"/api/users/Geheim7", "", compare.ErrURL},
+		{"/api/html?…&limit=1", "/api/html?limit=1", nil},
+		{"/api/html?limit=1&…", "/api/html?limit=1", nil},
+		{"/api/html?limit=1&json=%7B%22a…", "", compare.ErrURL},
+		{"/api/users/…", "", compare.ErrURL},
+		{`/api/activities?json={"title":{"$regex":"a b"}}`, "/api/activities?json=%7B%22title%22:%7B%22$regex%22:%22a%20b%22%7D%7D", nil},
+		{"/api/users/Jörg'", "/api/users/J%C3%B6rg%27", nil},
+		{"/api/html?q=%E4%zz", "/api/html?q=%E4%zz", nil},
+		{"/api/%zz", "", compare.ErrURL},
+		{"/api/html?a=\x00\x1b[2J\xff\r\nX: y", "/api/html?a=%00%1B[2J%FF%0D%0AX:%20y", nil},
+		{"/api/../admin", "", compare.ErrPath},
+		{"/api/%2e%2e/admin", "", compare.ErrPath},
+		{"/api//html", "", compare.ErrPath},
+		{"/api/html/", "/api/html/", nil},
+		{"/", "/", nil},
+		{"/" + strings.Repeat("x", 70_000), "", compare.ErrURL},
+	}
+	for _, tt := range tests {
+		r, err := compare.NewRequest("GET", tt.logged, secrets)
+		if r.Target != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%.80q: %q, %v; want %q, %v", tt.logged, r.Target, err, tt.want, tt.err)
+		}
+	}
+	for _, method := range []string{"POST", "DELETE", "get", "", "GET\r\n"} {
+		if _, err := compare.NewRequest(method, "/api/html", nil); !errors.Is(err, compare.ErrMethod) {
+			t.Errorf("%q: %v", method, err)
+		}
+	}
+}
+
+func TestEndpoint(t *testing.T) {
+	for target, want := range map[string]string{
+		"/": "/", "/api/html?a/b": "/api/html", "/api/users/64a0": "/api/users/{…}", "/api/user-units/a.b": "/api/user-units/{…}.b",
+		"/portfolio/spectrum": "/portfolio/spectrum", "/lists/activities.bib": "/lists/activities.bib", "/lists/unit/BIO.csl.json": "/lists/unit/{…}.csl.json",
+		"/items/64a0.ris": "/items/{…}.ris", "/a/b/c/d/e": "/a/b/{…}", "/api/search/persons": "/api/search/persons", "/api/": "/api",
+	} {
+		if got := (compare.Request{Method: "GET", Target: target}).Endpoint(); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+	for target, want := range map[string]bool{"/api": true, "/api/x": true, "/api?x": true, "/apix": false, "/": false, "/x/api": false} {
+		if got := (compare.Request{Target: target}).Under([]string{"/api/", "/portfolio"}); got != want {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+}

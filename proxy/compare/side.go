@@ -1,0 +1,170 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// mostBody is how many bytes of an answer are compared by their content. Of longer answers only the hash is compared.
+const mostBody = 8 << 20
+
+// UserAgent is how a side's requests are named. A Shadow compares none of them, so that two do not ask each other for ever.
+const UserAgent = "vitrine-compare"
+
+// Keys are the API keys of a side. Empty ones are not sent.
+type Keys struct {
+	API       string // for all paths but those below /portfolio
+	Portfolio string
+}
+
+// Side is one of the two servers. It sends its key as a header, so that no URL has it.
+type Side struct {
+	Name   string // how messages call it
+	base   *url.URL
+	keys   atomic.Pointer[Keys]
+	client http.Client
+}
+
+// NewSide returns the side at an address, which may have a path. If transport is nil, it uses the network.
+func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Side, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery+u.Fragment != "" {
+		return nil, fmt.Errorf("%s: want a web address such as https://osiris.example.org, without user and query", name)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	if transport == nil {
+		network := http.DefaultTransport.(*http.Transport).Clone()
+		network.MaxResponseHeaderBytes, network.MaxIdleConnsPerHost = 64<<10, 16
+		transport = network
+	}
+	s := &Side{Name: name, base: u}
+	s.client = http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.SetKeys(keys)
+	return s, nil
+}
+
+// SetKeys changes the keys.
+func (s *Side) SetKeys(k Keys) { s.keys.Store(&k) }
+
+// URL returns the address of a request.
+func (s *Side) URL(target string) string { return s.base.String() + target }
+
+// Below returns a logged URL without the path of the side.
+func (s *Side) Below(target string) string {
+	if rest, ok := strings.CutPrefix(target, s.base.EscapedPath()); ok && strings.HasPrefix(rest, "/") {
+		return rest
+	}
+	return target
+}
+
+// Key returns the key for a request, or "".
+func (s *Side) Key(target string) string {
+	if strings.HasPrefix(target, "/portfolio/") {
+		return s.keys.Load().Portfolio
+	}
+	return s.keys.Load().API
+}
+
+// Answer is an answer of a side.
+type Answer struct {
+	Status   int
+	Type     string // the media type
+	Location string // path and query of a redirection
+	Body     []byte // the beginning of the body
+	Size     int64  // bytes of the whole body
+	Sum      uint64 // its hash
+	Took     time.Duration
+}
+
+func (a Answer) cut() bool { return a.Size > int64(len(a.Body)) }
+
+// Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was reached,
+// or a server before it or behind it is away. Errors do not have the URL.
+func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Target), nil)
+	if err != nil {
+		return a, errors.New("the URL cannot be asked")
+	}
+	req.Header.Set("User-Agent", UserAgent)
+	if key := s.Key(r.Target); key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	begun := time.Now()
+	res, err := s.client.Do(req)
+	if bare := (*url.Error)(nil); errors.As(err, &bare) {
+		err = bare.Err
+	}
+	if err != nil {
+		return a, err
+	}
+	defer res.Body.Close()
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return a, errors.New(res.Status)
+	}
+	read := sink{sum: xxhash.New()}
+	if _, err = io.Copy(&read, res.Body); err != nil {
+		return a, fmt.Errorf("read the answer: %w", err)
+	}
+	a = Answer{Status: res.StatusCode, Body: read.body, Size: read.size, Sum: read.sum.Sum64(), Took: time.Since(begun)}
+	if !a.cut() {
+		a.Body = s.relative(a.Body)
+		a.Size, a.Sum = int64(len(a.Body)), xxhash.Sum64(a.Body)
+	}
+	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if at, err := res.Location(); err == nil {
+		a.Location = s.Below(at.RequestURI())
+	}
+	return a, nil
+}
+
+// sink keeps the beginning of what is written.
+type sink struct {
+	body []byte
+	size int64
+	sum  *xxhash.Digest
+}
+
+// Write implements io.Writer.
+func (s *sink) Write(p []byte) (int, error) {
+	s.body = append(s.body, p[:min(len(p), mostBody-len(s.body))]...)
+	s.size += int64(len(p))
+	return s.sum.Write(p)
+}
+
+// relative returns a body in which addresses of the side itself are paths, as they are written in text and in PHP's JSON.
+func (s *Side) relative(body []byte) []byte {
+	base := s.base.String()
+	for _, own := range []string{base, strings.ReplaceAll(base, "/", `\/`)} {
+		if bytes.Contains(body, []byte(own)) {
+			body = bytes.ReplaceAll(body, []byte(own), nil)
+		}
+	}
+	return body
+}
+
+// envelope returns the status in the envelope of a JSON answer, or that of the answer.
+func (a Answer) envelope() int {
+	var e struct{ Status int }
+	if a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body[:min(len(a.Body), 64)]), []byte("{")) && len(a.Body) < 16<<10 {
+		_ = json.Unmarshal(a.Body, &e) // ignore the error: other answers have no envelope
+	}
+	if e.Status >= 400 && e.Status < 600 {
+		return e.Status
+	}
+	return a.Status
+}
