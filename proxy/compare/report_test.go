@@ -1,0 +1,271 @@
+package compare_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/proxy/compare"
+)
+
+// TestRules: every rule that is built in is a line of docs/osiris.md, and every line that answers depend on has a rule.
+func TestRules(t *testing.T) {
+	page, err := os.ReadFile("../../docs/osiris.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, differs, _ := strings.Cut(string(page), "## What differs from OSIRIS\n")
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(differs, "\n  ", " ")), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "- ") })
+	reasons := map[string]bool{}
+	for _, r := range compare.OSIRIS() {
+		reasons["- "+r.Reason] = true
+	}
+	for _, line := range lines {
+		if !reasons[line] && !strings.Contains(line, "have the role `user` only") { // seen with a session only
+			t.Errorf("no rule for %q", line)
+		}
+		delete(reasons, line)
+	}
+	for reason := range reasons {
+		t.Errorf("docs/osiris.md does not have %q", reason)
+	}
+}
+
+func TestAccept(t *testing.T) {
+	own, err := compare.ParseRules("own.yaml", []byte("- {reason: ours, endpoint: /api/x*, path: '$.data[*].a'}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := append(own, compare.OSIRIS()...)
+	for _, tt := range []struct {
+		endpoint string
+		d        compare.Difference
+		accepted bool
+	}{
+		{"/api/xy", compare.Difference{Kind: compare.FieldChanged, Path: "$.data[7].a"}, true},
+		{"/api/xy", compare.Difference{Kind: compare.FieldChanged, Path: "$.data[7].ab"}, false},
+		{"/api/y", compare.Difference{Kind: compare.FieldChanged, Path: "$.data[7].a"}, false},
+		{"/api/y", compare.Difference{Kind: compare.Status, Path: "HTTP", Old: "200", New: "404"}, true},
+		{"/api/y", compare.Difference{Kind: compare.Status, Old: "200", New: "404"}, false},
+		{"/api/y", compare.Difference{Kind: compare.FieldChanged, Path: "$.msg", Old: "a", New: "b"}, true},
+		{"/api/html", compare.Difference{Kind: compare.Order, Path: "$.data[3]", Old: "3", New: "1"}, true},
+		{"/api/projects", compare.Difference{Kind: compare.Order, Path: "$.data[3]", Old: "3", New: "1"}, false},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(01.05.2023)", New: "(05.2023)"}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "01.01.2023.", New: "2023."}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(02.05.2023)", New: "(05.2023)"}, false},
+		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.portfolio a", Old: `<a href="/person/1">`}, true},
+		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.web a", Old: `<a href="/person/1">`}, false},
+		{"/portfolio/spectrum", compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a>`}, true},
+		{"/portfolio/spectrum", compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a> Doe`}, false},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Germany.", New: "DE."}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Bonn", New: "Köln"}, false},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "64b000000000000000000001,"}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: `<a href="/f.pdf"> <i class="ph ph-file-pdf"> </i> </a>`}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Doe"}, false},
+		{"/api/html", compare.Difference{Kind: compare.FieldMissing, Path: "$.data[0].link"}, false},
+	} {
+		if got := rules.Accept(tt.endpoint, tt.d) != ""; got != tt.accepted {
+			t.Errorf("%s %+v: accepted %v", tt.endpoint, tt.d, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"- {reason: x}":                  "own.yaml: rule 1: want a reason, and one of",
+		"- {kind: order}":                "own.yaml: rule 1: want a reason",
+		"- {reason: x, old: '('}":        "own.yaml: rule 1: old: error parsing regexp",
+		"- {reason: x, fild: a}":         "field fild not found",
+		"- {reason: x, kind: a}\n- {b: ": "own.yaml: ",
+		"- {reason: x, kind: ordr}":      `own.yaml: rule 1: kind "ordr"`,
+	} {
+		if _, err := compare.ParseRules("own.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if rules, err := compare.ParseRules("own.yaml", nil); err != nil || len(rules) > 0 {
+		t.Errorf("an empty file: %v, %v", rules, err)
+	}
+}
+
+// TestTally: reports are the same whatever comes first, and bounded.
+func TestTally(t *testing.T) {
+	old, new := sides(t, answering(""), answering(""))
+	answer := func(n int, took time.Duration) compare.Answer {
+		body := fmt.Sprintf(`{"data":[{"id":"\u001b[2J%d","a":"%s"}]}`, n%7, strings.Repeat("x", n))
+		return compare.Answer{Status: 200, Type: "application/json", Body: []byte(body), Size: int64(len(body)), Sum: uint64(n), Took: took}
+	}
+	report := func(order []int) compare.Report {
+		tally := compare.NewTally(old, new, nil, 3)
+		for _, n := range order {
+			r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?n=%d", n)}
+			tally.Requested(r)
+			tally.Add(r, answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second), nil, nil)
+		}
+		tally.Add(compare.Request{Method: "GET", Target: "/api/y"}, compare.Answer{}, compare.Answer{}, nil, errors.New("refused"))
+		r := tally.Report()
+		r.Since, r.Until = time.Time{}, time.Time{}
+		for _, g := range r.Differences {
+			g.Last = time.Time{}
+		}
+		return r
+	}
+	var up []int
+	for n := 1; n <= 1000; n++ {
+		up = append(up, n)
+	}
+	down := slices.Clone(up)
+	slices.Reverse(down)
+	first, _ := json.Marshal(report(up)) // cannot fail: numbers and texts
+	second, _ := json.Marshal(report(down))
+	if string(first) != string(second) {
+		t.Errorf("reports differ:\n%s\n%s", first, second)
+	}
+	r := report(up)
+	if e := r.Endpoints[0]; e.Asked != 1000 || e.Differ != 1000 || e.Old.P50 < 475 || e.Old.P50 > 525 || e.Old.P99 < 940 || e.Old.P99 > 1040 || e.New.P50 < 950 || e.New.P50 > 1050 {
+		t.Errorf("endpoint %+v", e)
+	}
+	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences[0].Examples) != 3 || len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
+		t.Errorf("report of %d bytes: %.2000s", len(first), first)
+	}
+	tally := compare.NewTally(old, new, nil, 3)
+	for n := range 3000 {
+		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
+		tally.Add(r, compare.Answer{Status: 200}, compare.Answer{Status: 404}, nil, nil)
+		body := fmt.Sprintf(`{"a%d":1}`, n)
+		tally.Add(r, compare.Answer{Status: 200, Body: []byte(`{}`), Size: 2, Sum: 1}, compare.Answer{Status: 200, Body: []byte(body), Size: int64(len(body)), Sum: 2}, nil, nil)
+	}
+	if r := tally.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1000 || r.MoreGroups == 0 || r.Total.Asked != 6000 {
+		t.Errorf("%d endpoints, %d groups and %d more", len(r.Endpoints), len(r.Differences), r.MoreGroups)
+	}
+}
+
+// targets returns requests for /api/x?0 to n-1.
+func targets(n int, then func(i int)) func(func(compare.Request) bool) {
+	return func(yield func(compare.Request) bool) {
+		for i := range n {
+			then(i)
+			if !yield(compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?%d", i)}) {
+				return
+			}
+		}
+	}
+}
+
+// TestRunResumes: an interrupted run reports what it did, and its state continues where it was.
+func TestRunResumes(t *testing.T) {
+	var mu sync.Mutex
+	times := map[string]int{}
+	var broken atomic.Bool
+	broken.Store(true)
+	old, new := sides(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		times[r.RequestURI]++
+		mu.Unlock()
+		_, _ = fmt.Fprintf(w, `{"a":%q}`, r.RequestURI)
+	}, func(w http.ResponseWriter, r *http.Request) {
+		if r.RequestURI == "/api/x?7" && broken.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = fmt.Fprintf(w, `{"a":%q}`, strings.Replace(r.RequestURI, "?5", "?changed", 1))
+	})
+	file := filepath.Join(t.TempDir(), "state")
+	run := func() (*compare.Run, error) {
+		c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 3}
+		return c, c.Resume(file)
+	}
+	c, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	if err := c.Do(ctx, targets(1000, func(i int) {
+		if i == 100 {
+			interrupt()
+		}
+	})); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	asked := c.Tally.Report().Total.Asked
+	if err := c.Save(file); err != nil || asked < 90 || asked > 101 {
+		t.Fatalf("interrupted after %d: %v", asked, err)
+	}
+	broken.Store(false)
+	if c, err = run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Do(t.Context(), targets(1000, func(int) {})); err != nil {
+		t.Fatal(err)
+	}
+	r := c.Tally.Report()
+	if r.Total.Asked != 1000 || r.Total.Failed != 0 || r.Total.Agree != 889 || r.Total.Differ != 111 || r.Total.Requests != 1000 || len(r.Differences) != 1 {
+		t.Errorf("total %+v, %d differences", r.Total, len(r.Differences))
+	}
+	again := 0
+	for target, n := range times {
+		if n > 1 && target != "/api/x?7" {
+			again += n - 1
+		}
+	}
+	if again > 3 { // those that were under way
+		t.Errorf("%d requests were asked again", again)
+	}
+	other, _ := sides(t, answering(""), answering(""))
+	c = &compare.Run{Tally: compare.NewTally(other, new, nil, 3)}
+	if err := c.Resume(file); err == nil || !strings.Contains(err.Error(), "is of the comparison of") {
+		t.Errorf("the state of another comparison: %v", err)
+	}
+	for _, text := range []string{"", "{}", `{"Version":1}`, "\x00"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run(); err == nil {
+			t.Errorf("%q is a state", text)
+		}
+	}
+}
+
+// TestRunStops: a server that is away is not asked for all of a log.
+func TestRunStops(t *testing.T) {
+	var asked atomic.Int64
+	old, new := sides(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	}, answering("{}"))
+	c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 2}
+	if err := c.Do(t.Context(), targets(1000, func(int) {})); err == nil || !strings.Contains(err.Error(), "20 requests in a row failed") {
+		t.Errorf("stopped by %v", err)
+	}
+	if n := asked.Load(); n < 20 || n > 25 {
+		t.Errorf("asked %d times", n)
+	}
+	if g := c.Tally.Report().Differences; len(g) != 1 || g[0].Examples[0].Old != "502 Bad Gateway" || g[0].Path != "old" {
+		t.Errorf("differences %+v", g)
+	}
+}
+
+// TestPage: the page has what servers sent as text, and no key.
+func TestPage(t *testing.T) {
+	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))
+	old.SetKeys(compare.Keys{API: "Geheim7"})
+	c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 1}
+	if err := c.Do(t.Context(), targets(1, func(int) {})); err != nil {
+		t.Fatal(err)
+	}
+	page, err := c.Tally.Report().HTML()
+	text := string(page)
+	if err != nil || strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Contains(text, "Geheim") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if !strings.Contains(text, "X-API-Key: $OLD_KEY") || !strings.Contains(text, "&lt;script&gt; alert(1)") {
+		t.Errorf("%s", text)
+	}
+}
