@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "vitrine:", err)
+		if e := (exitError{}); errors.As(err, &e) {
+			return e.code
+		}
 		return 1
 	}
 	return 0
@@ -57,6 +61,7 @@ func rootCommand() *cobra.Command {
 		checkCommand(),
 		queryCommand(),
 		groupCommand("lists", listsDiffCommand()),
+		compareCommand(),
 		tokenCommand(),
 		configCommand(),
 		benchCommand(),
