@@ -69,12 +69,19 @@ type Config struct {
 	Portfolio   struct{ Enabled bool }                 // the research spectrum
 	Site        Site
 	Lists       Lists
-	Citation    struct{ URL string }           // the external citation index, the only outside service that is ever contacted
-	Labels      struct{ File string }          // the names of codes
-	Compat      struct{ FormattedSingle bool } // disables oddities of the API
-	Log         Log
-	Rules       Rules
-	Shutdown    Shutdown
+	Citation    struct{ URL string } // the external citation index, the only outside service that is ever contacted
+	// The old system with which live answers are compared.
+	Compare struct {
+		Shadow struct {
+			URL   string
+			Share float64
+		}
+	}
+	Labels   struct{ File string }          // the names of codes
+	Compat   struct{ FormattedSingle bool } // disables oddities of the API
+	Log      Log
+	Rules    Rules
+	Shutdown Shutdown
 
 	// origins has the place of each value that is not a default, by dotted path; map entries have their own.
 	origins map[string]Place

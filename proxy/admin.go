@@ -16,6 +16,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/compare"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
@@ -23,8 +24,8 @@ import (
 // mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
 const mostConfig = 1 << 20
 
-// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh, /admin/lists/diff and pprof, behind
-// the token if there is one.
+// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh, /admin/lists/diff, /admin/compare and
+// pprof, behind the token if there is one.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -49,6 +50,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Server().MaxRequestBodySize = mostConfig
 	app.Get("/admin/lists/diff", s.listsDiff)
 	app.Post("/admin/lists/diff", s.listsDiff)
+	app.Get("/admin/compare", s.compared)
 	return app
 }
 
@@ -155,6 +157,24 @@ func (s *Server) listsDiff(c *fiber.Ctx) error {
 		answer.Store = store.Name
 	}
 	return c.JSON(answer)
+}
+
+// compared returns how live answers differ from those of the old system, as a page for a browser.
+func (s *Server) compared(c *fiber.Ctx) error {
+	if s.shadow == nil {
+		return fiber.NewError(fiber.StatusNotFound, "No answers are compared: compare.shadow.url is empty.")
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) != fiber.MIMETextHTML {
+		return c.JSON(s.shadow.Report())
+	}
+	page, err := s.shadow.Report().HTML()
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, compare.Policy)
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	return c.Send(page)
 }
 
 func (s *Server) adminViews(c *fiber.Ctx) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
+	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
@@ -44,8 +45,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if err := s.fail(c, err); err != nil {
 		return err
 	}
+	if isShadowed(c) {
+		return nil
+	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
 		conn.Join(bodyBytes(c) > writeBuffer)
+	}
+	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
+		s.shadow.Offer(c.Method(), c.Request().Header.RequestURI(), c.Response().StatusCode())
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)

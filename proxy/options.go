@@ -38,6 +38,7 @@ type Options struct {
 	Upstream    UpstreamOptions
 	Fresh       response.Freshness
 	CORS        CORSOptions
+	Shadow      ShadowOptions
 	Admin       AdminOptions
 	Now         func() time.Time // if nil, time.Now
 

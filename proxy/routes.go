@@ -34,7 +34,12 @@ func (s *Server) routes(first *settings) {
 	s.describe()
 	// The routes above are not limited: balancers request them often, and the description is made once.
 	if s.rate != nil {
-		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
+		limit := func(c *fiber.Ctx) error {
+			if isShadowed(c) {
+				return c.Next()
+			}
+			return s.settingsOf(c).limit(c)
+		}
 		for _, path := range []string{"/api", "/portfolio", "/lists", "/items", "/oembed", "/sitemap.xml"} {
 			s.app.Use(path, limit)
 		}

@@ -29,6 +29,11 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	if admin != nil {
 		served = append(served, s.start(s.admin, admin, cancel))
 	}
+	var comparing sync.WaitGroup
+	defer comparing.Wait()
+	if s.shadow != nil {
+		comparing.Go(func() { s.shadow.Run(ctx) })
+	}
 	<-ctx.Done()
 
 	// From now on balancers see that they should send nothing more.

@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/response"
 )
@@ -33,11 +34,12 @@ type Server struct {
 	results   *result.Cache
 	planner   response.Planner
 	popular   response.Popular
-	rate      *auth.Limiter // nil if there is no limit
-	guesses   *auth.Limiter // limits wrong keys; nil if there is no limit
-	strangers *auth.Limiter // limits requests for unknown users of the citation index
-	passing   *passing      // nil if there is no upstream server
-	counted   atomic.Bool   // the column for counting authors was made
+	shadow    *compare.Shadow // nil if answers are not compared
+	rate      *auth.Limiter   // nil if there is no limit
+	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
+	strangers *auth.Limiter   // limits requests for unknown users of the citation index
+	passing   *passing        // nil if there is no upstream server
+	counted   atomic.Bool     // the column for counting authors was made
 
 	draining atomic.Bool
 	close    sync.Once
@@ -97,11 +99,15 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
-	if s.passing, err = newPassing(o.Upstream, s); err != nil {
-		s.Close()
-		return nil, err
+	s.passing, err = newPassing(o.Upstream, s)
+	if err == nil && o.Shadow.URL != "" {
+		own := inProcess(func(c *fasthttp.RequestCtx) { s.app.Server().Handler(c) })
+		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)
 	}
-	if err := s.open(o); err != nil {
+	if err == nil {
+		err = s.open(o)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

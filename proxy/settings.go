@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/compare"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
 )
@@ -65,6 +66,9 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		return nil, err
 	}
 	set.shortcuts = &shortcuts{auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader, metrics: s.metrics, log: s.lines}
+	if s.shadow != nil {
+		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
+	}
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
 	set.response = response.New(response.Options{

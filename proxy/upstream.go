@@ -58,9 +58,9 @@ func (p *passing) moved(path string) bool {
 	})
 }
 
-// first passes on requests for moved routes.
+// first passes on requests for moved routes, but not those of the Shadow, which compares Vitrine's own answers.
 func (p *passing) first(c *fiber.Ctx) error {
-	if p.moved(c.Path()) {
+	if p.moved(c.Path()) && !isShadowed(c) {
 		return p.pass(c)
 	}
 	return c.Next()

@@ -75,7 +75,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
-		CORS:  proxy.CORSOptions(cfg.HTTP.CORS),
+		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
 		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, ListsDiff: p.listsDiff},
 
 		Optional: cfg.Views.Optional,

@@ -21,6 +21,8 @@ func exported(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	set(dir, snapshots, "files")
+	set(dir, "VITRINE_UPSTREAM_URL", "http://127.0.0.1:1")
+	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
 	s := startServer(t, dir, "--demo").ready()
 	s.get("/api/html?limit=1")
 	names := map[string]bool{}

@@ -1,0 +1,106 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/proxy/auth"
+)
+
+const (
+	mostQueued = 64 // live requests that wait to be compared
+	shadowers  = 2  // requests under way to each side
+)
+
+// Shadow asks the old system for a share of the requests that a server answers, and the server once more, beside its
+// clients. A request that finds the queue full is dropped.
+type Shadow struct {
+	tally    *Tally
+	share    float64
+	queue    chan Request
+	dropped  atomic.Int64
+	outcomes *prometheus.CounterVec
+}
+
+// NewShadow returns a Shadow that asks the old system at an address, and the server through its own transport.
+func NewShadow(address string, share float64, own http.RoundTripper, reg prometheus.Registerer) (*Shadow, error) {
+	old, err := NewSide("old", address, Keys{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	self, err := NewSide("new", "http://localhost", Keys{}, own)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shadow{tally: NewTally(old, self, OSIRIS(), 3), share: share, queue: make(chan Request, mostQueued),
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
+			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
+	reg.MustRegister(s.outcomes)
+	for _, outcome := range []string{"agree", "purpose", "differ", "failed", "dropped"} {
+		s.outcomes.WithLabelValues(outcome) // so that each is there from the start
+	}
+	return s, nil
+}
+
+// SetKeys changes the keys, which are those of the server.
+func (s *Shadow) SetKeys(k Keys) {
+	s.tally.old.SetKeys(k)
+	s.tally.new.SetKeys(k)
+}
+
+// Offer may compare a request that was answered. It never waits, and copies what it keeps. Refused requests are not
+// compared: they would cost more with a right key. Nor are those that a server answers by its shortcut, which repeat
+// one of the same second.
+func (s *Shadow) Offer(method string, target []byte, status int) {
+	switch {
+	case rand.Float64() >= s.share, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+		return
+	case !bytes.HasPrefix(target, []byte("/api/")) && !bytes.HasPrefix(target, []byte("/portfolio/")):
+		return
+	}
+	r, err := NewRequest(strings.Clone(method), string(target), auth.Redactor{})
+	if err != nil {
+		return
+	}
+	select {
+	case s.queue <- r:
+	default:
+		s.dropped.Add(1)
+		s.outcomes.WithLabelValues("dropped").Inc()
+	}
+}
+
+// Run compares until ctx ends.
+func (s *Shadow) Run(ctx context.Context) {
+	var workers sync.WaitGroup
+	for range shadowers {
+		workers.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case r := <-s.queue:
+					s.tally.Requested(r)
+					if outcome := s.tally.ask(ctx, r); outcome != "" {
+						s.outcomes.WithLabelValues(outcome).Inc()
+					}
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// Report returns what was found until now.
+func (s *Shadow) Report() Report {
+	r := s.tally.Report()
+	r.Dropped = s.dropped.Load()
+	return r
+}
