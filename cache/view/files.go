@@ -133,7 +133,7 @@ func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snaps
 			s.newest = filed.meta
 		}
 	})
-	return v.swap(ctx, filed)
+	return v.swap(ctx, filed, nil)
 }
 
 // writeShare is the least time between two writes of a file, as a multiple of the time that one takes.

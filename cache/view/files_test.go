@@ -296,7 +296,7 @@ func TestFileSaysWhenItWasConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, goOn := make(chan struct{}), make(chan struct{})
-	s.Prepare(func(_ context.Context, next *view.Snapshot) func() {
+	s.Prepare(func(_ context.Context, next *view.Snapshot, _ []index.Change) func() {
 		if next.Meta().View == "swift" {
 			<-shown
 			return nil

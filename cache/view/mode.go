@@ -68,7 +68,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 	if v.set.o.Strip != nil {
 		next.whole = v.stored(meta, true)
 	}
-	return v.swap(ctx, next), nil
+	return v.swap(ctx, next, nil), nil
 }
 
 // stored returns a view's rows in the store: stripped as in memory, or whole.

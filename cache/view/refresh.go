@@ -143,7 +143,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return nil, err
 	}
 	v.stripped = l.stripped
-	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs))), nil
+	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs)), nil), nil
 }
 
 // delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all changes.
@@ -181,7 +181,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	if !fits {
 		return v.moveToStore(ctx, meta)
 	}
-	return v.swap(ctx, v.snapshotOf(meta, next)), nil
+	return v.swap(ctx, v.snapshotOf(meta, next), changes), nil
 }
 
 // read calls put with each row after a generation and with the number of its id, counted from 0. If an id comes several
@@ -203,8 +203,8 @@ func (v *view) read(ctx context.Context, since uint64, put func(i int, row origi
 	return meta, nil
 }
 
-// swap warms and prepares the next snapshot, then shows it. Until then the previous snapshot answers requests.
-func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
+// swap warms and prepares the next snapshot, then shows it. changes are as for a Preparer. Until then the previous snapshot answers requests.
+func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change) *Snapshot {
 	next.loaded = time.Now()
 	before := v.table()
 	table, resident := next.Resident()
@@ -215,7 +215,7 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	}
 	var shown func()
 	if prepare := v.set.preparer.Load(); prepare != nil {
-		shown = (*prepare)(ctx, next)
+		shown = (*prepare)(ctx, next, changes)
 	}
 	v.current.Store(next)
 	if shown != nil {

@@ -293,7 +293,7 @@ func TestPrepare(t *testing.T) {
 		return snap
 	}
 	var prepared, shown *view.Snapshot // the test waits for the refreshing goroutine below
-	r.Prepare(func(_ context.Context, next *view.Snapshot) func() {
+	r.Prepare(func(_ context.Context, next *view.Snapshot, _ []index.Change) func() {
 		if current() != first {
 			t.Error("Prepare ran after the snapshot was shown")
 		}
@@ -304,7 +304,7 @@ func TestPrepare(t *testing.T) {
 	if second := r.next(); prepared != second || shown != second {
 		t.Errorf("prepared %p and shown %p, want %p", prepared, shown, second)
 	}
-	r.Prepare(func(context.Context, *view.Snapshot) func() { return nil })
+	r.Prepare(func(context.Context, *view.Snapshot, []index.Change) func() { return nil })
 	s.publish([]bson.D{thing("c", 2021, "C")})
 	if got := r.next().Len(); got != 3 {
 		t.Errorf("%d rows", got)

@@ -83,8 +83,9 @@ type Set struct {
 }
 
 // Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. The function
-// that it may return is called as soon as the snapshot is shown. The view waits for both.
-type Preparer func(ctx context.Context, next *Snapshot) (shown func())
+// that it may return is called as soon as the snapshot is shown. The view waits for both. changes are those since the
+// snapshot before, of which the rows may be read until the function ends; nil if the view was read whole.
+type Preparer func(ctx context.Context, next *Snapshot, changes []index.Change) (shown func())
 
 // Prepare sets the preparer of snapshots, which replaces the previous one.
 func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }

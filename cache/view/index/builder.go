@@ -25,6 +25,7 @@ const (
 type Change struct {
 	ID  bson.RawValue
 	Doc bson.Raw // nil if the row is deleted
+	Old bson.Raw // set by Apply: the row that was replaced or deleted; nil if there was none
 }
 
 // Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may use all but Row.
@@ -69,9 +70,10 @@ func (b *Builder) Apply(changes []Change) *Table {
 	b.Prepare()
 	live := b.last.live.Clone()
 	var docs []bson.Raw
-	for _, row := range changes {
+	for i, row := range changes {
 		key := raw.Key(row.ID)
 		if slot, ok := b.slots[key]; ok {
+			changes[i].Old = b.last.Doc(slot)
 			live.Clear(uint(slot))
 			delete(b.slots, key)
 		}
