@@ -23,6 +23,7 @@ var mayImport = map[string]string{
 	"proxy/listener":   "",
 	"proxy/query":      "rules",
 	"proxy/auth":       "proxy/query rules",
+	"proxy/purge":      "proxy/response cache/view/index rules",
 	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/compare":    "proxy/auth",

@@ -103,7 +103,18 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		}
 		return write(ctx, a)
 	}
-	return response.Plan{View: l.def.View, Also: l.about.also, Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
+	return response.Plan{View: l.def.View, Also: l.about.also, About: l.subject(), Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
+}
+
+// subject returns what all rows of the listing have in common.
+func (l *listing) subject() response.Subject {
+	switch {
+	case l.isItem():
+		return response.Subject{Kind: "id", ID: l.rows.ID}
+	case l.about.name != "":
+		return response.Subject{Kind: l.about.name, ID: l.rows.ID}
+	}
+	return response.Subject{}
 }
 
 func (f format) build() build {

@@ -3,6 +3,7 @@ package response
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ type Plan struct {
 	Headers []Header
 	// Also has the other views that the answer depends on.
 	Also []string
+	// About is what the rows of the view have in common that can alter the answer. If it is zero, any row can.
+	About Subject
 	Caching
 	// Ignored lists the parameters that the answer does not depend on.
 	Ignored string
@@ -37,6 +40,9 @@ type Plan struct {
 	// Paths are the stored fields in the request. Unless the list is restricted, those that no record has are reported.
 	Paths []string
 }
+
+// Subject is something that records are about: a unit, person, project or topic, or a record itself, of the kind id.
+type Subject struct{ Kind, ID string }
 
 // Caching says how a plan and its answer may be cached, here and elsewhere.
 type Caching struct {
@@ -186,6 +192,9 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 		return nil, err
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
+	if r.Tags != nil {
+		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
+	}
 	found := &servedPlan{made, made.Query, r.Generation, now}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")

@@ -40,8 +40,9 @@ type Options struct {
 	Backtracking time.Duration   // of all expressions of one request
 	Timeout      time.Duration   // of evaluating one request
 
-	Generation int       // number of the settings, from 0
-	Adopted    time.Time // when these settings replaced others; zero for the first settings
+	Tags       func(Plan) []Header // headers for caches that are told what has changed; nil if none are
+	Generation int                 // number of the settings, from 0
+	Adopted    time.Time           // when these settings replaced others; zero for the first settings
 	Now        func() time.Time
 }
 

@@ -1,0 +1,217 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vitrine/cache/view/index"
+)
+
+// Options configures a Purger.
+type Options struct {
+	Targets map[string]string // by name: a kind and an address, such as "varnish http://127.0.0.1:6081/"
+	Tokens  map[string]string // by name of a target: a file with its token, or the secret that signs webhooks
+	Log     *slog.Logger
+}
+
+// Purger sends tags to targets. Its methods are safe for concurrent use.
+type Purger struct {
+	targets []*target
+	seen    sync.Map // by view: whether it was shown before
+	client  *http.Client
+	log     *slog.Logger
+	end     context.CancelFunc
+	running sync.WaitGroup
+}
+
+// target is a cache, or anything else that is told, and its queue.
+type target struct {
+	name, url, token string
+	kind             kind
+	more             chan struct{} // of capacity one: signals that something waits
+	sent, failed     atomic.Uint64 // requests
+
+	mu      sync.Mutex      // guards waiting
+	waiting map[string]bool // tags
+}
+
+// mostWaiting bounds the tags that wait for a target that fails. With more, whole views wait instead.
+const mostWaiting = 10_000
+
+// Times of requests: how long one may take, and the shortest and longest pause after a failure.
+const (
+	patience       = 10 * time.Second
+	shortest, most = time.Second, time.Minute
+)
+
+// New starts a Purger, or returns nil without targets. Close it when done. Errors name the target.
+func New(o Options) (*Purger, error) {
+	if len(o.Targets) == 0 {
+		return nil, nil
+	}
+	p := &Purger{log: o.Log, client: &http.Client{
+		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
+	}}
+	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
+		word, url, _ := strings.Cut(o.Targets[name], " ")
+		t := &target{name: name, url: strings.TrimSpace(url), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{}}
+		if _, err := http.NewRequest(http.MethodPost, t.url, nil); t.kind.request == nil || err != nil || !strings.HasPrefix(t.url, "http") {
+			return nil, fmt.Errorf("purge.targets: %s: want one of %s and a web address, have %q", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), o.Targets[name])
+		}
+		if file := o.Tokens[name]; file != "" {
+			token, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("purge.tokens: %s: %w", name, err)
+			}
+			t.token = strings.TrimSpace(string(token))
+		}
+		if t.kind.needsToken && t.token == "" {
+			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
+		}
+		p.targets = append(p.targets, t)
+	}
+	for name := range o.Tokens {
+		if o.Targets[name] == "" {
+			return nil, fmt.Errorf("purge.tokens: there is no target %s", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.end = cancel
+	for _, t := range p.targets {
+		p.running.Go(func() { p.serve(ctx, t) })
+	}
+	return p, nil
+}
+
+// Close ends requests under way. What waits is lost: after the next start whole views are sent.
+func (p *Purger) Close() {
+	p.end()
+	p.running.Wait()
+	p.client.CloseIdleConnections()
+}
+
+// Changed prepares to send the changes of a view; nil means that the whole view may have changed, as it may have while the
+// program did not run. The function that it returns sends them to every target, and does not wait.
+func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
+	if _, again := p.seen.LoadOrStore(view, true); !again {
+		changes = nil
+	}
+	tags := tagsOf(view, changes)
+	return func() {
+		for _, t := range p.targets {
+			t.add(tags)
+		}
+	}
+}
+
+func (t *target) add(tags []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, tag := range tags {
+		t.waiting[tag] = true
+	}
+	if len(t.waiting) > mostWaiting {
+		whole := map[string]bool{}
+		for tag := range t.waiting {
+			if view, ok := strings.CutPrefix(tag, "any-"); ok {
+				whole["view-"+view] = true
+			} else if strings.HasPrefix(tag, "view-") {
+				whole[tag] = true
+			}
+		}
+		t.waiting = whole
+	}
+	select {
+	case t.more <- struct{}{}:
+	default: // it is signalled already
+	}
+}
+
+// take returns what waits, sorted.
+func (t *target) take() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tags := slices.Sorted(maps.Keys(t.waiting))
+	clear(t.waiting)
+	return tags
+}
+
+// serve sends what waits for a target, in batches, and again what failed, until ctx ends.
+func (p *Purger) serve(ctx context.Context, t *target) {
+	pause := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.more:
+		}
+		tags := t.take()
+		for len(tags) > 0 {
+			n := t.kind.batch(tags)
+			if err := p.send(ctx, t, tags[:n]); err != nil {
+				t.failed.Add(1)
+				pause = min(max(2*pause, shortest), most)
+				if ctx.Err() == nil {
+					p.log.Warn("purge failed", "target", t.name, "tags", len(tags), "again_in", pause, "error", err)
+				}
+				break
+			}
+			t.sent.Add(1)
+			pause, tags = 0, tags[n:]
+		}
+		if len(tags) == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause/2)):
+			t.add(tags)
+		}
+	}
+}
+
+// send sends one batch of tags.
+func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
+	req, err := t.kind.request(t, tags)
+	if err != nil {
+		return err
+	}
+	res, err := p.client.Do(req.WithContext(ctx))
+	if err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), t.url, t.name)) // an address may have a secret in it
+	}
+	_ = res.Body.Close()
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("%s answered %s", t.name, res.Status)
+	}
+	return nil
+}
+
+// Stats are the state of a target.
+type Stats struct {
+	Target       string
+	Sent, Failed uint64 // requests
+	Waiting      int    // tags
+}
+
+// Stats returns the state of each target.
+func (p *Purger) Stats() (all []Stats) {
+	for _, t := range p.targets {
+		t.mu.Lock()
+		all = append(all, Stats{t.name, t.sent.Load(), t.failed.Load(), len(t.waiting)})
+		t.mu.Unlock()
+	}
+	return all
+}

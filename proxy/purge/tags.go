@@ -1,0 +1,81 @@
+package purge
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view/index"
+	"vitrine/proxy/response"
+	"vitrine/rules/ejson"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+)
+
+// Headers returns the headers with the tags of a plan's answer.
+func Headers(p response.Plan) []response.Header {
+	tags := []string{"view-" + p.View}
+	if p.About.Kind != "" {
+		tags = append(tags, Tag(p.About.Kind, p.About.ID))
+	} else {
+		tags = append(tags, "any-"+p.View)
+	}
+	for _, view := range p.Also {
+		tags = append(tags, "view-"+view, "any-"+view)
+	}
+	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")}, {Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
+}
+
+// Tag returns the tag of a kind of subject, such as unit, with an id. Everything in the id that could end a tag or mean
+// something in a pattern is escaped.
+func Tag(kind, id string) string {
+	const hex = "0123456789ABCDEF"
+	tag := []byte(kind + "-")
+	for _, c := range []byte(id) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c == '-', c == '_':
+			tag = append(tag, c)
+		default:
+			tag = append(tag, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(tag)
+}
+
+// mostChanges is how many changes of a view are sent one by one; of more, the whole view is sent.
+const mostChanges = 1000
+
+// tagsOf returns the tags of changes of a view; nil means that the whole view may have changed.
+func tagsOf(view string, changes []index.Change) []string {
+	if changes == nil || len(changes) > mostChanges {
+		return []string{"view-" + view}
+	}
+	tags := map[string]bool{"any-" + view: true}
+	for _, c := range changes {
+		tags[Tag("id", ejson.IDText(c.ID))] = true
+		for _, row := range []bson.Raw{c.Old, c.Doc} {
+			about := mark.Of(row)
+			for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects", "topic": "topics"} {
+				for one := range mark.Entries(about, list) {
+					for _, name := range []string{"id", "orcid"} {
+						if id := raw.StringField(one, name); id != "" {
+							tags[Tag(kind, id)] = true
+						}
+					}
+				}
+			}
+			for v := range raw.Elements(raw.Get(about, "in")) {
+				if id, ok := v.StringValueOK(); ok {
+					tags[Tag("unit", id)] = true
+				}
+			}
+		}
+	}
+	all := make([]string, 0, len(tags))
+	for tag := range tags {
+		all = append(all, tag)
+	}
+	slices.Sort(all)
+	return all
+}
