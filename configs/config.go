@@ -48,6 +48,8 @@ type Config struct {
 		Paths, Methods []string
 	}
 	Routes map[string]string
+	// Caches in front that are told what has changed.
+	Purge struct{ Targets, Tokens map[string]string }
 
 	Cache struct{ Budget Size } // for answers that are kept after they were computed
 	// Transfer of answers: proxies that may name the client, sites that may read answers, caching.

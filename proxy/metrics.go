@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 )
@@ -175,6 +176,19 @@ func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) 
 
 func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
+}
+
+// collectPurges collects what was sent to caches in front.
+func collectPurges(p *purge.Purger) collector {
+	return func(to sink) {
+		for _, s := range p.Stats() {
+			for outcome, n := range map[string]uint64{"sent": s.Sent, "failed": s.Failed} {
+				to <- prometheus.MustNewConstMetric(prometheus.NewDesc("vitrine_purge_requests_total",
+					"Number of requests to targets of purges by outcome.", []string{"target", "outcome"}, nil), prometheus.CounterValue, float64(n), s.Target, outcome)
+			}
+			to.gauge("vitrine_purge_waiting_tags", "Number of tags that wait to be sent to a target.", float64(s.Waiting), prometheus.Labels{"target": s.Target})
+		}
+	}
 }
 
 // collectUpstream collects what the upstream server was asked, and what is kept of it.

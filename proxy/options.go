@@ -12,6 +12,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 	"vitrine/rules/pcre"
@@ -36,6 +37,7 @@ type Options struct {
 	Limits      Limits
 	Cache       result.Options
 	Upstream    UpstreamOptions
+	Purge       purge.Options
 	Fresh       response.Freshness
 	CORS        CORSOptions
 	Shadow      ShadowOptions

@@ -151,6 +151,9 @@ func (s *Server) shutDown(v *runningApp) error {
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.results.Close()
+		if s.purger != nil {
+			s.purger.Close()
+		}
 		if s.passing != nil {
 			s.passing.Close()
 		}

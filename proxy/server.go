@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 )
 
@@ -39,6 +40,7 @@ type Server struct {
 	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	passing   *passing        // nil if there is no upstream server
+	purger    *purge.Purger   // nil if no cache in front is told of changes
 	counted   atomic.Bool     // the column for counting authors was made
 
 	draining atomic.Bool
@@ -104,6 +106,10 @@ func New(o Options) (*Server, error) {
 		own := inProcess(func(c *fasthttp.RequestCtx) { s.app.Server().Handler(c) })
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)
 	}
+	o.Purge.Log = o.Logger
+	if err == nil {
+		s.purger, err = purge.New(o.Purge)
+	}
 	if err == nil {
 		err = s.open(o)
 	}
@@ -112,6 +118,11 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.Views.Prepare(s.prepare)
+	for _, v := range o.Views.Status() {
+		if s.purger != nil && !v.Loaded.IsZero() {
+			s.purger.Changed(v.View, nil)() // it was shown before Prepare
+		}
+	}
 	return s, nil
 }
 
@@ -123,6 +134,9 @@ func (s *Server) open(o Options) error {
 	}
 	s.settings.Store(first)
 	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
+	if s.purger != nil {
+		s.metrics.registry.MustRegister(collectPurges(s.purger))
+	}
 	if s.passing != nil {
 		s.metrics.registry.MustRegister(collectUpstream(s.passing.Proxy))
 	}

@@ -12,10 +12,12 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/lists"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 )
 
@@ -71,20 +73,29 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	}
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
+	var tags func(response.Plan) []response.Header
+	if s.purger != nil {
+		tags = purge.Headers
+	}
 	set.response = response.New(response.Options{
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request, Backtracking: s.options.Limits.Backtracking,
-		Generation: generation, Adopted: adopted, Now: s.options.Now,
+		Tags: tags, Generation: generation, Adopted: adopted, Now: s.options.Now,
 	})
 	return set, nil
 }
 
 // prepare answers popular queries from a snapshot before it is shown, and returns what to prepare afterwards.
-func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
+func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []index.Change) (shown func()) {
 	set := s.settings.Load() // settings may have been adopted since the last snapshot
 	keep := set.response.Prepare(ctx, next)
+	tell := func() {}
+	if s.purger != nil {
+		tell = s.purger.Changed(next.Meta().View, changes)
+	}
 	return func() {
+		tell()
 		keep()
 		if err := set.env.Warm(ctx, next, &s.counted); err != nil && ctx.Err() == nil {
 			s.log.Warn("prewarming failed", "view", next.Meta().View, "error", err)

@@ -50,7 +50,8 @@ func TestVarnish(t *testing.T) {
 		t.Fatal(err)
 	}
 	origin := listening(t, server)
-	front := varnish(t, daemon, origin)
+	front := "http://" + unused(t)
+	varnish(t, daemon, front, origin, "")
 	statusOf := func(path string) (kept bool) {
 		res, err := http.Get(front + path)
 		if err != nil {
@@ -92,9 +93,15 @@ func listening(t *testing.T, server *proxy.Server) (addr string) {
 	return ln.Addr().String()
 }
 
-// varnish starts Varnish in front of an origin, on a port that it chooses, and returns its URL when
-// it answers.
-func varnish(t *testing.T, daemon, origin string) string {
+// unused returns a loopback address that is free.
+func unused(t *testing.T) string {
+	ln := proxytest.Listen(t)
+	_ = ln.Close()
+	return ln.Addr().String()
+}
+
+// varnish starts Varnish at a URL in front of an origin, and returns when it answers. rules is VCL for it.
+func varnish(t *testing.T, daemon, front, origin, rules string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "varnish") // Varnish runs as another user than the test
 	if err != nil {
@@ -104,20 +111,14 @@ func varnish(t *testing.T, daemon, origin string) string {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	_ = ln.Close()
 	host, port, _ := net.SplitHostPort(origin)
 	vcl := filepath.Join(dir, "front.vcl")
-	text := fmt.Sprintf("vcl 4.1;\nbackend default { .host = %q; .port = %q; }\n", host, port)
+	text := fmt.Sprintf("vcl 4.1;\nbackend default { .host = %q; .port = %q; }\n%s", host, port, rules)
 	if err := os.WriteFile(vcl, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	cmd := exec.Command(daemon, "-F", "-n", filepath.Join(dir, "work"), "-a", addr, "-f", vcl, "-s", "malloc,16m")
+	cmd := exec.Command(daemon, "-F", "-n", filepath.Join(dir, "work"), "-a", strings.TrimPrefix(front, "http://"), "-f", vcl, "-s", "malloc,16m")
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -130,10 +131,10 @@ func varnish(t *testing.T, daemon, origin string) string {
 		http.DefaultClient.CloseIdleConnections()
 	})
 	for deadline := time.After(5 * time.Minute); ; {
-		res, err := http.Get("http://" + addr + "/healthz")
+		res, err := http.Get(front + "/healthz")
 		if err == nil {
 			_ = res.Body.Close()
-			return "http://" + addr
+			return
 		}
 		select {
 		case err := <-ended:

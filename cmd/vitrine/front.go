@@ -21,6 +21,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	proxylists "vitrine/proxy/lists"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 	"vitrine/rules/access"
@@ -67,6 +68,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 		},
 		Cache: answers,
+		Purge: purge.Options{Targets: cfg.Purge.Targets, Tokens: cfg.Purge.Tokens},
 		Upstream: proxy.UpstreamOptions{
 			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
 			Paths:   cfg.Upstream.Paths, Routes: slices.Sorted(maps.Keys(cfg.Routes)),
