@@ -105,7 +105,6 @@ func TestCompare(t *testing.T) {
 		{"lines", "text/x-bibtex|@a{x,\n t={A}\n}\n", "text/x-bibtex|@a{x,\r\n t={B}\r\n}\r\n", "text  ():  t={A} |  t={B}"},
 		{"XML by lines", "application/xml|<a>\n<b>1</b>\n</a>", "application/xml|<a>\n<b>2</b>\n</a>", "text  (): <b>1</b> | <b>2</b>"},
 		{"bytes", "image/png|\xff\x00", "image/png|\xff\x01\x02", "text  (): 2 bytes | 3 other bytes"},
-		{"many numbers", `[1` + strings.Repeat(`,1`, 150_000) + `]`, `[2` + strings.Repeat(`,2`, 150_000) + `]`, ""},
 		{"too many rows", `[1` + strings.Repeat(`,1`, 300_000) + `]`, `[2` + strings.Repeat(`,1`, 300_000) + `]`, "field changed $ (): 300001 rows, too many to compare | 300001 rows, too many to compare"},
 		{"too long", rows(`"` + strings.Repeat("x", 9<<20) + `"`), rows(`"` + strings.Repeat("x", 9<<20) + `y"`), "text  (): 9437220 bytes, too many to compare | 9437221 bytes, too many to compare"},
 		{"long and the same", rows(`"` + strings.Repeat("x", 9<<20) + `"`), rows(`"` + strings.Repeat("x", 9<<20) + `"`), ""},
@@ -114,14 +113,18 @@ func TestCompare(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := differences(t, tt.old, tt.new)
-			if tt.name == "many numbers" && strings.Count(got, "\n") == 150_000 {
-				return
-			}
-			if got != tt.want {
+			if got := differences(t, tt.old, tt.new); got != tt.want {
 				t.Errorf("got\n%.600s\nwant\n%.600s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCompareMany: rows that have neither an id nor an equal are compared in linear time.
+func TestCompareMany(t *testing.T) {
+	const rows = 150_000
+	if got := differences(t, `[1`+strings.Repeat(`,1`, rows-1)+`]`, `[2`+strings.Repeat(`,2`, rows-1)+`]`); strings.Count(got, "field changed") != rows {
+		t.Errorf("%.300s", got)
 	}
 }
 
