@@ -68,7 +68,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	}
-	if app == s.app && s.rate == nil { // a limited client must be counted
+	if app == s.app && s.rate == nil && s.shadow == nil { // these count every request
 		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {
 			if s.draining.Load() {
 				return false, nil

@@ -257,3 +257,16 @@ func TestShortcutLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestShortcutShadowed: where answers are compared with the old system, the shortcut hides no request from that.
+func TestShortcutShadowed(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	o.Shadow.URL, o.Shadow.Share = "http://"+proxytest.Listen(t).Addr().String(), 1e-9
+	r := newRepeater(t, proxytest.ListStore(t, nil), o)
+	const request = "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+	_, _ = r.exchange(request)
+	want, logged := r.exchange(request)
+	if r.repeat(request, 64, want, logged) {
+		t.Error("answered by the shortcut")
+	}
+}
