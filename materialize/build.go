@@ -26,11 +26,12 @@ type build struct {
 	scheduled bool   // nothing but the schedule requested the run
 	watched   uint64 // number of the open change stream, see Runner
 
-	out   Outcome
-	total int    // rows published when the run started, including those that the store has lost
-	first bool   // the view was never published before
-	rest  func() // called between records; sleeps now and then, but not in a first run
-	index *rowIndex
+	out     Outcome
+	total   int    // rows published when the run started, including those that the store has lost
+	first   bool   // the view was never published before
+	workers int    // goroutines that render
+	rest    func() // called between records; sleeps now and then, but not in a first run
+	index   *rowIndex
 
 	proving bool   // a full run summarises the records that the rows before it summarise
 	outside string // result of Job.Outside; empty if it failed

@@ -3,7 +3,6 @@ package materialize
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,9 +12,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// render fills in row or err of every change of a batch, on all processors. When ctx ends it returns early.
+// render fills in row or err of every change of a batch, on several processors. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	parallel.Split(len(batch), min(runtime.GOMAXPROCS(0), len(batch)), func(_, from, to int) {
+	parallel.Split(len(batch), min(b.workers, len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, row) })

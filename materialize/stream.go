@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,8 +43,8 @@ type change struct {
 // stream reads the source, renders the stale rows and puts them into a publication. It returns the fingerprint of the
 // rows' inputs besides their records. It reads the next batch while it renders one.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
-	if b.rest = func() {}; !b.first { // requests are answered meanwhile
-		b.rest = fair.Rest()
+	if b.rest, b.workers = func() {}, runtime.GOMAXPROCS(0); !b.first { // requests are answered meanwhile
+		b.rest, b.workers = fair.Rest(), fair.Spare()
 	}
 	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {

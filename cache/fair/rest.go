@@ -1,6 +1,7 @@
 package fair
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -12,6 +13,9 @@ const (
 	stretch = 2 * time.Millisecond
 	nap     = 100 * time.Microsecond // the system's timers may extend it to a millisecond
 )
+
+// Spare is how many processors such work may use: all but one, if there are several.
+func Spare() int { return max(runtime.GOMAXPROCS(0)-1, 1) }
 
 // Rest returns a function for work without a turn to call every millisecond, which sleeps if no caller has for a while.
 func Rest() func() {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"runtime"
 	"slices"
 	"sort"
 
@@ -121,7 +122,7 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 }
 
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest()}
+	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest(), workers: runtime.GOMAXPROCS(0)}
 }
 
 // compact makes a table with one segment from rows in any order.

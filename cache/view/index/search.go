@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
@@ -21,7 +20,7 @@ var wordsKey = derivedKey{kind: kindWords}
 // all processors, but always rests.
 func (s *segment) words() *words.Index {
 	return derive(s, wordsKey, func() *words.Index {
-		return words.Build(len(s.rows), runtime.GOMAXPROCS(0), func(row int, add func(text string, title bool)) {
+		return words.Build(len(s.rows), s.workers, func(row int, add func(text string, title bool)) {
 			s.def.Words(s.rows[row], add)
 			s.nap()
 		})

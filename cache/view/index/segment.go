@@ -15,14 +15,15 @@ import (
 
 // segment is an immutable batch of rows. The budget keeps the values derived from them.
 type segment struct {
-	budget *Budget
-	def    *Definition
-	files  *mapped.Files
-	rows   []bson.Raw
-	nap    func()       // rests beside requests
-	wanted atomic.Int64 // when a request last needed a value that is not built, in milliseconds
-	frags  []fragments  // one for each of Definition.Fragments
-	bulk   int64        // bytes of bulky fragments kept; guarded by the budget
+	budget  *Budget
+	def     *Definition
+	files   *mapped.Files
+	rows    []bson.Raw
+	nap     func()       // rests beside requests
+	workers int          // goroutines that derive values; fewer while the segment is warmed beside requests
+	wanted  atomic.Int64 // when a request last needed a value that is not built, in milliseconds
+	frags   []fragments  // one for each of Definition.Fragments
+	bulk    int64        // bytes of bulky fragments kept; guarded by the budget
 	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
 	// before, and guarded by the budget.
 	late *lru.Cache[derivedKey, derivedOf]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/raw"
 )
 
@@ -31,9 +32,13 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 		return slices.Contains(before.segments, seg)
 	})
 	for _, seg := range fresh {
+		seg.workers = fair.Spare()
 		seg.warm(ctx)
 	}
 	b.inherit(ctx, before, fresh)
+	for _, seg := range fresh {
+		seg.workers = runtime.GOMAXPROCS(0)
+	}
 }
 
 // WarmFirst builds what the definition says for a table that is shown already, beside requests, which build or encode
@@ -46,19 +51,18 @@ func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
 
 // warm builds the indexes, words and fragments of the definition, until the context ends.
 func (s *segment) warm(ctx context.Context) {
-	workers := runtime.GOMAXPROCS(0)
 	paths := s.def.WarmPaths()
 	for _, name := range s.def.Searched {
 		paths = append(paths, raw.PathOf(name))
 	}
 	for some := range slices.Chunk(paths, passPaths) {
 		if ctx.Err() == nil {
-			s.pathIndexes(some, workers)
+			s.pathIndexes(some, s.workers)
 		}
 	}
 	for _, path := range paths[len(paths)-len(s.def.Searched):] {
 		if ctx.Err() == nil {
-			s.texts(path, s.pathIndex(path, workers), true)
+			s.texts(path, s.pathIndex(path, s.workers), true)
 		}
 	}
 	if s.def.Words != nil && ctx.Err() == nil {
@@ -66,7 +70,7 @@ func (s *segment) warm(ctx context.Context) {
 	}
 	for _, name := range s.def.Warm {
 		if at, is := s.def.places[name]; is && ctx.Err() == nil {
-			s.prepared(at.number, workers)
+			s.prepared(at.number, s.workers)
 		}
 	}
 }
@@ -85,7 +89,7 @@ func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) 
 	for number := range before.segments[0].frags {
 		if before.segments[0].frags[number].used.Load() {
 			for _, seg := range fresh {
-				seg.prepared(number, runtime.GOMAXPROCS(0))
+				seg.prepared(number, seg.workers)
 			}
 		}
 	}
@@ -108,7 +112,6 @@ func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) 
 
 // build derives the value under a key that another segment has.
 func (s *segment) build(key derivedKey) {
-	workers := runtime.GOMAXPROCS(0)
 	switch key.kind {
 	case kindColumn:
 		s.column(key.path, key.arg)
@@ -118,7 +121,7 @@ func (s *segment) build(key derivedKey) {
 		return
 	}
 	path := raw.PathOf(key.path)
-	index := s.pathIndex(path, workers)
+	index := s.pathIndex(path, s.workers)
 	switch key.kind {
 	case kindFacet:
 		s.facet(path, index)
