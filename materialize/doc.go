@@ -16,7 +16,7 @@
 //     collections; that part is only computed again if the record, or
 //     anything in them that rows show, has changed. If the store knows which records
 //     have changed since the last run, read only these.
-//  5. Render changed records on all processors, batch by batch, and stage them.
+//  5. Render changed records on several processors, batch by batch, and stage them.
 //  6. Stage a tombstone for every row whose record is gone.
 //  7. Commit: now readers get the new generation. If nothing has changed there is
 //     no new generation, only the view's health is updated.
