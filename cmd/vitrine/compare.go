@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"vitrine/cmd/vitrine/internal/accesslog"
@@ -82,7 +83,7 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 		return err
 	}
 	debug.SetGCPercent(50)
-	stopped := c.run.Do(cmd.Context(), c.requests(cmd.Context(), cmd.InOrStdin(), logs))
+	stopped := c.run.Do(cmd.Context(), c.requests(cmd, logs))
 	report := c.run.Tally.Report()
 	switch stopped = cmp.Or(c.failed, stopped); {
 	case errors.Is(stopped, context.Canceled):
@@ -160,43 +161,66 @@ func readKeys(file string) (k compare.Keys, err error) {
 }
 
 // requests returns the requests of logs, and counts those that are not asked.
-func (c *comparison) requests(ctx context.Context, stdin io.Reader, logs []string) iter.Seq[compare.Request] {
+func (c *comparison) requests(cmd *cobra.Command, logs []string) iter.Seq[compare.Request] {
 	return func(yield func(compare.Request) bool) {
+		bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
+		defer bar.Finish()
+		for e, err := range entries(cmd.InOrStdin(), logs) {
+			_ = bar.Add(1) // a bar that cannot be shown stops nothing
+			var r compare.Request
+			switch {
+			case cmd.Context().Err() != nil:
+				return
+			case err == nil:
+				r, err = c.request(e)
+			case !errors.Is(err, accesslog.ErrLine):
+				c.failed = err
+				return
+			}
+			if err != nil {
+				c.run.Tally.NotAsked(err.Error())
+			} else if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// entries returns the entries of logs. Other errors than accesslog.ErrLine end them.
+func entries(stdin io.Reader, logs []string) iter.Seq2[accesslog.Entry, error] {
+	return func(yield func(accesslog.Entry, error) bool) {
 		for _, name := range logs {
 			in := io.NopCloser(stdin)
 			if name != "-" {
 				var err error
 				if in, err = os.Open(name); err != nil {
-					c.failed = err
+					yield(accesslog.Entry{}, err)
 					return
 				}
 			}
+			defer in.Close() // until all are read: logs are few
 			for e, err := range accesslog.Read(in) {
 				if err != nil && !errors.Is(err, accesslog.ErrLine) {
-					c.failed = cmp.Or(c.failed, fmt.Errorf("%s: %w", name, err))
-					break
+					err = fmt.Errorf("%s: %w", name, err)
 				}
-				var r compare.Request
-				if err == nil {
-					if r, err = compare.NewRequest(e.Method, e.URL, c.secrets); err == nil {
-						r.Target = c.oldSide.Below(r.Target)
-						if !r.Under(c.paths) {
-							err = compare.ErrPath
-						}
-					}
-				}
-				if err != nil {
-					c.run.Tally.NotAsked(err.Error())
-				} else if !yield(r) {
-					break
-				}
-				if ctx.Err() != nil {
-					break
+				if !yield(e, err) {
+					return
 				}
 			}
-			_ = in.Close() // it was only read
 		}
 	}
+}
+
+// request returns the request for an entry of a log, or why it is not asked.
+func (c *comparison) request(e accesslog.Entry) (compare.Request, error) {
+	r, err := compare.NewRequest(e.Method, e.URL, c.secrets)
+	if err != nil {
+		return r, err
+	}
+	if r.Target = c.oldSide.Below(r.Target); !r.Under(c.paths) {
+		return r, compare.ErrPath
+	}
+	return r, nil
 }
 
 // keep writes the state of a comparison that is not complete, and removes that of one that is.

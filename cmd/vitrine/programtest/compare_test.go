@@ -442,6 +442,13 @@ func TestCompareRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "rules"), []byte("- {reason: x}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	var many strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&many, "/api/html?%d\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "many"), []byte(many.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	log := writeLog(t, dir, "/api/html")
 	for _, tt := range []struct {
 		args []string
@@ -458,6 +465,7 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--old", "http://127.0.0.1:1", "none"}, "open none"},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "rules", log}, "rules: "},
 		{[]string{"--old", "http://127.0.0.1:1", log}, "1 of 1 requests failed"},
+		{[]string{"--old", "http://127.0.0.1:1", "--rate", "0", "many", "many", log}, "not complete: 20 requests in a row failed"},
 		{[]string{"--old", "http://127.0.0.1:1", "rules"}, "the logs have no request to compare"},
 	} {
 		cmd := command(dir, append([]string{"compare"}, tt.args...)...)
