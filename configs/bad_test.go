@@ -32,6 +32,17 @@ var badFiles = map[string][]string{
 		`empty-value.bad.yml:3: views.mode: may not be empty`,
 		`empty-value.bad.yml:4: materialize.lease: may not be 0`,
 	},
+	"keys.bad.yml": {
+		`keys.bad.yml:3: auth.keys.portal.expires: want a day such as 2027-12-31, have "2027-13-01"`,
+		`keys.bad.yml:4: auth.keys.web.endpoints: want a path from the root such as /media, have "api/activities"`,
+		`keys.bad.yml:4: auth.keys.web.permissions: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "fields.hiden", did you mean fields.hidden?`,
+		`keys.bad.yml:4: auth.keys.web.sha256: has the key of auth.keys.portal`,
+		`keys.bad.yml:6: auth.keys.unit.sha256: want 64 small hexadecimal digits, as vitrine key add prints them`,
+		`keys.bad.yml:7: auth.keys.unit.origins: want an origin such as https://www.example.org without a path, have "*"`,
+		`keys.bad.yml:8: auth.keys.unit.networks: want an IP address or a network such as 10.0.0.0/8, have "proxy"`,
+		`keys.bad.yml:9: auth.keys.unit.rate: may not be negative, have -1`,
+		`keys.bad.yml:10: auth.keys.My key: want a name of small letters, digits and hyphens such as bio-papers, have "My key"`,
+	},
 	"lists.bad.yml": {
 		`lists.bad.yml:2: lists.base_url: want a web address such as https://data.example.org without a slash at its end, have "https://data.institute.example/"`,
 		`lists.bad.yml:3: lists.links.activity: want none, or a web address or a path from the root with {id} in it, have "https://www.institute.example/pub/"`,

@@ -74,6 +74,13 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
+	"date": form("a day such as 2027-12-31", parsedBy(func(text string) (time.Time, error) { return time.Parse(time.DateOnly, text) })),
+	"digest": func(v reflect.Value, _ string) error {
+		if !digests.MatchString(v.String()) {
+			return errors.New("want 64 small hexadecimal digits, as vitrine key add prints them") // does not quote the value, which may be a key
+		}
+		return nil
+	},
 	"database": func(v reflect.Value, _ string) error { return checkDatabase(v.String()) },
 	"uri":      func(v reflect.Value, _ string) error { return checkURI(v.String()) },
 	"address":  form("HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress),
@@ -109,17 +116,20 @@ func form(want string, matches func(string) bool) func(reflect.Value, string) er
 	}
 }
 
-// slugs matches names of lists; builtIn are taken, by lists of ours and the folders below /lists.
+// slugs matches names of lists and keys; builtIn are taken, by lists of ours and the folders below /lists.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
 )
 
-func checkSlug(name string) error {
+// digests matches SHA-256 sums.
+var digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func checkSlug(path, name string) error {
 	switch {
 	case !slugs.MatchString(name):
 		return fmt.Errorf("want a name of small letters, digits and hyphens such as bio-papers, have %q", name)
-	case slices.Contains(builtIn, name):
+	case path == "lists.named" && slices.Contains(builtIn, name):
 		return errors.New("is the name of a built-in list: choose another")
 	}
 	return nil

@@ -13,6 +13,7 @@ type Config struct {
 	Admin Admin
 	Auth  struct {
 		APIKey, PortfolioKey Secret
+		Keys                 map[string]*Key
 		Session              Session
 	}
 	Access struct {
@@ -95,6 +96,13 @@ type Admin struct {
 	Token  Secret
 	Open   bool
 	Hosts  []string
+}
+
+// Key is a named key, known by hashes of its text, and what limits it.
+type Key struct {
+	SHA256, Endpoints, Permissions, Origins, Networks []string
+	Rate                                              int
+	Expires                                           string
 }
 
 // Session configures how to recognise a logged-in person.

@@ -78,6 +78,15 @@ func (c *Config) contradictions() (mistakes []*Error) {
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		mistakes = append(mistakes, c.mistake("listen", "is the same as admin.listen"))
 	}
+	owner := map[string]string{} // names of keys by hash
+	for _, name := range slices.Sorted(maps.Keys(c.Auth.Keys)) {
+		for _, digest := range c.Auth.Keys[name].SHA256 {
+			if first := owner[digest]; first != "" && first != name {
+				mistakes = append(mistakes, c.mistake("auth.keys."+name+".sha256", "has the key of auth.keys."+first))
+			}
+			owner[digest] = name
+		}
+	}
 	return mistakes
 }
 

@@ -9,7 +9,7 @@ import (
 func TestKeys(t *testing.T) {
 	env, path, flag := map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, s := range settings {
-		if other := env[s.Env]; other != "" {
+		if other := env[s.Env]; other != "" && s.Env != "" {
 			t.Errorf("%s and %s share the variable %s", s.Path, other, s.Env)
 		}
 		env[s.Env] = s.Path

@@ -149,7 +149,7 @@ func (s *Setting) checkEntry(name string) error {
 	case strings.TrimSpace(name) == "":
 		return errNameless
 	case s.fields != nil:
-		return checkSlug(name)
+		return checkSlug(s.Path, name)
 	case s.Entries == nil || slices.Contains(s.Entries, name):
 		return nil
 	}

@@ -75,7 +75,7 @@ func valueNode(v reflect.Value) *yaml.Node {
 			n.Content = append(n.Content, textNode(element))
 		}
 		return n
-	case map[string]string, map[string][]string, map[string]*NamedList:
+	case map[string]string, map[string][]string, map[string]*NamedList, map[string]*Key:
 		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	case Secret:
 		n := textNode("")

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
+	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists/params"
@@ -178,20 +179,24 @@ var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 // logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes the
 // line that a slog.TextHandler would write, in a third of the time.
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
-	buffer, auth, at := lines.Get().(*[]byte), s.settingsOf(c).auth, c.Context().Time().Add(took)
+	buffer, set, at := lines.Get().(*[]byte), s.settingsOf(c), c.Context().Time().Add(took)
 	defer lines.Put(buffer)
 	if s.lines != nil {
-		request, plain := appendRequest((*buffer)[:0], c, auth)
+		request, plain := appendRequest((*buffer)[:0], c, set.auth)
 		if *buffer = request; plain {
-			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took, auth.Addr(c))
+			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took, set.auth.Addr(c))
 			_, _ = s.lines.Write((*buffer)[len(request):]) // as slog.Logger, which ignores the error
 			return
 		}
 	}
-	url := string(auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString()))
+	url := string(set.auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString()))
 	// The record has no place in the source, which slog.Logger would look up.
 	r := slog.NewRecord(at, level, "request", 0)
 	r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", url), slog.Int("status", c.Response().StatusCode()),
-		slog.Int("bytes", bodyBytes(c)), slog.Duration("took", took), slog.String("peer", auth.Addr(c).String()))
+		slog.Int("bytes", bodyBytes(c)))
+	if key := auth.KeyName(c); key != "" {
+		r.AddAttrs(slog.String("key", key))
+	}
+	r.AddAttrs(slog.Duration("took", took), slog.String("peer", set.auth.Addr(c).String()))
 	_ = s.log.Handler().Handle(context.Background(), r) // as above
 }

@@ -78,7 +78,7 @@ func classify(err error) problem {
 	case errors.Is(err, upstream.ErrTimeout):
 		return problem{http.StatusGatewayTimeout, unavailable, "The system behind this path did not answer in time."}
 	case errors.Is(err, rules.ErrPermission):
-		return problem{http.StatusForbidden, permissionDenied, "A valid API key is needed for this request."}
+		return problem{http.StatusForbidden, permissionDenied, reason("A valid API key is needed for this request.")}
 	case errors.Is(err, rules.ErrNotFound):
 		return problem{http.StatusNotFound, dataNotFound, reason("Not found.")}
 	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -9,11 +9,13 @@ import (
 	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
-// listRoutes installs the public lists. They need no key and ignore sessions.
+// listRoutes installs the public lists. They need no key and ignore sessions; a named key is
+// counted, and its limits hold.
 func (s *Server) listRoutes() {
 	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
 		s.app.Get(path, s.list)
@@ -58,10 +60,15 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
+	path := string(c.Context().URI().PathOriginal())
+	keyed, err := set.auth.Identify(c, path)
+	if err != nil {
+		return err
+	}
 	args := c.Context().QueryArgs()
 	var tracked []string
 	for name := range args.All() {
-		if set.lists.Ignores(string(name)) {
+		if set.lists.Ignores(string(name)) || keyed && string(name) == query.KeyParam {
 			tracked = append(tracked, string(name))
 		}
 	}
@@ -76,13 +83,13 @@ func (s *Server) list(c *fiber.Ctx) error {
 		c.Request().Header.SetRequestURI(target)
 	}
 	scheme, host, accepted, lang := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...), ""
-	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(string(c.Context().URI().PathOriginal())) {
+	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(path) {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
-	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Variant: [4]string{scheme, host, accepted, lang}}
+	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
 		return set.lists.Plan(c.UserContext(), lists.Request{
-			Path: string(c.Context().URI().PathOriginal()), Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
+			Path: path, Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
 		})
 	})
 }

@@ -32,6 +32,7 @@ type Metrics struct {
 	evicted     prometheus.Counter
 	panics      prometheus.Counter
 	wrongKeys   prometheus.Counter
+	keyUses     *prometheus.CounterVec // labels: key, outcome
 	repeated    prometheus.Counter
 
 	requests *prometheus.HistogramVec // labels: endpoint, class
@@ -70,6 +71,7 @@ func NewMetrics() *Metrics {
 	m.evicted = counter("vitrine_connections_evicted_total", "Number of idle connections closed to make room for others.")
 	m.panics = counter("vitrine_panics_total", "Number of requests that ended with a panic.")
 	m.wrongKeys = counter("vitrine_wrong_keys_total", "Number of requests with a wrong API key or a wrong operator's token.")
+	m.keyUses = counters("vitrine_key_requests_total", "Number of requests with a named API key by outcome: admitted, or the limit that refused them.", "key", "outcome")
 	m.repeated = counter("vitrine_requests_repeated_total", "Number of requests answered from memory with the header of the same request within the same second.")
 	m.requests = histograms("vitrine_request_seconds", "Seconds from the first byte of a request until the connection has its answer.",
 		[]float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}, "endpoint", "class")

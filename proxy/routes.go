@@ -119,8 +119,7 @@ func (s *Server) answer(path string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		// Admit the caller before reading a parameter, so that a refused caller learns nothing about the resource.
 		set := s.settingsOf(c)
-		key := set.auth.KeyOf(path)
-		caller, err := set.auth.Admit(c, key)
+		caller, err := set.auth.Admit(c, path)
 		if err != nil {
 			return err
 		}
@@ -128,10 +127,13 @@ func (s *Server) answer(path string) fiber.Handler {
 		if err := response.ReportIgnored(c, ignored); err != nil {
 			return err
 		}
-		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
+		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: set.auth.NeedsKey(path)}
+		for _, right := range caller.Viewer.Keyed { // what a key may see is part of the plan
+			who.Variant[0] += string(right) + ","
+		}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
-			if key.Set() || !caller.Anonymous() || ignored != "" {
+			if who.Keyed || !caller.Anonymous() || ignored != "" {
 				_ = r.Params.Has(query.KeyParam) // marks it as read: it has an effect, or is reported already
 			}
 			return set.routes[path](c.UserContext(), r)

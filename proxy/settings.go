@@ -62,7 +62,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		return nil, err
 	}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.options.Now,
+		Token: o.Admin.Token, Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
 	})
 	if err != nil {
 		return nil, err

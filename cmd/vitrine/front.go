@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -59,7 +61,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 		Lists: listOptions(cfg.Config, p.institute.cite),
 		Views: p.views, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
-			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
+			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session, Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
 			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
 		Limits: proxy.Limits{
@@ -126,6 +128,24 @@ func adminHosts(cfg configs.Admin) []string {
 		return cfg.Hosts
 	}
 	return append([]string{host}, cfg.Hosts...)
+}
+
+// keysOf copies the settings of named keys.
+func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		k := all[name]
+		one := auth.Key{Name: name, Endpoints: k.Endpoints, Rights: named[access.Permission](slices.Sorted(slices.Values(k.Permissions))),
+			Origins: k.Origins, Networks: networks(k.Networks), Rate: k.Rate}
+		for _, digest := range k.SHA256 {
+			sum, _ := hex.DecodeString(digest) // package configs has checked it
+			one.Sums = append(one.Sums, [sha256.Size]byte(sum))
+		}
+		if day, err := time.ParseInLocation(time.DateOnly, k.Expires, zone); err == nil { // no error if it is set: as above
+			one.Expires = day.AddDate(0, 0, 1)
+		}
+		keys = append(keys, one)
+	}
+	return keys
 }
 
 // sessionOptions copies the settings of sessions and reads the file of the public key.

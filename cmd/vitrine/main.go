@@ -63,6 +63,7 @@ func rootCommand() *cobra.Command {
 		groupCommand("lists", listsDiffCommand()),
 		compareCommand(),
 		tokenCommand(),
+		groupCommand("key", keyAddCommand()),
 		configCommand(),
 		benchCommand(),
 		osirisCommand(),

@@ -124,7 +124,7 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 }
 
 // ownOnly restricts a list for callers without a permission to records that name the session's user in persons or as
-// creator (API.md: projects, 8). An API key does not give the permission; all callers have the empty permission.
+// creator (API.md: projects, 8). Of keys only a named one may have the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by"))

@@ -33,6 +33,7 @@ func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 type Options struct {
 	APIKey       string // key for requests under /api; if empty, they need none
 	PortfolioKey string // key for requests under /portfolio; if empty, they need none
+	Keys         []Key  // beside these; where one of them opens a path, requests need a key
 	Session      SessionOptions
 	Client       ClientOptions
 }
@@ -42,14 +43,15 @@ type Shared struct {
 	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
 	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
-	Guesses   *Limiter           // limits wrong keys; nil means no limit
-	WrongKeys prometheus.Counter // counts wrong keys
+	Guesses   *Limiter               // limits wrong keys; nil means no limit
+	WrongKeys prometheus.Counter     // counts wrong keys
+	KeyUses   *prometheus.CounterVec // counts requests by name of a key and outcome; required if there are Keys
 	Now       func() time.Time
 }
 
 // Vary returns the names of the request headers that identify callers.
 func (o Options) Vary() (names []string) {
-	if o.APIKey != "" || o.PortfolioKey != "" {
+	if o.APIKey != "" || o.PortfolioKey != "" || len(o.Keys) > 0 {
 		names = append(names, headerKey)
 	}
 	if len(o.Session.Secret)+len(o.Session.PublicKey) > 0 {
@@ -71,11 +73,11 @@ const headerKey = "X-API-Key"
 // Authenticator decides which callers are admitted. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
-	options      Options
-	shared       Shared
-	key          Secret // key of /api
-	portfolioKey Secret // key of /portfolio
-	sessions     *sessions
+	options    Options
+	shared     Shared
+	api, folio area
+	named      keyring
+	sessions   *sessions
 }
 
 // New returns an Authenticator. Errors name the invalid option.
@@ -84,18 +86,22 @@ func New(o Options, shared Shared) (*Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{options: o, shared: shared, key: NewSecret(o.APIKey), portfolioKey: NewSecret(o.PortfolioKey), sessions: sessions}
-	a.Redactor = Redactor{a.key, a.portfolioKey, NewSecret(shared.Token)}
+	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses)}
+	a.api, a.folio = newArea("/api", o.APIKey, o.Keys), newArea("/portfolio", o.PortfolioKey, o.Keys)
+	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token)}
 	return a, nil
 }
 
-// KeyOf returns the key that requests for a path need (API.md: Authentication, 7).
-func (a *Authenticator) KeyOf(path string) Secret {
+// areaOf returns what requests for a path need (API.md: Authentication, 7).
+func (a *Authenticator) areaOf(path string) *area {
 	if strings.HasPrefix(path, "/portfolio/") {
-		return a.portfolioKey
+		return &a.folio
 	}
-	return a.key
+	return &a.api
 }
+
+// NeedsKey reports whether requests for a path need a key or a session.
+func (a *Authenticator) NeedsKey(path string) bool { return a.areaOf(path).closed }
 
 // Client returns the client that sent a request.
 func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Addr(c)) }
@@ -110,12 +116,13 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	return clientOf(addr)
 }
 
-// Admit returns the caller of a request, or fails with rules.ErrPermission (API.md: Authentication; DESIGN.md: 10, 19).
-// It accepts a right header together with a wrong parameter. A session passes without a key, but not with a wrong one:
-// the parameter apikey lifts the session's visibility restrictions on all-activities, so it must be right.
-func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
+// Admit returns the caller of a request for a path, or fails with rules.ErrPermission (API.md: Authentication; DESIGN.md:
+// 10, 19). It accepts a right header together with a wrong parameter. A session passes without a key, but not with a
+// wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so it must be right.
+func (a *Authenticator) Admit(c *fiber.Ctx, path string) (Caller, error) {
+	needed := a.areaOf(path)
 	caller, err := a.recognise(c)
-	if err != nil || !key.Set() && caller.Anonymous() {
+	if err != nil || !needed.closed && caller.Anonymous() {
 		return caller, err
 	}
 	header, param := c.Get(headerKey), ""
@@ -127,10 +134,23 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 			caller.HasKey = true
 		}
 	}
-	switch {
-	case !key.Set(), header != "" && key.Is(header):
+	if !needed.closed {
 		return caller, nil
-	case caller.HasKey && key.Is(param), !caller.HasKey && !caller.Anonymous():
+	}
+	for _, text := range []string{header, param} {
+		if text == "" {
+			continue
+		}
+		if needed.key.Is(text) {
+			return caller, nil
+		}
+		if k := a.named.find(text); k != nil {
+			caller.Viewer.Keyed, caller.Personal = k.Rights, true
+			return caller, a.use(c, k, path)
+		}
+	}
+	switch {
+	case !caller.HasKey && !caller.Anonymous():
 		return caller, nil
 	case caller.HasKey, header != "":
 		if err := a.CountWrongKey(a.shared.Guesses, c); err != nil {
@@ -143,7 +163,7 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Secret) (Caller, error) {
 // IgnoredKeys lists the keys in a request that have no effect, because none is set for its path. A session's visibility
 // depends on the parameter all the same.
 func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
-	if a.KeyOf(c.Path()).Set() {
+	if a.NeedsKey(c.Path()) {
 		return ""
 	}
 	var all []string

@@ -132,7 +132,7 @@ func TestAdmit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := request(t, "192.0.2.1", tt.target, tt.headers...)
-			got, err := tt.a.Admit(c, tt.a.KeyOf(c.Path()))
+			got, err := tt.a.Admit(c, c.Path())
 			if tt.passes == errors.Is(err, rules.ErrPermission) || tt.passes != (err == nil) {
 				t.Fatalf("error %v", err)
 			}
@@ -150,7 +150,7 @@ func TestWrongKeysAreFew(t *testing.T) {
 	a := authenticator(t, auth.Options{APIKey: "Right"}, auth.Shared{Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})
 	admit := func(from, key string) error {
 		c := request(t, from, "/api/html?apikey="+key)
-		_, err := a.Admit(c, a.KeyOf("/api/html"))
+		_, err := a.Admit(c, "/api/html")
 		if limit := (*rules.RetryError)(nil); errors.Is(err, auth.ErrLimit) && errors.As(err, &limit) {
 			if !c.Context().Response.ConnectionClose() || limit.RetryAfter() != 30*time.Second {
 				t.Errorf("the connection goes on, or may try again in %s", limit.RetryAfter())

@@ -171,7 +171,7 @@ func meansSecret(plain string) bool {
 
 var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
-// Holds reports whether a text contains one of the server's own secrets.
+// Holds reports whether a text contains one of the server's own secrets, or a text like those of NewKey.
 func (s Redactor) Holds(text string) bool {
-	return slices.ContainsFunc(s, func(secret Secret) bool { return secret.Set() && strings.Contains(text, secret.text) })
+	return strings.Contains(text, keyMark) || slices.ContainsFunc(s, func(secret Secret) bool { return secret.Set() && strings.Contains(text, secret.text) })
 }

@@ -41,6 +41,8 @@ type Options struct {
 type Viewer struct {
 	User  string   // username; empty without a session
 	Roles []string // the person's stored roles
+	// Keyed are the permissions of the key in the request.
+	Keyed []Permission
 }
 
 // Policy answers questions about rights.
@@ -52,9 +54,9 @@ type Policy struct {
 // New returns the policy of options, which must not change and name only known permissions.
 func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
-// May reports whether v has the permission, by a role or because every caller has it.
+// May reports whether v has the permission, by a role, a key, or because every caller has it.
 func (p *Policy) May(v Viewer, right Permission) bool {
-	if slices.Contains(p.Anonymous, right) {
+	if slices.Contains(p.Anonymous, right) || slices.Contains(v.Keyed, right) {
 		return true
 	}
 	return slices.ContainsFunc(p.rolesOf(v), func(role string) bool {

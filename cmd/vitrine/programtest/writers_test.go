@@ -35,6 +35,7 @@ var calls = map[string][]struct {
 	"query":       {{[]string{"--limit", "1"}, ""}},
 	"osiris":      {{nil, ""}},
 	"config":      {{nil, ""}},
+	"key":         {{[]string{"add", "portal"}, ""}, {[]string{"add", "My key"}, "not a name"}},
 	"token":       {{[]string{"--user", "ssandman", "--secret", strings.Repeat("s", 32)}, ""}},
 	"bench": {
 		{[]string{"--demo", "--cases", "list-304|refresh", "--size", "250", "--rounds", "1", "--duration", "100ms"}, ""},

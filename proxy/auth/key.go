@@ -1,0 +1,140 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/access"
+)
+
+// Key is a named key, of which only hashes are known. Empty fields do not limit it.
+type Key struct {
+	Name      string
+	Sums      [][sha256.Size]byte // of its texts: two while one takes the place of the other
+	Endpoints []string            // the paths that it opens, with all below
+	Rights    []access.Permission // its callers have them beside their own; sorted
+	Origins   []string            // the sites whose pages may use it
+	Networks  []netip.Prefix      // where its clients are
+	Rate      int                 // requests a second
+	Expires   time.Time           // when it is not valid any more
+}
+
+// keyMark begins the text of new keys, so that a Redactor finds them wherever they are.
+const keyMark = "vitkey_"
+
+// NewKey returns the text of a new key, with 260 random bits, and its hash.
+func NewKey() (text string, sum [sha256.Size]byte) {
+	text = keyMark + rand.Text() + rand.Text()
+	return text, sha256.Sum256([]byte(text))
+}
+
+// opens reports whether the key is for a path. Formats of lists follow a dot.
+func (k *Key) opens(path string) bool {
+	return len(k.Endpoints) == 0 || slices.ContainsFunc(k.Endpoints, func(e string) bool {
+		rest, found := strings.CutPrefix(path, strings.TrimSuffix(e, "/"))
+		return found && (rest == "" || rest[0] == '/' || rest[0] == '.')
+	})
+}
+
+// area is a part of the API with a key of its own.
+type area struct {
+	key    Secret
+	closed bool // requests need this key or a named one
+}
+
+// newArea closes a part of the API if there is a key for anything in it, expired or not: an open part would give away
+// more than any key.
+func newArea(path, key string, named []Key) area {
+	return area{NewSecret(key), key != "" || slices.ContainsFunc(named, func(k Key) bool {
+		return k.opens(path) || slices.ContainsFunc(k.Endpoints, func(e string) bool { return strings.HasPrefix(e, path+"/") })
+	})}
+}
+
+// keyring has the named keys by the hashes of their texts.
+type keyring map[[sha256.Size]byte]*namedKey
+
+// namedKey is a key in use.
+type namedKey struct {
+	Key
+	rate *Limiter // nil if there is no limit
+	uses *prometheus.CounterVec
+}
+
+func newKeyring(keys []Key, uses *prometheus.CounterVec) keyring {
+	r := keyring{}
+	for _, k := range keys {
+		named := &namedKey{k, NewLimiter(k.Rate, k.Rate, time.Second), uses.MustCurryWith(prometheus.Labels{"key": k.Name})}
+		named.uses.WithLabelValues("admitted") // so that a key without requests is there, too
+		for _, sum := range k.Sums {
+			r[sum] = named
+		}
+	}
+	return r
+}
+
+// find returns the key with a text, or nil. How long it takes depends on the text's hash, which says nothing about the
+// text.
+func (r keyring) find(text string) *namedKey {
+	return r[sha256.Sum256([]byte(text))]
+}
+
+// Identify finds the named key of a request for an open path, and fails if its limits do not admit the request.
+func (a *Authenticator) Identify(c *fiber.Ctx, path string) (found bool, err error) {
+	if len(a.named) == 0 {
+		return false, nil
+	}
+	for _, text := range []string{c.Get(headerKey), c.Query(query.KeyParam)} {
+		if k := a.named.find(text); text != "" && k != nil {
+			return true, a.use(c, k, path)
+		}
+	}
+	return false, nil
+}
+
+// use counts a request with a named key, and fails if the key's limits do not admit it. Only holders of the key learn
+// of its limits.
+func (a *Authenticator) use(c *fiber.Ctx, k *namedKey, path string) error {
+	c.Context().SetUserValue(keyUsed{}, k.Name)
+	now, outcome, reason := a.shared.Now(), "admitted", ""
+	var l Level
+	switch {
+	case !k.Expires.IsZero() && !now.Before(k.Expires):
+		outcome, reason = "expired", "The API key has expired."
+	case !k.opens(path):
+		outcome, reason = "endpoint", "The API key is not for this path."
+	case len(k.Networks) > 0 && !within(k.Networks, a.Addr(c)):
+		outcome, reason = "network", "The API key is not for clients at this address."
+	case len(k.Origins) > 0 && !slices.Contains(k.Origins, c.Get(fiber.HeaderOrigin)):
+		outcome, reason = "origin", "The API key is for pages of certain sites, and the request comes from none of them."
+	case k.rate != nil:
+		if l = k.rate.Take(netip.Prefix{}, now); l.Wait > 0 { // one bucket for all its clients
+			outcome = "rate"
+		}
+	}
+	k.uses.WithLabelValues(outcome).Inc()
+	switch {
+	case l.Wait > 0:
+		return l.Refusal("Too many requests with this API key. Retry-After says when to go on.")
+	case reason != "":
+		return &rules.Error{Kind: rules.ErrPermission, Reason: reason}
+	}
+	return nil
+}
+
+// keyUsed is the key under which a request has the name of its key.
+type keyUsed struct{}
+
+// KeyName returns the name of the key that Admit or Identify found in a request, admitted or not, or "".
+func KeyName(c *fiber.Ctx) string {
+	name, _ := c.Context().UserValue(keyUsed{}).(string)
+	return name
+}
