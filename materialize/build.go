@@ -123,7 +123,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	kept := b.kept[view]
 	delete(b.kept, view) // a failed run keeps no index
 	same := kept != nil && b.unchanged(kept.inputs, in) && b.tallied(kept)
-	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, in.source != ""); err != nil {
+	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && in.exact && b.watched == 0); err != nil {
 		return meta, Failed, err
 	}
 	if same && b.index == kept {

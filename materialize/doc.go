@@ -14,8 +14,7 @@
 //     rules and the collections that its row depends on; an equal hash means that there
 //     is nothing to do. The hash also covers what the row takes from related
 //     collections; that part is only computed again if the record, or
-//     anything in them that rows show, has changed. If the store knows which records
-//     have changed since the last run, read only these.
+//     anything in them that rows show, has changed.
 //  5. Render changed records on several processors, batch by batch, and stage them.
 //  6. Stage a tombstone for every row whose record is gone.
 //  7. Commit: now readers get the new generation. If nothing has changed there is

@@ -140,10 +140,6 @@ func (s *fakeStore) Version(_ context.Context, collection, field string) (string
 	return s.version[collection] + field, s.exact, nil
 }
 
-func (s *fakeStore) Changes(context.Context, string, string) ([]bson.RawValue, iter.Seq2[bson.Raw, error], bool) {
-	return nil, nil, false
-}
-
 // viewLocked returns a view, and makes it if there is none.
 func (s *fakeStore) viewLocked(name string) *fakeView {
 	v := s.views[name]

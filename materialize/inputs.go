@@ -3,19 +3,15 @@ package materialize
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // inputs identify what a run has read.
 type inputs struct {
 	version string         // of the job's collections, and Job.Outside; empty if unknown
-	source  string         // version of Job.Source, if exact; otherwise empty
 	exact   bool           // every change would have changed version
 	read    time.Time      // when the run began to read
 	counts  map[string]int // see shrinkGuard.counted
@@ -45,9 +41,7 @@ func (b *build) identify(ctx context.Context) inputs {
 			if err != nil {
 				return in
 			}
-			if versions, in.exact = append(versions, version), in.exact && exact; exact && name == b.job.Source {
-				in.source = version
-			}
+			versions, in.exact = append(versions, version), in.exact && exact
 		}
 	}
 	in.version = fmt.Sprintf("%q", versions)
@@ -60,40 +54,9 @@ func (b *build) unchanged(before, now inputs) bool {
 	return b.scheduled && now.version != "" && now.version == before.version && (now.exact || now.read.Sub(before.read) < b.ReadAllEvery)
 }
 
-// sift yields the source's records that want accepts, as Store.Sift does. If the store knows which have changed since the
-// last run, and nothing else that all rows depend on has, it reads only these. It counts the others as scanned.
-func (b *build) sift(ctx context.Context, h *hasher, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	k, seeds := b.index, [2]uint64{h.seed, h.marks}
-	known := k.seeds == seeds && k.inputs.source != ""
-	var ids []bson.RawValue
-	var docs iter.Seq2[bson.Raw, error]
-	if k.seeds = seeds; known {
-		ids, docs, known = b.Versioner.Changes(ctx, b.job.Source, k.inputs.source)
-	}
-	if !known {
-		return b.Store.Sift(ctx, b.job.Source, want)
-	}
-	for _, id := range ids {
-		k.rows[k.place(id)].met = 0
-	}
-	for i := range k.rows {
-		if row := &k.rows[i]; row.met == k.read {
-			row.met = k.run
-			b.out.Scanned++
-		}
-	}
-	return func(yield func(bson.Raw, error) bool) {
-		for doc, err := range docs {
-			if (err != nil || want(doc)) && !yield(doc, err) {
-				return
-			}
-		}
-	}
-}
-
 // remember keeps the inputs for the next run, unless this one has skipped records, which the next one tries again.
 func (b *build) remember(in inputs) {
-	b.out.Read, b.index.read = in.read, b.index.run
+	b.out.Read = in.read
 	if b.index.inputs = in; b.out.Skipped > 0 {
 		b.index.inputs, b.index.summary = inputs{}, nil
 	}

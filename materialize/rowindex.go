@@ -21,10 +21,8 @@ type rowIndex struct {
 	inputs inputs         // what the rows were made from
 	at     map[string]int // positions in rows by id
 	rows   []storedRow
-	run    uint32    // number of the current run
-	read   uint32    // number of the last run that has seen all records
-	seeds  [2]uint64 // see hasher
-	key    []byte    // scratch space, so that a look-up does not allocate
+	run    uint32 // number of the current run
+	key    []byte // scratch space, so that a look-up does not allocate
 
 	dated   bool              // first is known for the rows from before this process
 	tally   *spectrum.Summary // of the records, which gets those that a run finds changed; nil if there is none

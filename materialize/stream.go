@@ -124,7 +124,7 @@ func (b *build) changes(ctx context.Context, deps Deps, fingerprint string, h *h
 	}
 	return func(yield func(change, error) bool) {
 		var wanted []change // records that Sift has not yielded yet
-		sift := b.sift(ctx, h, func(record bson.Raw) bool {
+		sift := b.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {
 				b.reportProgress(false)
 			}

@@ -1,7 +1,6 @@
 package origin_test
 
 import (
-	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,7 +14,6 @@ var importTests = map[string]func(*testing.T, harness){
 	"malformed documents are refused":          testUpsertMalformed,
 	"reserved names are refused":               testReserved,
 	"versions follow changes":                  testVersion,
-	"changes since a version":                  testChanges,
 }
 
 func testUpsert(t *testing.T, h harness) {
@@ -118,58 +116,4 @@ func testVersion(t *testing.T, h harness) {
 		upsert(t, s, "docs", dated("zz", 8), origin.UpsertCounts{Inserted: 1})
 		retain(name(4))
 	}, true, true)
-}
-
-// testChanges: a store with exact versions names every document that was written or deleted since one of them, and yields
-// the existing ones, or says that it does not know them. Others know none.
-func testChanges(t *testing.T, h harness) {
-	s := h.open(t, settings{})
-	var versions []string
-	next := func() string {
-		version, exact, err := s.Version(t.Context(), "docs", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, ok := s.Changes(t.Context(), "docs", version); ok != exact {
-			t.Fatalf("changes since version %q: known %t, exact %t", version, ok, exact)
-		}
-		if !exact {
-			t.Skip("no exact versions")
-		}
-		versions = append(versions, version)
-		return version
-	}
-	check := func(since string, ids []any, docs ...bson.Raw) {
-		t.Helper()
-		got, changed, ok := s.Changes(t.Context(), "docs", since)
-		for _, id := range ids {
-			v := value(t, id)
-			if !slices.ContainsFunc(got, v.Equal) {
-				t.Errorf("changes since %q: %v, known %t, lack %v", since, got, ok, v)
-			}
-		}
-		var want []string
-		for _, doc := range docs {
-			want = append(want, doc.String())
-		}
-		same(t, "changed documents", texts(t, changed), slices.Sorted(slices.Values(want)))
-	}
-	one := []bson.Raw{raw(t, bson.D{{Key: "_id", Value: 1.0}})}
-	next()
-	upsert(t, s, "docs", numbered(t, 5), origin.UpsertCounts{Inserted: 5})
-	next()
-	upsert(t, s, "docs", []bson.Raw{raw(t, bson.D{{Key: "_id", Value: 1}}), numbered(t, 3)[2]}, origin.UpsertCounts{Inserted: 1, Replaced: 1})
-	next()
-	upsert(t, s, "docs", one, origin.UpsertCounts{Replaced: 1})
-	must(s.Retain(t.Context(), "docs", func(id bson.RawValue) bool { return id.Type != bson.TypeString || id.StringValue() != name(4) }))(t)
-	next()
-	check(versions[0], []any{name(0), name(1), name(2), name(3), name(4), 1, 1.0}, append(numbered(t, 4), one...)...)
-	check(versions[1], []any{name(2), name(4), 1, 1.0}, numbered(t, 3)[2], one[0])
-	check(versions[2], []any{name(4), 1, 1.0}, one[0])
-	check(versions[3], nil)
-	upsert(t, s, "docs", numbered(t, 20_000)[10:], origin.UpsertCounts{Inserted: 19_990})
-	if _, _, ok := s.Changes(t.Context(), "docs", versions[3]); ok {
-		t.Error("the store knows 20,000 changes")
-	}
-	next()
 }

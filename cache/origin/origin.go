@@ -286,9 +286,6 @@ type Versioner interface {
 	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents,
 	// the greatest _id and, unless its path is empty, the greatest value of a field.
 	Version(ctx context.Context, collection, field string) (version string, exact bool, err error)
-	// Changes returns the ids of all documents that were written or deleted since an exact version, and maybe of others,
-	// and yields those of these documents that exist, as Scan does. ok is false if the store does not know them.
-	Changes(ctx context.Context, collection, since string) (ids []bson.RawValue, docs iter.Seq2[bson.Raw, error], ok bool)
 }
 
 // Watcher reports changes as they happen.

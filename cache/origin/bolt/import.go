@@ -33,7 +33,7 @@ func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) 
 	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
 		var part origin.UpsertCounts
 		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
-			part, err = upsert(tx, &s.file.log, collection, docs)
+			part, err = upsert(tx, collection, docs)
 			return err
 		})
 		if err != nil {
@@ -45,13 +45,12 @@ func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) 
 	return done, nil
 }
 
-func upsert(tx *bbolt.Tx, log *changeLog, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
+func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	bucket, err := tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
 	if err != nil {
 		return done, err
 	}
-	version, err := bucket.NextSequence() // see Version
-	if err != nil {
+	if _, err := bucket.NextSequence(); err != nil { // see Version
 		return done, err
 	}
 	in := placeOf(bucketSource, collection)
@@ -64,14 +63,10 @@ func upsert(tx *bbolt.Tx, log *changeLog, collection string, docs []bson.Raw) (d
 		if err != nil {
 			return done, err
 		}
-		log.add(collection, version, raw.Clone(id))
-		if old := bucket.Get(key); old == nil {
+		if bucket.Get(key) == nil {
 			done.Inserted++
 		} else {
 			done.Replaced++
-			if before := idOf(key, old); !before.Equal(id) { // of another type, such as 1.0 for 1, or unreadable
-				log.add(collection, version, before)
-			}
 		}
 		if err := bucket.Put(key, in.seal(key, doc)); err != nil {
 			return done, err
@@ -98,25 +93,24 @@ func (s source) Retain(ctx context.Context, collection string, keep func(id bson
 		key []byte
 		id  bson.RawValue // zero if the record is damaged; the import has just replaced the damaged ones that the dump holds
 	}
-	all := inBatches(ctx, s.file, entriesOf(s.file, collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
+	all := inBatches(ctx, s.file, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil
 	})
-	var refused []stored
+	var refused [][]byte
 	for doc, err := range all {
 		if err != nil {
 			return 0, err
 		}
 		if doc.id.IsZero() || !keep(doc.id) {
-			refused = append(refused, doc)
+			refused = append(refused, doc.key)
 		}
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
 		err := s.file.update(ctx, func(tx *bbolt.Tx) error {
 			bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
-			version, err := bucket.NextSequence()
-			for _, doc := range part {
-				s.file.log.add(collection, version, doc.id)
-				err = cmp.Or(err, bucket.Delete(doc.key))
+			_, err := bucket.NextSequence()
+			for _, key := range part {
+				err = cmp.Or(err, bucket.Delete(key))
 			}
 			return err
 		})

@@ -83,7 +83,6 @@ type storeFile struct {
 	unsafe  error            // why writes are refused, or nil
 	notes   []string         // see Damage
 
-	log     changeLog              // see Changes
 	pass    origin.Gate            // the gate of view and update
 	gate    sync.Mutex             // held while a transaction begins
 	writing sync.Mutex             // held by the transaction that writes

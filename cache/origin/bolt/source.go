@@ -97,7 +97,7 @@ type record struct {
 // document to read. match sees the file's own memory: it may neither keep documents nor call the store.
 func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, s.file, entriesOf(s.file, collection, only), pause, func(e entry) (rec record, ok bool, err error) {
+	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
 		if match != nil {
 			if doc, bad := in.open(e.key, e.value); bad == nil {
 				if ok, err := match(doc); err != nil || !ok {
@@ -120,11 +120,11 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 	}
 }
 
-// entriesOf yields the entries of a collection, or only the one with a given key.
-func entriesOf(f *storeFile, collection string, only []byte) entriesFunc {
+// entries yields the entries of a collection, or only the one with a given key.
+func (s source) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if err := f.damaged[pathOf(bucketSource, collection)]; err != nil {
-			return fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
+		if err := s.file.damaged[pathOf(bucketSource, collection)]; err != nil {
+			return fmt.Errorf("%s: %w: %w", s.file.Name(), origin.ErrDamaged, err)
 		}
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		if bucket == nil {

@@ -38,11 +38,7 @@ func (s *Store) Run(ctx context.Context) error {
 		if failures == 0 {
 			s.waitForDoubt(ctx)
 		} else {
-			wait := pause/2 + rand.N(pause/2+1) // jittered between processes
-			s.mu.Lock()
-			s.next = time.Now().Add(wait)
-			s.mu.Unlock()
-			sleep(ctx, wait, nil)
+			s.waitToProbe(ctx)
 		}
 	}
 	return nil
@@ -85,6 +81,15 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	case <-ctx.Done():
 	}
 	return false
+}
+
+// waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered between processes.
+func (s *Store) waitToProbe(ctx context.Context) {
+	wait := pause/2 + rand.N(pause/2+1)
+	s.mu.Lock()
+	s.next = time.Now().Add(wait)
+	s.mu.Unlock()
+	sleep(ctx, wait, nil)
 }
 
 func (s *Store) trip(err error) {

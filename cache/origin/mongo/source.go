@@ -71,11 +71,6 @@ func (s *Store) Version(ctx context.Context, name, field string) (version string
 	return version, false, nil
 }
 
-// Changes implements origin.Versioner: no version of this store is exact.
-func (s *Store) Changes(context.Context, string, string) ([]bson.RawValue, iter.Seq2[bson.Raw, error], bool) {
-	return nil, nil, false
-}
-
 func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	o := options.Find()
 	if len(q.Sort) > 0 {

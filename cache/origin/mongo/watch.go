@@ -25,7 +25,7 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 		return err
 	}
 	defer closeCursor(ctx, stream)
-	if complete(ctx, s, collections) {
+	if s.complete(ctx, collections) {
 		opened()
 	}
 	found := burst{changed: changed}
@@ -73,7 +73,7 @@ func (s *Store) stream(ctx context.Context, collections []string) (*driver.Chang
 
 // complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are those
 // of other collections, and reads, which come from the primary, are not older than the stream's reports.
-func complete(ctx context.Context, s *Store, collections []string) bool {
+func (s *Store) complete(ctx context.Context, collections []string) bool {
 	others := bson.D{
 		{Key: "name", Value: bson.D{{Key: "$in", Value: collections}}},
 		{Key: "type", Value: bson.D{{Key: "$ne", Value: "collection"}}},
