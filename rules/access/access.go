@@ -87,6 +87,9 @@ func (p *Policy) Hidden(v Viewer) []string {
 	return hidden
 }
 
+// Types is the setting that the filter of Policy.Visible comes from.
+const Types = "access.types"
+
 // Visible returns the filter for the activities v may see: activities of a type that v's roles may see, and
 // activities of any type that name v in rendered.users or user. It is nil when nothing is hidden. The same viewer
 // always gets the same filter, so it can be part of a cache key.

@@ -60,6 +60,7 @@ func combine(join func([]Node) Node, filters []*Filter) *Filter {
 			continue
 		}
 		nodes = append(nodes, f.root)
+		all.origins = append(all.origins, f.origins...)
 		all.backtracks = all.backtracks || f.backtracks
 		if !f.until.IsZero() && (all.until.IsZero() || f.until.Before(all.until)) {
 			all.until = f.until

@@ -24,6 +24,13 @@ type Filter struct {
 	key        string
 	until      time.Time
 	backtracks bool // an expression needs the backtracking engine
+	origins    []origin
+}
+
+// origin says where a condition comes from.
+type origin struct {
+	node Node
+	name string
 }
 
 // Parse reads a filter from Extended JSON (API.md: Shared filter behaviour). Errors are *rules.Error. Their Where is an
@@ -79,6 +86,33 @@ func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, n
 
 // Backtracks reports whether the filter has backtracking expressions.
 func (f *Filter) Backtracks() bool { return f.backtracks }
+
+// As returns the filter with a name for the place that its conditions come from, such as a parameter. Filters that it is
+// joined to keep the name; names given before stay.
+func (f *Filter) As(name string) *Filter {
+	named := *f
+	nodes := []Node{f.root}
+	if and, ok := f.root.(*AndNode); ok { // joined to others it dissolves
+		nodes = and.Nodes
+	}
+	named.origins = slices.Clip(f.origins)
+	for _, n := range nodes {
+		if f.Origin(n) == "" {
+			named.origins = append(named.origins, origin{n, name})
+		}
+	}
+	return &named
+}
+
+// Origin returns the name of the place that one of the filter's conditions comes from, or "".
+func (f *Filter) Origin(n Node) string {
+	for _, o := range f.origins {
+		if o.node == n {
+			return o.name
+		}
+	}
+	return ""
+}
 
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }

@@ -96,12 +96,23 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 
 // IsPublic reports whether a record is public by a rule; it is not if the rule cannot be evaluated.
 func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
-	published, _ := raw.Get(record, "public").BooleanOK()
-	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {
+	if Hiding(view, record) != "" {
 		return false, nil
 	}
 	public, err := rule.Match(record)
 	return public && err == nil, err
+}
+
+// Hiding returns the field by which a record of a view is not public under any rule, or "".
+func Hiding(view string, record bson.Raw) string {
+	published, _ := raw.Get(record, "public").BooleanOK()
+	switch {
+	case view == rules.ViewProjects && !published:
+		return "public"
+	case view == rules.ViewPersons && flag(record, "hide"):
+		return "hide"
+	}
+	return ""
 }
 
 // person returns a person by username, or by a document with one; the zero entry if not public.
