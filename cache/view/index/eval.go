@@ -21,6 +21,8 @@ import (
 type evaluation struct {
 	*Table
 	backtracking *pcre.Budget
+	trace        *Trace // nil if nothing is reported
+	step         *Step  // of the node that is evaluated, if there is a trace
 }
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for an
@@ -30,7 +32,7 @@ func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSe
 	if f.Backtracks() {
 		backtracking = fair.Backtracking(ctx)
 	}
-	rows, err := evaluation{t, backtracking}.node(ctx, f.Root(), within)
+	rows, err := evaluation{Table: t, backtracking: backtracking, trace: TraceOf(ctx)}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
@@ -43,6 +45,14 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
+	if e.trace != nil {
+		return e.traced(ctx, n, within)
+	}
+	return e.decide(ctx, n, within)
+}
+
+// decide is node without the trace.
+func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	switch n := n.(type) {
 	case *filter.Leaf:
 		return e.leaf(ctx, n)
@@ -73,9 +83,13 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
 	for i, seg := range e.segments {
+		built := e.step != nil && !seg.has(indexKey(leaf.Path))
 		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
+		}
+		if e.step != nil {
+			e.step.values, e.step.built = e.step.values+len(index.values), e.step.built || built
 		}
 		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, backtracking: e.backtracking}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
@@ -131,6 +145,9 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 // confirm calls the reference matcher for every row of within. Its error is that of the first row that fails.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
+	if e.step != nil {
+		e.step.scanned += len(slots)
+	}
 	hit := make([]bool, len(slots))
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error

@@ -27,6 +27,9 @@ func (s *segment) words() *words.Index {
 	})
 }
 
+// Definition returns the definition of the table's view.
+func (t *Table) Definition() *Definition { return t.def }
+
 // Searchable returns an error if the view declares no words.
 func (d *Definition) Searchable() error {
 	if d.Words == nil {
@@ -43,13 +46,23 @@ func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 	}
 	found := *s
 	found.rows, found.titles = s.rows.Clone(), nil
+	trace := TraceOf(ctx)
 	for i, term := range terms {
 		if term == "" {
 			continue
 		}
+		var end func(*bitset.BitSet)
+		if trace != nil {
+			var step *Step
+			step, end = trace.begin(s.table, term, nil, true)
+			step.How = "index of words"
+		}
 		all, titles, err := s.table.having(ctx, term, i == len(terms)-1)
 		if err != nil {
 			return nil, err
+		}
+		if end != nil {
+			end(all)
 		}
 		found.rows.InPlaceIntersection(all)
 		found.titles = append(found.titles, titles)
