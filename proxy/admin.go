@@ -24,8 +24,7 @@ import (
 // mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
 const mostConfig = 1 << 20
 
-// newAdmin builds the operator's app: /metrics, /admin/views, POST /admin/refresh, /admin/lists/diff, /admin/compare and
-// pprof, behind the token if there is one.
+// newAdmin builds the operator's app: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there is one.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -47,6 +46,20 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)
 	app.Post("/admin/refresh", refresh(o))
+	for _, method := range []string{fiber.MethodGet, fiber.MethodPost} {
+		app.Add(method, "/admin/explain", func(c *fiber.Ctx) error { return explain(s, c) })
+		app.Add(method, "/admin/query", func(c *fiber.Ctx) error { return queryRows(s, c) })
+	}
+	app.Get("/admin/check", func(c *fiber.Ctx) error {
+		if o.Check == nil {
+			return fiber.NewError(fiber.StatusNotFound)
+		}
+		data, err := o.Check(c.UserContext())
+		if err != nil {
+			return err
+		}
+		return c.JSON(map[string]any{"status": fiber.StatusOK, "data": data})
+	})
 	app.Server().MaxRequestBodySize = mostConfig
 	app.Get("/admin/lists/diff", s.listsDiff)
 	app.Post("/admin/lists/diff", s.listsDiff)

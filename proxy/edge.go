@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,11 +32,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // first, so that errors have an id, too
-	err := checkHead(c)
-	// The server's buffer, which also has room for headers, lets longer URLs pass.
-	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
-		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
-	}
+	err := cmp.Or(checkLength(c), checkHead(c))
 	if err == nil {
 		cors := set.corsOf(c.Path())
 		if s.passing != nil && s.passing.foreseen(c) {
@@ -64,6 +61,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 	if hit := response.HitOf(c); hit != nil && (!logs || s.lines != nil) {
 		set.shortcuts.record(c, hit, logs)
+	}
+	return nil
+}
+
+// checkLength refuses a URL that is too long. The server's buffer, which also has room for headers, lets it pass.
+func checkLength(c *fiber.Ctx) error {
+	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
+		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
 	}
 	return nil
 }

@@ -94,6 +94,8 @@ type AdminOptions struct {
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
+	// Check examines the store and returns what it finds, for JSON. It is nil if the store cannot be examined.
+	Check func(context.Context) (any, error)
 	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
 	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
 }

@@ -18,9 +18,13 @@ import (
 
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/lists"
+	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/openapi"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
+	"vitrine/rules"
 	"vitrine/rules/markup"
 	"vitrine/rules/similar"
 )
@@ -47,11 +51,7 @@ func (s *Server) routes(first *settings) {
 	if s.passing != nil {
 		s.app.Use(s.passing.first)
 	}
-	s.listRoutes()
-	s.app.Get("/api/citation-index", s.citationIndex)
-	for path := range first.routes {
-		s.app.Get(path, s.answer(path))
-	}
+	s.resources(s.app, first)
 	for _, r := range s.app.GetRoutes(true) {
 		if path, _, _ := strings.Cut(r.Path, ":"); r.Method == fiber.MethodGet && !slices.Contains(s.paths, path) {
 			s.paths = append(s.paths, path)
@@ -59,6 +59,15 @@ func (s *Server) routes(first *settings) {
 	}
 	if s.passing != nil {
 		s.app.Use(s.passing.last) // the last, for what has no route
+	}
+}
+
+// resources installs the routes of the API and of the lists.
+func (s *Server) resources(app *fiber.App, first *settings) {
+	s.listRoutes(app)
+	app.Get("/api/citation-index", s.citationIndex)
+	for path := range first.routes {
+		app.Get(path, s.answer(path))
 	}
 }
 
@@ -200,4 +209,90 @@ func (s *Server) describe() {
 		}
 		return send(c, "entrance.json", response.ContentType, []byte(`{"status":200,"openapi":"/openapi.json","docs":"/docs"}`))
 	})
+}
+
+// listRoutes installs the public lists. They need no key and ignore sessions; a named key is
+// counted, and its limits hold.
+func (s *Server) listRoutes(app *fiber.App) {
+	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
+		app.Get(path, s.list)
+	}
+	app.Get("/docs/embedding", s.guide)
+	app.Get("/robots.txt", s.robots)
+}
+
+func (s *Server) guide(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return errNoLists
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, set.lists.Policy())
+	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, set.lists.Guide(), describedFor)
+}
+
+func (s *Server) robots(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return errNoLists
+	}
+	base := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))
+	return set.response.Static(c, "robots "+base, fiber.MIMETextPlainCharsetUTF8, lists.Robots(base), describedFor)
+}
+
+var errNoLists = &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
+
+// isList reports whether a path is one of listRoutes.
+func isList(path string) bool {
+	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" || strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
+}
+
+var listTypes = lists.MediaTypes()
+
+// list answers a list or an item in one of its formats.
+func (s *Server) list(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return errNoLists
+	}
+	if f, ok := element.Files()[c.Path()]; ok {
+		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
+	}
+	path := string(c.Context().URI().PathOriginal())
+	keyed, err := set.auth.Identify(c, path)
+	if err != nil {
+		return err
+	}
+	args := c.Context().QueryArgs()
+	var tracked []string
+	for name := range args.All() {
+		if set.lists.Ignores(string(name)) || keyed && string(name) == query.KeyParam {
+			tracked = append(tracked, string(name))
+		}
+	}
+	if len(tracked) > 0 { // without them, so that the kept plan serves all of them
+		for _, name := range tracked {
+			args.Del(name)
+		}
+		target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
+		if args.Len() > 0 {
+			target += "?" + args.String()
+		}
+		c.Request().Header.SetRequestURI(target)
+	}
+	scheme, host, accepted, lang := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...), ""
+	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(path) {
+		lang = c.AcceptsLanguages(set.lists.Languages()...)
+	}
+	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
+	return set.response.Serve(c, who, func() (response.Plan, error) {
+		return set.lists.Plan(c.UserContext(), lists.Request{
+			Path: path, Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
+		})
+	})
+}
+
+// readsPage reports whether a browser requests the page of a list, or a path near one, so that an error is a page.
+func readsPage(c *fiber.Ctx, path string) bool {
+	return (path == "/" || isList(path)) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
+		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)
 }

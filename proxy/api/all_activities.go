@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/access"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/markup"
@@ -20,13 +21,13 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	p := r.Params
 	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, "projects")}
 	if kind := p.Text("type"); kind != "" {
-		list.filter = filter.And(list.filter, filter.OneOf("type", kind))
+		list.filter = filter.And(list.filter, filter.OneOf("type", kind).As("type"))
 	}
 	user, page, path := p.Text("user"), p.Text("page"), strings.TrimSpace(p.Text("path"))
 	p.MarkUnknown("page", page, "all-activities", "my-activities", "portal")
 	list = e.visible(list, r)
 	if page == "my-activities" {
-		list.filter = filter.And(list.filter, namedIn(cmp.Or(user, r.Viewer.User), "rendered.users"))
+		list.filter = filter.And(list.filter, namedIn(cmp.Or(user, r.Viewer.User), "rendered.users").As("page"))
 	} else {
 		p.MarkUnused("user")
 	}
@@ -61,7 +62,7 @@ func (e *Env) visible(list listing, r Request) listing {
 		return list
 	}
 	if visible := e.o.Access.Visible(r.Viewer); visible != nil {
-		list.filter, list.restricted = filter.And(list.filter, r.Params.Checked(e.query.Compile(visible, ""))), "activity-types"
+		list.filter, list.restricted = filter.And(list.filter, r.Params.Checked(e.query.Compile(visible, "")).As(access.Types)), "activity-types"
 	}
 	return list
 }

@@ -40,6 +40,9 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
+		if err == nil {
+			err = s.Report(ctx, l.filter, nil, selected)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +130,7 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 // creator (API.md: projects, 8). Of keys only a named one may have the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
-		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by"))
+		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by").As("permission "+string(needed)))
 		l.restricted = string(needed)
 	}
 	return l

@@ -139,6 +139,9 @@ func (r *unwoundRow) field(name string) bson.RawValue {
 	return r.doc.Lookup(name)
 }
 
+// Doc returns the record.
+func (r *unwoundRow) Doc() bson.Raw { return r.doc }
+
 // read begins a record. It makes at least one row, even if an array is empty or missing.
 func (r *unwoundRow) read(doc bson.Raw) {
 	r.doc, r.rows = doc, 1

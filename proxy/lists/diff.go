@@ -9,9 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
-	"vitrine/proxy/query"
-	"vitrine/rules"
-	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 )
@@ -76,15 +73,6 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter,
 		all = append(all, lists...)
 	}
 	return all, nil
-}
-
-// seen returns a rule joined with the condition on what callers without a session may see.
-func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
-	if l.shared.Access == nil {
-		return rule, nil
-	}
-	visible, err := (query.Reader{Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), "")
-	return filter.And(rule, visible), err
 }
 
 // compare counts the rows of a view in its lists before and after the change.
@@ -166,8 +154,8 @@ func deciding(view string, row bson.Raw, rule, own *filter.Filter) string {
 		return "the list itself"
 	}
 	fields := append(refusing(rule.Root(), row), refusing(own.Root(), row)...)
-	if public, _ := mark.IsPublic(view, row, filter.All()); !public { // by what holds whatever the rule is
-		fields = append(fields, map[string]string{rules.ViewProjects: "public", rules.ViewPersons: "hide"}[view])
+	if field := mark.Hiding(view, row); field != "" {
+		fields = append(fields, field)
 	}
 	for i, field := range fields {
 		fields[i] = strings.TrimPrefix(field, mark.Field+".")

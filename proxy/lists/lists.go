@@ -48,6 +48,8 @@ type Options struct {
 	Links   Links // templates for the links of items; Links.Base is ignored
 	Named   []Definition
 	Cite    *cite.Mapping // how to read rows as bibliographic items; required
+	// Rule is the filter by which the views' rows were marked, for Lists.Rule.
+	Rule *filter.Filter
 }
 
 // Site is the institute, as pages name it. Empty fields are left out.
@@ -118,12 +120,9 @@ func New(o Options, shared Shared) (*Lists, error) {
 		head.Description = "How lists of publications, projects and events come onto the pages of a site: as an element, by an include, in an iframe."
 		return page.Guide(head)
 	})
-	shown := bson.D{{Key: mark.Public, Value: true}}
-	if shared.Access != nil {
-		shown = append(shown, shared.Access.Visible(access.Viewer{})...)
-	}
+	l.public = filter.OneOf(mark.Public, true).As("lists.public")
 	var err error
-	if l.public, err = (query.Reader{Limits: shared.Filter, Now: shared.Now}).Compile(shown, ""); err != nil {
+	if l.public, err = l.seen(l.public); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
 	limits := shared.Filter
@@ -140,6 +139,18 @@ func New(o Options, shared Shared) (*Lists, error) {
 		l.lists = append(l.lists, one)
 	}
 	return l, nil
+}
+
+// seen returns a rule joined with the condition on what callers without a session may see.
+func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
+	if l.shared.Access == nil {
+		return rule, nil
+	}
+	visible, err := (query.Reader{Limits: l.shared.Filter, Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), "")
+	if err != nil {
+		return nil, err
+	}
+	return filter.And(rule, visible.As(access.Types)), nil
 }
 
 func selectorsOf(text string) (params.Query, error) {
@@ -161,6 +172,9 @@ func selectorsOf(text string) (params.Query, error) {
 	}
 	return q, err
 }
+
+// Rule returns the filter by which records are public, or nil if it is not known.
+func (l *Lists) Rule() *filter.Filter { return l.o.Rule }
 
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }

@@ -22,6 +22,9 @@ var collections = map[string]string{
 	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences", rules.ViewPersons: "persons",
 }
 
+// PublicRule is the rule by which the records of PublicStore are public.
+const PublicRule = `{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
+
 // CiteRules returns the built-in mapping rules.
 func CiteRules(t testing.TB) *cite.Mapping {
 	t.Helper()
@@ -66,7 +69,7 @@ func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []b
 // PublicStore returns a store of the given records with the materializer's marks.
 func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 	t.Helper()
-	public, err := filter.Parse([]byte(`{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`), filter.Options{})
+	public, err := filter.Parse([]byte(PublicRule), filter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +77,24 @@ func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 	cited := func(view string, record bson.Raw) (oa, doi string) { return mapping.View(view).Selected(record) }
 	d := mark.NewDirectory(mark.Options{Public: public, Now: Published, Cited: cited}, docs["persons"], docs["groups"], docs["projects"])
 	s := NewStore()
+	s.directory = d
 	for view, name := range collections {
-		s.Publish(view, marked(t, d, view, docs[name])...)
+		s.PublishMarked(t, view, docs[name]...)
 	}
 	return s
+}
+
+// PublishMarked is Publish for records of a store from PublicStore.
+func (s *Store) PublishMarked(t testing.TB, view string, docs ...bson.Raw) {
+	t.Helper()
+	s.Publish(view, marked(t, s.directory, view, docs)...)
+}
+
+// Generation returns the generation of a view in the store.
+func (s *Store) Generation(view string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.metas[view].Generation
 }
 
 // ListOptions returns options with lists.

@@ -48,14 +48,14 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 	}
 	return p.Checked(compile(bson.D{{Key: "title", Value: bson.D{
 		{Key: "$regex", Value: text}, {Key: "$options", Value: "i"},
-	}}}, r.callers(p, "search")))
+	}}}, r.callers(p, "search"))).As("search")
 }
 
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
 	if text := p.Text("json"); strings.TrimSpace(text) != "" {
 		p.noteBare(text)
-		f = p.Checked(fromJSON(text, c, r.callers(p, "json")))
+		f = p.Checked(fromJSON(text, c, r.callers(p, "json"))).As("json")
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()
 	} else {
@@ -68,7 +68,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 		}
 		o := r.callers(p, filterParam)
 		o.Texts = true
-		f = p.Checked(compile(tree, o))
+		f = p.Checked(compile(tree, o)).As(filterParam)
 	}
 	paths, _ := filter.Paths(f.Root())
 	p.paths = append(p.paths, paths...)

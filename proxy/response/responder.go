@@ -44,6 +44,8 @@ type Options struct {
 	Generation int                 // number of the settings, from 0
 	Adopted    time.Time           // when these settings replaced others; zero for the first settings
 	Now        func() time.Time
+
+	Explain *Explanation // see Explaining; nil if requests are answered
 }
 
 // Responder answers requests under one generation of settings. It is safe for concurrent use.
@@ -144,6 +146,9 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 	if err != nil {
 		return err
 	}
+	if r.Explain != nil {
+		return r.explain(c, who.Client, p, snapshot, key)
+	}
 	a := r.Results.Lookup(key)
 	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
@@ -207,6 +212,9 @@ const Forever = 365 * 24 * time.Hour
 
 // Static sends content that changes only with the program.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
+	if r.Explain != nil {
+		return errNoRecords
+	}
 	header := fieldsOf(c)
 	key := result.Key{Query: name, Coding: negotiate(header.codings, r.Codings)}
 	ctx, cancel := context.WithTimeout(c.UserContext(), r.Timeout)
@@ -236,6 +244,9 @@ type ExternalAnswer struct {
 // External sends an answer that read gets from another server. An empty text means no body. ignored lists the
 // parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (ExternalAnswer, error)) error {
+	if r.Explain != nil {
+		return errNoRecords
+	}
 	r.setCaching(c, r.Now(), false, false, time.Time{})
 	if err := ReportIgnored(c, ignored); err != nil {
 		return err

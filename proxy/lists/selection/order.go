@@ -143,6 +143,7 @@ type walk struct {
 	*Matches
 	skip, left int // left is negative if there is no limit
 	position   int // position of the last entry
+	trace      *index.Trace
 	yield      func(Entry, error) bool
 }
 
@@ -154,7 +155,8 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{m, offset, cmp.Or(limit, -1), offset, yield}
+		w := walk{m, offset, cmp.Or(limit, -1), offset, index.TraceOf(ctx), yield}
+		w.trace.Show(nil)
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
@@ -173,6 +175,9 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 func (w *walk) entry(row index.Row, groups []Group) bool {
 	w.position++
 	w.left--
+	if w.trace != nil {
+		w.trace.Show(row.Doc())
+	}
 	return w.yield(Entry{row, groups, w.position}, nil) && w.left != 0
 }
 

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,14 +44,14 @@ type Matches struct {
 
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
-	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Own()), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
+	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Own().As("the list")), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
 	for _, name := range params.Selectors() {
 		if chosen := m.among(q.Query, name); chosen != nil {
-			m.chosen[name] = chosen
+			m.chosen[name] = chosen.As(name)
 		}
 	}
 	if doi := params.DOI(q.Query.Text(params.Words)); doi != "" {
-		m.chosen[params.Words] = filter.OneOf(mark.DOI, doi)
+		m.chosen[params.Words] = filter.OneOf(mark.DOI, doi).As(params.Words)
 	}
 	return m
 }
@@ -128,17 +129,19 @@ func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, 
 		return m.whole, nil // except is a parameter without a filter
 	}
 	filters := []*filter.Filter{m.always}
-	for name, chosen := range m.chosen {
+	for _, name := range slices.Sorted(maps.Keys(m.chosen)) {
 		if name != except {
-			filters = append(filters, chosen)
+			filters = append(filters, m.chosen[name])
 		}
 	}
-	selected, err := m.snap.Select(ctx, filter.And(filters...))
-	if terms := m.terms(); err == nil && len(terms) > 0 {
+	all, terms := filter.And(filters...), m.terms()
+	selected, err := m.snap.Select(ctx, all)
+	if err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
 	if whole && err == nil {
 		m.whole = selected
+		err = m.snap.Report(ctx, all, terms, selected)
 	}
 	return selected, err
 }

@@ -1,0 +1,246 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/query"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/display"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// Question asks why the answer to a request has the records that it has.
+type Question struct {
+	URL  string // of a resource or a list, with or without scheme and host
+	ID   string // the _id of the record in question; empty if there is none
+	User string // the user of the session that the request has; empty if it has none
+	Key  string // the API key of the request; empty if it has none
+}
+
+// Explanation is the answer to a Question.
+type Explanation struct {
+	Status     int            `json:"status"`
+	Store      string         `json:"store,omitempty"`
+	URL        string         `json:"url"`              // without key
+	Record     *Membership    `json:"record,omitempty"` // nil if the question names none
+	View       string         `json:"view"`
+	Mode       string         `json:"mode"`
+	Generation uint64         `json:"generation"`
+	Published  time.Time      `json:"published"`
+	Selected   *view.Selected `json:"selected"` // null if the answer is not a selection of records
+	Kept       KeptAnswer     `json:"kept"`
+	Restricted string         `json:"restricted,omitempty"` // the permission that the caller lacks to see all records
+	Ignored    string         `json:"ignored,omitempty"`    // parameters without effect
+	Millis     float64        `json:"ms"`
+}
+
+// KeptAnswer says whether the answer is in memory.
+type KeptAnswer struct {
+	Now     bool   `json:"now"`
+	Why     string `json:"why"`
+	Control string `json:"cache_control"` // for caches elsewhere
+}
+
+// Explain evaluates a request and explains its answer. A request that would fail returns its error, a problem.
+func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err error) {
+	began, set := time.Now(), *s.settings.Load()
+	if q.User != "" {
+		if _, known, err := set.env.Person(ctx, q.User); err != nil {
+			return e, err
+		} else if !known {
+			return e, rules.Wrongf("user", "", "no person has the username %s", query.Quote(q.User))
+		}
+	}
+	req, err := requestOf(q)
+	if err != nil {
+		return e, err
+	}
+	x := &response.Explanation{}
+	if q.ID != "" {
+		x.Record = selection.IDs(q.ID)
+	}
+	set.auth, set.response = set.auth.As(q.User), set.response.Explaining(x)
+	var inner fasthttp.RequestCtx
+	inner.Init(req, nil, quiet{s.log})
+	inner.SetUserValue(settingsKey{}, &set)
+	inner.SetUserValue(contextKey{}, ctx)
+	s.explained(&inner)
+	if err := problemIn(&inner.Response); err != nil {
+		return e, err
+	}
+	meta := x.Snapshot.Meta()
+	e = Explanation{
+		Status: http.StatusOK, URL: string(set.auth.AppendURL(nil, string(inner.Path()), inner.QueryArgs().QueryString())),
+		View: meta.View, Mode: string(view.Store), Generation: meta.Generation, Published: meta.Published,
+		Selected: x.Trace.Selected, Restricted: x.Plan.Restricted, Ignored: string(inner.Response.Header.Peek(response.HeaderIgnored)),
+		Kept: kept(x, s.options.Limits.KeptBytes, string(inner.Response.Header.Peek(fiber.HeaderCacheControl))),
+	}
+	if _, resident := x.Snapshot.Resident(); resident {
+		e.Mode = string(view.Memory)
+	}
+	if store := s.storeStatus(); store != nil {
+		e.Store = store.Name
+	}
+	if q.ID != "" {
+		ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request)
+		defer cancel()
+		m := &member{Explanation: x, records: s.options.Records, rule: set.lists.Rule()}
+		for _, status := range s.options.Views.Status() {
+			if status.View == e.View {
+				m.status = status
+			}
+		}
+		if err := m.explain(ctx, q.ID); err != nil {
+			return e, err
+		}
+		e.Record = &m.Membership
+	}
+	e.Millis = float64(time.Since(began).Microseconds()) / 1000
+	return e, nil
+}
+
+// requestOf returns the request of a question.
+func requestOf(q Question) (*fasthttp.Request, error) {
+	target, host := q.URL, "localhost"
+	if scheme, rest, absolute := strings.Cut(target, "://"); absolute && (scheme == "http" || scheme == "https") {
+		at := strings.IndexAny(rest+"/", "/?#")
+		host, target = rest[:at], "/"+strings.TrimPrefix(rest[at:], "/")
+	}
+	if target, _, _ = strings.Cut(target, "#"); !strings.HasPrefix(target, "/") {
+		return nil, rules.Wrongf("url", "", "want a path such as /api/activities?…, or the URL of a server")
+	}
+	var b strings.Builder
+	for _, c := range []byte(target) { // as a browser would
+		if c <= ' ' || c == 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	req := &fasthttp.Request{}
+	req.SetRequestURI(b.String())
+	req.Header.SetHost(host)
+	if q.Key != "" {
+		req.Header.Set("X-API-Key", q.Key)
+	}
+	return req, nil
+}
+
+// problemIn returns the error in a response to an explained request, or nil.
+func problemIn(res *fasthttp.Response) error {
+	if res.StatusCode() < http.StatusBadRequest {
+		return nil
+	}
+	var envelope struct{ Error, Msg string }
+	_ = json.Unmarshal(res.Body(), &envelope) // cannot fail: fail and refuseUnknownMethods write envelopes
+	return problem{res.StatusCode(), envelope.Error, envelope.Msg}
+}
+
+// contextKey is the key under which an explained request has its context.
+type contextKey struct{}
+
+// explained returns the handler of explained requests: that of the public listener, without its limits, log and metrics.
+func explained(s *Server, first *settings) fasthttp.RequestHandler {
+	app := s.newApp()
+	app.Use(func(c *fiber.Ctx) error {
+		c.SetUserContext(c.Context().UserValue(contextKey{}).(context.Context))
+		err := checkLength(c)
+		if err == nil {
+			err = guarded(c, nil)
+		}
+		return s.fail(c, err)
+	})
+	s.resources(app, first)
+	return refuseUnknownMethods(app)
+}
+
+// kept says whether an answer is in memory, and why. An answer of more than most bytes is not kept.
+func kept(x *response.Explanation, most int, control string) KeptAnswer {
+	k, a := KeptAnswer{Control: control}, x.Kept
+	switch {
+	case a != nil && a.ETag != "":
+		k.Now, k.Why = true, fmt.Sprintf("an earlier request made it: %d bytes", len(a.Body))
+	case a != nil && a.TooLarge, x.Bytes > most:
+		k.Why = fmt.Sprintf("it has more than %d bytes: it is made for each request, unless it is small enough when compressed", most)
+	case x.Plan.Once:
+		k.Why = "it depends on a record that no view has"
+	default:
+		k.Why = "no request made it at this generation, or it had to make room; the next request makes it"
+	}
+	return k
+}
+
+// queryRows answers GET /admin/query?view=NAME&filter=FILTER&offset=N&limit=N with the rows of a view, one JSON document a
+// line, or with &count=1 with their number. A POST has the filter in its body.
+func queryRows(s *Server, c *fiber.Ctx) error {
+	p, set := query.Read(c.Context().QueryArgs().All()), s.settingsOf(c)
+	name, text, counts, offset, limit := p.Text("view"), p.Text("filter"), p.Flag("count"), p.Natural("offset"), p.Natural("limit")
+	if body := c.Body(); len(body) > 0 {
+		text = string(body)
+	}
+	if !slices.ContainsFunc(s.options.Views.Status(), func(st view.Status) bool { return st.View == name }) {
+		p.Fail(rules.Wrongf("view", "", "there is no view %s", query.Quote(name)))
+	}
+	f := p.Checked(filter.Parse([]byte(cmp.Or(text, "{}")), filter.Options{Param: "filter", HexIDs: true, Foreign: true}))
+	if err := p.Err(); err != nil {
+		return err
+	}
+	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+		sel, err := snap.Select(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if counts {
+			return response.Bytes([]byte(strconv.Itoa(sel.Count()) + "\n")), nil
+		}
+		rows := func(ctx context.Context) iter.Seq2[index.Row, error] { return sel.Rows(ctx, offset, limit) }
+		return response.Join(response.Envelope{}, rows, AppendRow), nil
+	}
+	key := fmt.Sprint("query\x00", offset, limit, counts, f.Key())
+	return set.response.Serve(c, response.Audience{Personal: true}, func() (response.Plan, error) {
+		return response.Plan{View: name, Query: key, Build: build, ContentType: "application/x-ndjson", Caching: response.Caching{Personal: true, Whole: true}}, nil
+	})
+}
+
+// AppendRow appends a row as a line of relaxed Extended JSON, without the reserved fields.
+func AppendRow(dst []byte, row index.Row) []byte {
+	return append(ejson.AppendDocument(dst, display.Strip(row.Doc())), '\n')
+}
+
+// explain answers GET /admin/explain?url=URL&id=ID&user=NAME with an Explanation, or with the error of the request. A
+// POST has the URL in its body. The request has the X-API-Key of this one.
+func explain(s *Server, c *fiber.Ctx) error {
+	p := query.Read(c.Context().QueryArgs().All())
+	q := Question{URL: p.Text("url"), ID: p.Text("id"), User: p.Text("user"), Key: strings.Clone(c.Get("X-API-Key"))}
+	if body := c.Body(); len(body) > 0 {
+		q.URL = string(body)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if unread := p.Ignored(); unread != "" {
+		return rules.Wrongf("", "", "unknown parameters: %s", unread)
+	}
+	e, err := s.Explain(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	return c.JSON(e)
+}

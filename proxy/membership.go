@@ -1,0 +1,242 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/proxy/api"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// Membership says whether an answer has a record.
+type Membership struct {
+	ID       string `json:"id"`
+	InAnswer bool   `json:"in_answer"`
+	// Reason is selected, other page, clause, permission, hidden type, not public, skipped, held back, not materialized,
+	// not in the source, or not a selection.
+	Reason  string   `json:"reason"`
+	Because []string `json:"because"`         // each by itself keeps the record out of the answer, or all of them in
+	Notes   []string `json:"notes,omitempty"` // what else may change with the next run
+}
+
+// member finds out why an answer has a record or not.
+type member struct {
+	*response.Explanation
+	Membership
+	records api.Records    // the source collections; nil if they cannot be read
+	status  view.Status    // of the view
+	rule    *filter.Filter // by which records are public; nil if it is not known
+}
+
+// is sets the reason, and adds what it is because of.
+func (m *member) is(reason, because string) {
+	m.Reason, m.Because = reason, append(m.Because, because)
+}
+
+// explain sets the Membership.
+func (m *member) explain(ctx context.Context, id string) error {
+	m.ID = id
+	v, _ := rules.ViewNamed(m.Snapshot.Meta().View)
+	record, failed := m.record(ctx, v)
+	if failed != nil {
+		m.Notes = append(m.Notes, "the source cannot be read: "+failed.Error())
+	}
+	skipped := ""
+	for _, skip := range m.status.Meta.Health.Skips {
+		if skip.ID == origin.SkipText(id) {
+			skipped = skip.Reason
+		}
+	}
+	gone := record == nil && failed == nil && m.records != nil && v.Name != rules.ViewSpectrum
+	switch {
+	case !m.Trace.Found:
+		m.absent(v, skipped, gone)
+		return nil
+	case skipped != "":
+		m.Notes = append(m.Notes, "the last run skipped its present version: "+skipped)
+	case gone:
+		m.Notes = append(m.Notes, "it is no longer in the collection "+v.Source+": the next run takes it away")
+	}
+	if m.Trace.Selected == nil {
+		m.is("not a selection", "the answer is not made of single records")
+		return nil
+	}
+	return m.judge(ctx, record)
+}
+
+// record reads the record from the source collection of a view. It returns nil if there is none.
+func (m *member) record(ctx context.Context, v rules.View) (bson.Raw, error) {
+	if m.records == nil {
+		return nil, nil
+	}
+	byID, _ := filter.Query(m.Record.Root(), "")
+	for doc, err := range m.records.Find(ctx, v.Source, origin.Query{Filter: byID, Limit: 1}) {
+		return doc, err
+	}
+	return nil, nil
+}
+
+// absent explains why a view has no row of a record, which is gone from the source or not.
+func (m *member) absent(v rules.View, skipped string, gone bool) {
+	switch health := m.status.Meta.Health; {
+	case skipped != "":
+		m.is("skipped", "the last run skipped it: "+skipped)
+	case gone:
+		m.is("not in the source", "the collection "+v.Source+" has no record with this _id")
+	case m.status.Held != nil:
+		m.is("held back", m.status.Held.Error())
+	case health.Error != "":
+		m.is("held back", "the last run ended with: "+health.Error)
+	default:
+		m.is("not materialized", fmt.Sprintf("view %s has no row of it; a run last read the source at %s", v.Name, health.Read.UTC().Format("2006-01-02 15:04:05 MST")))
+		if more := health.Skipped - len(health.Skips); more > 0 {
+			m.Notes = append(m.Notes, fmt.Sprintf("the last run skipped %d records that are not listed", more))
+		}
+	}
+}
+
+// judge explains the membership of a record that the view has by the conditions of the selection.
+func (m *member) judge(ctx context.Context, record bson.Raw) error {
+	selected := m.Trace.Selected
+	listed, shown := m.Trace.Shown()
+	m.InAnswer, m.Reason = selected.Has && (shown || !listed), "selected"
+	if selected.Has && !m.InAnswer {
+		m.is("other page", "all conditions hold, but it is not on this page")
+		return nil
+	}
+	for i := range selected.Clauses {
+		c := &selected.Clauses[i]
+		switch {
+		case c.From == fromPublic && c.Holds != nil && !*c.Holds:
+			if err := m.unmarked(ctx, c); err != nil {
+				return err
+			}
+		case mark.Of(m.Trace.Row.Doc()) == nil && onMark(*c):
+			c.Holds = nil
+			m.Notes = append(m.Notes, "clause `"+c.Clause+"` ("+c.From+") is decided once the record is public")
+			continue
+		}
+		if c.Error == "" && (c.Holds == nil || *c.Holds != selected.Has) {
+			continue
+		}
+		reason, text := sentence(*c)
+		m.Because = append(m.Because, text)
+		if m.Reason == "selected" || m.Reason == "clause" {
+			m.Reason = reason
+		}
+		m.Notes = append(m.Notes, changed(*c, record)...)
+	}
+	if len(m.Because) == 0 {
+		m.Because = []string{"the answer has all records of the view"}
+	}
+	return nil
+}
+
+// fromPublic is the origin of the condition that rows are marked as public.
+const fromPublic = "lists.public"
+
+// onMark reports whether a condition, other than that it is there, needs the mark of a public record, or its words.
+func onMark(c view.Clause) bool {
+	return c.From == params.Words || strings.HasPrefix(c.Path, mark.Field) || slices.ContainsFunc(c.Clauses, onMark)
+}
+
+// unmarked adds to the condition that a record is public which part of the rule fails.
+func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
+	doc, err := m.Snapshot.Whole().First(ctx, m.Record) // the rule may test a field that callers do not see
+	if err != nil || doc == nil {
+		return err
+	}
+	c.Kind, c.Path, c.Values = "and", "", nil
+	if field := mark.Hiding(m.Snapshot.Meta().View, doc); field != "" {
+		own := view.ClauseOf(filter.OneOf(field, field == "public").Root(), doc, nil, nil)
+		own.Holds = new(bool)
+		c.Clauses = append(c.Clauses, own)
+	}
+	if m.rule != nil {
+		c.Clauses = append(c.Clauses, view.ClauseOf(m.rule.Root(), doc, filter.Verdicts(m.rule.Root(), doc, nil), nil))
+	}
+	if m.rule != nil && !slices.ContainsFunc(c.Clauses, func(part view.Clause) bool { return part.Holds == nil || !*part.Holds }) {
+		m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
+	}
+	return nil
+}
+
+// sentence says that a condition holds or fails, and on which values; reason is why a record that fails it is left out.
+func sentence(c view.Clause) (reason, text string) {
+	reason, text = "clause", "clause `"+c.Clause+"`"
+	if c.From != "" {
+		text += " (" + c.From + ")"
+	}
+	switch {
+	case c.Holds == nil:
+		return reason, text + " cannot be decided: " + c.Error
+	case *c.Holds:
+		reason, text = "selected", text+" holds"
+	case strings.HasPrefix(c.From, "permission "):
+		reason, text = "permission", "the caller lacks the "+c.From+", and the record does not name the caller's user"
+	case c.From == access.Types:
+		reason, text = "hidden type", "the caller may not see this type ("+c.From+")"
+	case c.From == fromPublic:
+		reason, text = "not public", "the record is not public ("+c.From+")"
+	default:
+		text += " fails"
+	}
+	var facts []string
+	for _, leaf := range deciding(c) {
+		if fact := factOf(leaf); leaf.Path != "" && !slices.Contains(facts, fact) {
+			facts = append(facts, fact)
+		}
+	}
+	if len(facts) > 0 {
+		text += ": " + strings.Join(facts, "; ")
+	}
+	return reason, text
+}
+
+// deciding returns the conditions without parts by which a condition holds or fails.
+func deciding(c view.Clause) (all []view.Clause) {
+	if len(c.Clauses) == 0 || c.Path != "" || c.Holds == nil {
+		return []view.Clause{c}
+	}
+	for _, part := range c.Clauses {
+		if part.Holds != nil && (c.Kind == "not" || *part.Holds == *c.Holds) {
+			all = append(all, deciding(part)...)
+		}
+	}
+	return all
+}
+
+// factOf says what a record has at the path of a condition.
+func factOf(c view.Clause) string {
+	var texts []string
+	for _, v := range c.Values {
+		texts = append(texts, string(v))
+	}
+	return strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(texts, ", "), "missing")
+}
+
+// changed says where the source has other values for a condition than the row.
+func changed(c view.Clause, record bson.Raw) (notes []string) {
+	for _, leaf := range deciding(c) {
+		now := leaf
+		if name, _, _ := strings.Cut(leaf.Path, "."); name == "rendered" || rules.Reserved(name) || leaf.Node == nil {
+			continue // the run makes it
+		}
+		if _, now.Values = view.ValuesOf(leaf.Node, record); len(now.Values) > 0 && factOf(now) != factOf(leaf) {
+			notes = append(notes, "in the source "+factOf(now)+": not materialized yet")
+		}
+	}
+	return notes
+}
