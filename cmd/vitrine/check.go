@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,17 @@ func checkCommand() *cobra.Command {
 			return errors.New("only an embedded store (bolt://PATH) can be examined; MongoDB has its own means")
 		}
 		parts, err := bolt.Check(cmd.Context(), path)
+		err = orServed(cmd.Context(), cfg, err, func() error {
+			var answer struct{ Data []checkedPart }
+			err := askServer(cmd.Context(), cfg.Admin.Listen, "/admin/check", cfg.Admin.Token.Reveal(), nil, &answer)
+			for _, p := range answer.Data {
+				if p.Part.Err = nil; p.Unreadable != "" {
+					p.Part.Err = errors.New(p.Unreadable)
+				}
+				parts = append(parts, p.Part)
+			}
+			return err
+		})
 		if errors.Is(err, origin.ErrDamaged) {
 			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store) // ignore the error: standard output may be closed
 		}
@@ -29,7 +41,31 @@ func checkCommand() *cobra.Command {
 			return err
 		}
 		return printCheck(cmd.OutOrStdout(), store, parts)
-	}, "store")
+	}, "store", "admin.listen")
+}
+
+// checkedPart is a part of a store, checked by the server that has the store open.
+type checkedPart struct {
+	bolt.Part
+	Unreadable string // Part.Err
+}
+
+// checker returns the function that checks an open store, or nil if it is not an embedded one.
+func checker(store origin.Store) func(context.Context) (any, error) {
+	embedded, ok := store.(*bolt.Store)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) (any, error) {
+		parts, err := embedded.Check(ctx)
+		all := make([]checkedPart, len(parts))
+		for i, p := range parts {
+			if all[i].Part = p; p.Err != nil {
+				all[i].Unreadable, all[i].Err = p.Err.Error(), nil
+			}
+		}
+		return all, err
+	}
 }
 
 // printCheck writes a line for each part, the damaged values and advice; damage is an origin.ErrDamaged.

@@ -77,7 +77,19 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"join":    func(words []string) string { return strings.Join(words, ", ") },
 	"rights":  func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
 	"key":     keyState,
+	"holds":   holds,
 }).Parse(outputSource))
+
+// holds prints the verdict of a clause.
+func holds(verdict *bool) string {
+	switch {
+	case verdict == nil:
+		return "-"
+	case *verdict:
+		return "holds"
+	}
+	return "fails"
+}
 
 // printTable prints data by the template with a name, with aligned columns.
 func printTable(w io.Writer, name string, data any) error {

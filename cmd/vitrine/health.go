@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"vitrine/cache/origin"
 	"vitrine/configs"
 )
 
@@ -26,8 +28,9 @@ func healthCommand() *cobra.Command {
 }
 
 // askServer reads JSON from a server on this machine, at a path of the listener with an address. It sends a POST if
-// there is a body, or else a GET. A status other than 200 is an error. If answer is nil, it does not read the body.
-func askServer(ctx context.Context, listen, path, token string, body []byte, answer any) error {
+// there is a body, or else a GET, with headers as name, value pairs. A status other than 200 is an error. If answer is
+// nil, it does not read the body; to an io.Writer it copies the body.
+func askServer(ctx context.Context, listen, path, token string, body []byte, answer any, headers ...string) error {
 	method := http.MethodGet
 	if body != nil {
 		method = http.MethodPost
@@ -38,6 +41,9 @@ func askServer(ctx context.Context, listen, path, token string, body []byte, ans
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -50,12 +56,31 @@ func askServer(ctx context.Context, listen, path, token string, body []byte, ans
 		_ = json.NewDecoder(res.Body).Decode(&failure) // ignore the error: the status says enough
 		err = errors.New(cmp.Or(failure.Msg, res.Status))
 	case answer != nil:
-		err = json.NewDecoder(res.Body).Decode(answer)
+		if w, lines := answer.(io.Writer); lines {
+			_, err = io.Copy(w, res.Body)
+		} else {
+			err = json.NewDecoder(res.Body).Decode(answer)
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, req.URL, err)
+		return fmt.Errorf("%s %s%s: %w", method, req.URL.Host, req.URL.Path, err) // the query may have a key
 	}
 	return nil
+}
+
+// orServed returns the error of a command on the store, or the result of served if the error is that a server has the
+// embedded store open, and the one at the admin address says that it serves this store.
+func orServed(ctx context.Context, cfg configs.Config, err error, served func() error) error {
+	switch {
+	case !errors.Is(err, origin.ErrLocked):
+		return err
+	case cfg.Admin.Listen == "":
+		return fmt.Errorf("%w: with the address of its admin listener (admin.listen) the server answers", err)
+	}
+	if _, _, failed := servedStatus(ctx, cfg, "bolt://"+embeddedPath(cfg), storeTime); failed != nil {
+		return fmt.Errorf("%w, and %w", err, failed)
+	}
+	return served()
 }
 
 // reachable turns a listening address into one to connect to: "every interface" becomes the loopback.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/proxy"
@@ -38,9 +37,13 @@ func listsDiffCommand() *cobra.Command {
 			return errors.New("nothing to compare: give --public, --list with --filter, or a configuration file")
 		}
 		data, err := storedListsDiff(cmd.Context(), cfg, sourcesOf(cmd, false), change)
-		if errors.Is(err, origin.ErrLocked) && cfg.Admin.Listen != "" {
-			data, err = servedListsDiff(cmd.Context(), cfg, change)
-		}
+		err = orServed(cmd.Context(), cfg, err, func() error {
+			var answer proxy.ListsDiff
+			q := url.Values{"public": {change.Public}, "list": {change.List}, "filter": {change.Filter}}
+			err := askServer(cmd.Context(), cfg.Admin.Listen, "/admin/lists/diff?"+q.Encode(), cfg.Admin.Token.Reveal(), change.File, &answer)
+			data = answer.Data
+			return err
+		})
 		switch {
 		case err != nil:
 			return err
@@ -73,19 +76,6 @@ func storedListsDiff(ctx context.Context, cfg configs.Config, sources configs.So
 		return nil, err
 	}
 	return i.listsDiff(ctx, s, viewLoader(func(name string) (*view.Snapshot, error) { return loadView(ctx, cfg, store, name) }), sources, c)
-}
-
-// servedListsDiff asks the server that has the store open.
-func servedListsDiff(ctx context.Context, cfg configs.Config, c proxy.ListsChange) ([]proxylists.Difference, error) {
-	var answer proxy.ListsDiff
-	q := url.Values{"public": {c.Public}, "list": {c.List}, "filter": {c.Filter}}
-	if err := askServer(ctx, cfg.Admin.Listen, "/admin/lists/diff?"+q.Encode(), cfg.Admin.Token.Reveal(), c.File, &answer); err != nil {
-		return nil, err
-	}
-	if answer.Store != "bolt://"+embeddedPath(cfg) {
-		return nil, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
-	}
-	return answer.Data, nil
 }
 
 // snapshots has the snapshots of views by name.

@@ -60,6 +60,7 @@ func rootCommand() *cobra.Command {
 		statusCommand(),
 		checkCommand(),
 		queryCommand(),
+		explainCommand(),
 		groupCommand("lists", listsDiffCommand()),
 		compareCommand(),
 		tokenCommand(),

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,9 +17,8 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
+	"vitrine/proxy"
 	"vitrine/rules"
-	"vitrine/rules/display"
-	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
 
@@ -25,38 +27,51 @@ func queryCommand() *cobra.Command {
 	var name string
 	var offset, limit int
 	var count bool
-	cmd := withConfig("query", func(cmd *cobra.Command, args []string, cfg configs.Config) (err error) {
-		f := filter.All()
-		if len(args) == 1 {
-			if f, err = filter.Parse([]byte(args[0]), filter.Options{Param: "filter", HexIDs: true, Foreign: true}); err != nil {
+	cmd := withConfig("query", func(cmd *cobra.Command, args []string, cfg configs.Config) error {
+		text := strings.Join(args, "") // at most one
+		f, err := filter.Parse([]byte(cmp.Or(text, "{}")), filter.Options{Param: "filter", HexIDs: true, Foreign: true})
+		if err != nil {
+			return err
+		}
+		err = queryStore(cmd, cfg, name, func(sel view.Selection) error {
+			if count {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), sel.Count())
 				return err
 			}
-		}
-		store, err := openExisting(cmd.Context(), cfg)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, store.Close()) }() // close it only now: the database may evaluate a filter that memory does not
-		snap, err := loadView(cmd.Context(), cfg, store, name)
-		if err != nil {
-			return err
-		}
-		sel, err := snap.Select(cmd.Context(), f)
-		if err != nil {
-			return err
-		}
-		if count {
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), sel.Count())
-			return err
-		}
-		return printRows(cmd, sel.Rows(cmd.Context(), offset, limit))
-	}, "store")
+			return printRows(cmd, sel.Rows(cmd.Context(), offset, limit))
+		}, f)
+		return orServed(cmd.Context(), cfg, err, func() error {
+			q := url.Values{"view": {name}, "offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(limit)}}
+			if count {
+				q.Set("count", "1")
+			}
+			return askServer(cmd.Context(), cfg.Admin.Listen, "/admin/query?"+q.Encode(), cfg.Admin.Token.Reveal(), []byte(text), cmd.OutOrStdout())
+		})
+	}, "store", "admin.listen")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&name, "view", rules.ViewActivities, "`NAME` of the view")
 	cmd.Flags().IntVar(&offset, "offset", 0, "`NUMBER` of rows to pass over")
 	cmd.Flags().IntVar(&limit, "limit", 0, "`NUMBER` of rows to print; 0: all")
 	cmd.Flags().BoolVar(&count, "count", false, "print how many rows there are, not the rows")
 	return cmd
+}
+
+// queryStore calls show with the rows in the store that a filter selects.
+func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(view.Selection) error, f *filter.Filter) (err error) {
+	store, err := openExisting(cmd.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }() // close it only now: the database may evaluate a filter that memory does not
+	snap, err := loadView(cmd.Context(), cfg, store, name)
+	if err != nil {
+		return err
+	}
+	sel, err := snap.Select(cmd.Context(), f)
+	if err != nil {
+		return err
+	}
+	return show(sel)
 }
 
 // loadView loads the view with a name into memory, whatever views.mode is, because the rows are the same.
@@ -75,7 +90,7 @@ func loadView(ctx context.Context, cfg configs.Config, store origin.Store, name 
 	return nil, fmt.Errorf("view %s: %w; want one of %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
-// printRows writes each row as relaxed Extended JSON, without the reserved fields.
+// printRows writes each row as a line.
 func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte
@@ -83,7 +98,7 @@ func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 		if err != nil {
 			return err
 		}
-		line = append(ejson.AppendDocument(line[:0], display.Strip(row.Doc())), '\n')
+		line = proxy.AppendRow(line[:0], row)
 		if _, err := w.Write(line); err != nil {
 			return err
 		}

@@ -46,25 +46,42 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 	if err := f.examine(); err != nil {
 		return nil, err
 	}
-	if f.oneHead {
-		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
-	}
 	_, err = f.guard(func() (err error) {
 		if f.db, err = f.openFile(true); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.db.Close()) }()
 		return f.db.View(func(tx *bbolt.Tx) error {
-			return tx.ForEach(func(top []byte, bucket *bbolt.Bucket) error {
-				if !bytes.Equal(top, bucketSource) && !bytes.Equal(top, bucketViews) {
-					return nil
-				}
-				return bucket.ForEachBucket(func(name []byte) error {
-					p, err := f.checkPart(ctx, tx, top, string(name))
-					parts = append(parts, p)
-					return err
-				})
-			})
+			parts, err = f.check(ctx, tx)
+			return err
+		})
+	})
+	return parts, err
+}
+
+// Check examines every value of the open store, while others read and write it; it examined the pages when it was opened.
+func (s *Store) Check(ctx context.Context) (parts []Part, err error) {
+	defer wrap.Error(&err, "check %s", s.Name())
+	err = s.file.read(ctx, func(tx *bbolt.Tx) (err error) {
+		parts, err = s.file.check(ctx, tx)
+		return err
+	})
+	return parts, err
+}
+
+// check examines all collections and views.
+func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err error) {
+	if f.oneHead {
+		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
+	}
+	err = tx.ForEach(func(top []byte, bucket *bbolt.Bucket) error {
+		if !bytes.Equal(top, bucketSource) && !bytes.Equal(top, bucketViews) {
+			return nil
+		}
+		return bucket.ForEachBucket(func(name []byte) error {
+			p, err := f.checkPart(ctx, tx, top, string(name))
+			parts = append(parts, p)
+			return err
 		})
 	})
 	return parts, err

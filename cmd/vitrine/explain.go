@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/cache/view"
+	"vitrine/configs"
+	"vitrine/proxy"
+)
+
+// explainCommand explains an answer.
+func explainCommand() *cobra.Command {
+	var q proxy.Question
+	var keyFile string
+	var asJSON bool
+	cmd := withConfig("explain", func(cmd *cobra.Command, args []string, cfg configs.Config) error {
+		q.URL = args[0]
+		if keyFile != "" {
+			key, err := os.ReadFile(keyFile)
+			if err != nil {
+				return err
+			}
+			q.Key = strings.TrimSpace(string(key))
+		}
+		e, err := explainStored(cmd.Context(), cfg, q)
+		err = orServed(cmd.Context(), cfg, err, func() error {
+			path := "/admin/explain?" + url.Values{"id": {q.ID}, "user": {q.User}}.Encode()
+			return askServer(cmd.Context(), cfg.Admin.Listen, path, cfg.Admin.Token.Reveal(), []byte(q.URL), &e, "X-API-Key", q.Key)
+		})
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(cmd.OutOrStdout(), e)
+		}
+		err = output.ExecuteTemplate(cmd.OutOrStdout(), "explain", e)
+		if e.Selected != nil {
+			err = errors.Join(err, printTable(cmd.OutOrStdout(), "clauses", flat(nil, e.Selected.Clauses, "")))
+		}
+		return err
+	}, "store", "admin.listen")
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.Flags().StringVar(&q.ID, "id", "", "`ID` of the record in question")
+	cmd.Flags().StringVar(&q.User, "user", "", "`NAME` of the user of a session that the request has")
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "`FILE` with the API key of the request")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// flat appends clauses, each before its parts.
+func flat(all, clauses []view.Clause, indent string) []view.Clause {
+	for _, c := range clauses {
+		c.Clause = indent + c.Clause
+		all = flat(append(all, c), c.Clauses, indent+"  ")
+	}
+	return all
+}
+
+// explainStored explains an answer by a server of its own, without a listener.
+func explainStored(ctx context.Context, cfg configs.Config, q proxy.Question) (e proxy.Explanation, err error) {
+	store, err := openExisting(ctx, cfg)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	cfg.Materialize.Enabled, cfg.Views.Snapshot = false, ""
+	p, err := assemble(ctx, cfg, store, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return e, err
+	}
+	defer p.server.Close()
+	behind, stop := context.WithCancel(ctx)
+	var parts errgroup.Group
+	defer func() { stop(); err = errors.Join(err, parts.Wait()) }()
+	parts.Go(func() error { return p.store.Run(behind) })
+	parts.Go(func() error { return p.views.Run(behind) })
+	p.views.WaitLoaded(ctx)
+	return p.server.Explain(ctx, q)
+}

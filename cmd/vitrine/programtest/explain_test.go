@@ -1,0 +1,107 @@
+package programtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/cache/origin"
+)
+
+// TestThroughServer: query, check and explain say the same of a store and of the server that has it open, and explain
+// says why records have no row, or an old one.
+func TestThroughServer(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	broken := bsoncore.NewDocumentBuilder().AppendDocument("a", bsoncore.NewDocumentBuilder().Build()).Build()
+	broken[7] = 99 // length of the inner document
+	upsert := func(docs ...any) {
+		t.Helper()
+		withStore(t, "bolt://"+filepath.Join(dir, "v.db"), func(store origin.Store) {
+			var all []bson.Raw
+			for _, doc := range docs {
+				raw, ok := doc.(bson.Raw)
+				if !ok {
+					var err error
+					if raw, err = bson.Marshal(doc); err != nil {
+						t.Fatal(err)
+					}
+				}
+				all = append(all, raw)
+			}
+			if _, err := store.Upsert(t.Context(), "activities", all); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	type d = bson.M
+	upsert(d{"_id": "old", "year": 2018, "type": "publication"}, d{"_id": "hidden", "year": 2024, "type": "publication", "hide": true},
+		bson.Raw(bsoncore.NewDocumentBuilder().AppendString("_id", "bad").AppendDocument("authors", broken).Build()))
+	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
+	upsert(d{"_id": "old", "year": 2024, "type": "publication"}, d{"_id": "new", "year": 2024, "type": "publication"})
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("sesame\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set(dir, "VITRINE_AUTH_API_KEY", "sesame")
+
+	s := startServer(t, dir, "--store", "bolt://v.db", "--no-materialize").ready()
+	admin := []string{"--store", "bolt://v.db", "--admin-listen", strings.TrimPrefix(s.admin, "http://")}
+	run := func(args ...string) string { return vitrine(t, dir, append(args, admin...)...) }
+	commands := map[string][]string{
+		"query": {"query", `{"year":{"$gt":2000}}`}, "page": {"query", "--offset", "1", "--limit", "1"}, "count": {"query", "--count"}, "check": {"check"},
+	}
+	served := map[string]string{}
+	for name, args := range commands {
+		served[name] = run(args...)
+	}
+	const since2020 = `/api/activities?json={"year": {"$gte": 2020}}`
+	for id, want := range map[string]string{
+		"old":    "in the answer: no — clause `year >= 2020` (json) fails: year is 2018\nnote: in the source year is 2024: not materialized yet\n",
+		"new":    "in the answer: no — view activities has no row of it; a run last read the source at 20",
+		"bad":    "in the answer: no — the last run skipped it: malformed record: ",
+		"none":   "in the answer: no — the collection activities has no record with this _id\n",
+		"hidden": "in the answer: yes — clause `year >= 2020` (json) holds: year is 2024\n",
+	} {
+		served[id] = run("explain", since2020, "--id", id, "--key-file", "key")
+		if !strings.HasPrefix(served[id], want) {
+			t.Errorf("%s: %s\nwant %s", id, served[id], want)
+		}
+	}
+	if text := run("explain", "/lists/activities", "--id", "hidden"); !strings.HasPrefix(text, "in the answer: no — the record is not public (lists.public): hide is true\n") {
+		t.Errorf("hidden: %s", text)
+	}
+	for args, want := range map[string]string{
+		since2020:                           "A valid API key is needed",
+		"/api/activitis":                    "Did you mean /api/activities?",
+		since2020 + "&apikey=wrong":         "A valid API key is needed",
+		since2020 + "&apikey=sesame&limit=": "",
+	} {
+		cmd := command(dir, append([]string{"explain", args}, admin...)...)
+		if out, err := cmd.CombinedOutput(); (err == nil) != (want == "") || !strings.Contains(string(out), want) || strings.Contains(string(out), "sesame") {
+			t.Errorf("%s: %v %s", args, err, out)
+		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, s.logged())
+	}
+	if strings.Contains(s.logged(), "sesame") {
+		t.Error("the log has the key")
+	}
+	for name, args := range commands {
+		if stored := run(args...); stored != served[name] {
+			t.Errorf("%s: the store says %s, the server said %s", name, stored, served[name])
+		}
+	}
+	var e struct {
+		Record struct{ Reason string }
+	}
+	if text := run("explain", since2020, "--id", "new", "--key-file", "key", "--json"); json.Unmarshal([]byte(text), &e) != nil || e.Record.Reason != "not materialized" {
+		t.Errorf("by the store: %s", text)
+	}
+}
