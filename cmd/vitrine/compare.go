@@ -82,7 +82,7 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 	if err := c.prepare(cfg); err != nil {
 		return err
 	}
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(25) // bodies are large and short-lived
 	stopped := c.run.Do(cmd.Context(), c.requests(cmd, logs))
 	report := c.run.Tally.Report()
 	switch stopped = cmp.Or(c.failed, stopped); {

@@ -79,7 +79,7 @@ func Compare(old, new Answer, emit func(Difference)) {
 		return
 	}
 	if old.cut() || new.cut() {
-		a.report(Text, "", fmt.Sprintf("%d bytes, too many to compare", old.Size), fmt.Sprintf("%d bytes, too many to compare", new.Size))
+		a.report(Failed, "", fmt.Sprintf("%d bytes, too many to compare", old.Size), fmt.Sprintf("%d bytes, too many to compare", new.Size))
 		return
 	}
 	was, is := documents(old.Body), documents(new.Body)

@@ -187,9 +187,9 @@ func (t *Tally) Add(r Request, old, new Answer, oldErr, newErr error) string {
 	for _, d := range all {
 		reason := t.Rules.Accept(e.Endpoint, d)
 		switch {
-		case d.Kind == Failed:
+		case d.Kind == Failed && outcome != "differ":
 			outcome = "failed"
-		case reason == "":
+		case d.Kind != Failed && reason == "":
 			outcome = "differ"
 		case outcome == "agree":
 			outcome = "purpose"

@@ -252,6 +252,19 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
+// TestTooLong: answers that are too long to be compared count as failed, and stop nothing.
+func TestTooLong(t *testing.T) {
+	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`), answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
+	old.Most, new.Most = 1000, 1000
+	c := &compare.Run{Tally: compare.NewTally(old, new, compare.OSIRIS(), 3), Concurrency: 2}
+	if err := c.Do(t.Context(), targets(50, func(int) {})); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Tally.Report(); r.Total.Failed != 50 || len(r.Differences) != 1 || r.Differences[0].Reason != "" {
+		t.Errorf("%+v", r.Total)
+	}
+}
+
 // TestPage: the page has what servers sent as text, and no key.
 func TestPage(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))

@@ -91,7 +91,7 @@ func glob(text string) string {
 // Accept returns the reason why a difference is on purpose, or "".
 func (rules Rules) Accept(endpoint string, d Difference) string {
 	for _, r := range rules {
-		if r.Kind != "" && r.Kind != d.Kind || !matches(r.endpoint, endpoint) || !matches(r.path, d.Path) || !matches(r.old, d.Old) || !matches(r.new, d.New) {
+		if d.Kind == Failed || r.Kind != "" && r.Kind != d.Kind || !matches(r.endpoint, endpoint) || !matches(r.path, d.Path) || !matches(r.old, d.Old) || !matches(r.new, d.New) {
 			continue
 		}
 		if r.ignore != nil && (!r.ignore.MatchString(d.Old+"\n"+d.New) || plain(r.ignore, d.Old) != plain(r.ignore, d.New)) {

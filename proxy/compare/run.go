@@ -45,14 +45,15 @@ func (c *Run) Do(ctx context.Context, requests iter.Seq[Request]) error {
 	for range c.Concurrency {
 		workers.Go(func() {
 			for r := range work {
-				switch c.Tally.ask(ctx, r) {
-				case "":
-				case "failed":
-					if failures.Add(1) == mostFailures {
-						stop(fmt.Errorf("%d requests in a row failed", mostFailures))
-					}
-				default:
+				outcome, answered := c.Tally.ask(ctx, r)
+				switch {
+				case outcome == "":
+				case answered:
 					failures.Store(0)
+				case failures.Add(1) == mostFailures:
+					stop(fmt.Errorf("%d requests in a row failed", mostFailures))
+				}
+				if outcome != "" && outcome != "failed" {
 					c.mu.Lock()
 					c.known[r.Hash()] = true
 					c.mu.Unlock()
@@ -104,9 +105,9 @@ func (c *Run) first(r Request) bool {
 	return true
 }
 
-// ask asks both sides, counts and returns the outcome. It is "" if ctx ended before. The sides take turns in being first,
+// ask asks both sides, counts and returns the outcome, and whether both answered. The outcome is "" if ctx ended before. The sides take turns in being first,
 // because the second finds a warmer network.
-func (t *Tally) ask(ctx context.Context, r Request) string {
+func (t *Tally) ask(ctx context.Context, r Request) (outcome string, answered bool) {
 	var old, new Answer
 	var oldErr, newErr error
 	if r.Hash()%2 == 0 {
@@ -117,9 +118,9 @@ func (t *Tally) ask(ctx context.Context, r Request) string {
 		old, oldErr = t.old.Ask(ctx, r)
 	}
 	if ctx.Err() != nil {
-		return ""
+		return "", false
 	}
-	return t.Add(r, old, new, oldErr, newErr)
+	return t.Add(r, old, new, oldErr, newErr), oldErr == nil && newErr == nil
 }
 
 // state is the content of a file of a Run that was interrupted.

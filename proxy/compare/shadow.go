@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	mostQueued = 64 // live requests that wait to be compared
-	shadowers  = 2  // requests under way to each side
+	mostQueued = 64       // live requests that wait to be compared
+	shadowers  = 2        // requests under way to each side
+	mostLive   = 16 << 20 // bytes of an answer that are compared
 )
 
 // Shadow asks the old system for a share of the requests that a server answers, and the server once more, beside its
@@ -39,6 +40,7 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 	if err != nil {
 		return nil, err
 	}
+	old.Most, self.Most = mostLive, mostLive
 	s := &Shadow{tally: NewTally(old, self, OSIRIS(), 3), share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
@@ -88,7 +90,7 @@ func (s *Shadow) Run(ctx context.Context) {
 					return
 				case r := <-s.queue:
 					s.tally.Requested(r)
-					if outcome := s.tally.ask(ctx, r); outcome != "" {
+					if outcome, _ := s.tally.ask(ctx, r); outcome != "" {
 						s.outcomes.WithLabelValues(outcome).Inc()
 					}
 				}

@@ -17,9 +17,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// mostBody is how many bytes of an answer are compared by their content. Of longer answers only the hash is compared.
-const mostBody = 8 << 20
-
 // UserAgent is how a side's requests are named. A Shadow compares none of them, so that two do not ask each other for ever.
 const UserAgent = "vitrine-compare"
 
@@ -32,6 +29,7 @@ type Keys struct {
 // Side is one of the two servers. It sends its key as a header, so that no URL has it.
 type Side struct {
 	Name   string // how messages call it
+	Most   int    // bytes of an answer that are compared; of a longer one only the hash is; 64 MiB
 	base   *url.URL
 	keys   atomic.Pointer[Keys]
 	client http.Client
@@ -49,7 +47,7 @@ func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Sid
 		network.MaxResponseHeaderBytes, network.MaxIdleConnsPerHost = 64<<10, 16
 		transport = network
 	}
-	s := &Side{Name: name, base: u}
+	s := &Side{Name: name, Most: 64 << 20, base: u}
 	s.client = http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.SetKeys(keys)
 	return s, nil
@@ -116,7 +114,7 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return a, errors.New(res.Status)
 	}
-	read := sink{sum: xxhash.New()}
+	read := sink{most: s.Most, sum: xxhash.New()}
 	if _, err = io.Copy(&read, res.Body); err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
@@ -134,6 +132,7 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 
 // sink keeps the beginning of what is written.
 type sink struct {
+	most int
 	body []byte
 	size int64
 	sum  *xxhash.Digest
@@ -141,7 +140,7 @@ type sink struct {
 
 // Write implements io.Writer.
 func (s *sink) Write(p []byte) (int, error) {
-	s.body = append(s.body, p[:min(len(p), mostBody-len(s.body))]...)
+	s.body = append(s.body, p[:min(len(p), s.most-len(s.body))]...)
 	s.size += int64(len(p))
 	return s.sum.Write(p)
 }
