@@ -1,8 +1,11 @@
 package programtest
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,12 +22,17 @@ var (
 // exported lists the program's own metrics that a running server exports.
 func exported(t *testing.T) []string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, key := t.TempDir(), "a named key"
 	set(dir, snapshots, "files")
 	set(dir, "VITRINE_UPSTREAM_URL", "http://127.0.0.1:1")
 	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
-	s := startServer(t, dir, "--demo").ready()
-	s.get("/api/html?limit=1")
+	set(dir, "VITRINE_PURGE_TARGETS", "front=varnish http://127.0.0.1:1")
+	config := fmt.Sprintf("auth: {keys: {portal: {sha256: [%x]}}}\n", sha256.Sum256([]byte(key)))
+	if err := os.WriteFile(filepath.Join(dir, "vitrine.yml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, dir, "--demo", "--config", "vitrine.yml").ready()
+	s.get("/api/html?limit=1", "X-API-Key", key)
 	names := map[string]bool{}
 	_, text := fetch(t, http.MethodGet, s.admin+"/metrics")
 	for _, found := range metricHelp.FindAllStringSubmatch(text, -1) {
