@@ -186,6 +186,9 @@ type flip struct {
 func TestExplain(t *testing.T) {
 	proxytest.WholeOnly(t)
 	x, pairs := newExplaining(t), 150
+	if proxytest.ViewsAre == view.Store {
+		pairs = 80
+	}
 	if n, err := strconv.Atoi(os.Getenv("VITRINE_TEST_EXPLAIN")); err == nil {
 		pairs = n
 	}
@@ -229,6 +232,11 @@ func TestExplain(t *testing.T) {
 	if in < pairs/8 || in > pairs*7/8 || flipped < pairs/2 {
 		t.Error("too few pairs of a kind")
 	}
+}
+
+// TestExplainInStore explains answers from rows that stay in the store.
+func TestExplainInStore(t *testing.T) {
+	proxytest.InStore(t, map[string]func(*testing.T){"Explain": TestExplain})
 }
 
 // opposite returns the record of a request with the named fields of another record, for which the named conditions have
