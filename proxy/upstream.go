@@ -80,8 +80,8 @@ func (p *passing) last(c *fiber.Ctx) error {
 // pass passes a request on.
 func (p *passing) pass(c *fiber.Ctx) error {
 	ctx, auth := c.UserContext(), p.server.settingsOf(c).auth
-	known := auth.Forwards(c)
-	if done, err := p.Kept(c, known); done || err != nil {
+	from := upstream.Client{Known: auth.Forwards(c), Scheme: auth.Scheme(c)}
+	if done, err := p.Kept(c, from); done || err != nil {
 		return err
 	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
@@ -89,7 +89,8 @@ func (p *passing) pass(c *fiber.Ctx) error {
 		defer leave()
 		ctx = watched
 	}
-	return p.Serve(ctx, c, upstream.Client{Known: known, Addr: auth.Addr(c), Scheme: auth.Scheme(c)})
+	from.Addr = auth.Addr(c)
+	return p.Serve(ctx, c, from)
 }
 
 // foreseen reports whether it is known before routing that the upstream server answers a request, which then decides itself

@@ -46,7 +46,7 @@ func (p *Proxy) answer(c *fiber.Ctx, e *entry, now time.Time, how, detail string
 // 14.2). Several ranges, and those that the body lacks, are not served.
 func (e *entry) part(c *fiber.Ctx) []byte {
 	asked, unless := c.Request().Header.Peek(fiber.HeaderRange), string(c.Request().Header.Peek(fiber.HeaderIfRange))
-	if len(asked) == 0 || e.status != http.StatusOK || unless != "" && (unless != e.etag && unless != e.modified || strings.HasPrefix(unless, "W/")) {
+	if len(asked) == 0 || c.Method() != http.MethodGet || e.status != http.StatusOK || unless != "" && (unless != e.etag && unless != e.modified || strings.HasPrefix(unless, "W/")) {
 		return e.body
 	}
 	from, to, err := fasthttp.ParseByteRange(asked, len(e.body))

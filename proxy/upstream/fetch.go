@@ -27,6 +27,7 @@ var (
 type request struct {
 	method string
 	target string // path and query, as the client sent them
+	key    string // under which an answer is kept, from appendKey
 	host   string // that the client asked for
 	header http.Header
 	body   []byte
@@ -38,14 +39,19 @@ type request struct {
 // be closed; reading it fails once the server sends nothing for Options.Timeout.
 func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(p.life)
-	defer context.AfterFunc(waiting, func() { cancel(context.Cause(waiting)) })()
+	defer context.AfterFunc(waiting, func() { cancel(nil) })() // with context.Canceled, which is not the server's fault
 	patience := time.AfterFunc(p.options.Timeout, func() { cancel(ErrTimeout) })
 	resp, err := p.circuit.Execute(func() (*http.Response, error) {
 		req, err := p.outgoing(ctx, r, more)
 		if err != nil {
 			return nil, err
 		}
-		return p.transport.RoundTrip(req) // which follows no redirects
+		resp, err := p.transport.RoundTrip(req) // which follows no redirects
+		if err == nil && (resp.StatusCode < 200 || resp.StatusCode > 599) {
+			_ = resp.Body.Close()
+			err = fmt.Errorf("status %d", resp.StatusCode)
+		}
+		return resp, err
 	})
 	if err != nil {
 		patience.Stop()
@@ -55,25 +61,25 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 			return nil, &rules.RetryError{Err: fmt.Errorf("%w: %w", rules.ErrUnavailable, err), After: circuitPause}
 		case waiting.Err() != nil:
-			return nil, cause
+			return nil, context.Cause(waiting)
 		case errors.Is(cause, ErrTimeout):
 			return nil, fmt.Errorf("%w: %w", ErrTimeout, err)
 		}
 		return nil, fmt.Errorf("%w: %w", ErrBadGateway, err)
 	}
 	endToEnd(resp.Header)
-	resp.Header.Add("Via", via(resp.ProtoMajor, resp.ProtoMinor))
+	resp.Header.Add("Via", p.via(resp.ProtoMajor, resp.ProtoMinor))
 	p.relocate(resp.Header)
 	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: func() { cancel(nil) }}
 	return resp, nil
 }
 
 // via names this hop (RFC 9110: 7.6.3).
-func via(major, minor int) string {
+func (p *Proxy) via(major, minor int) string {
 	if major > 1 {
-		return fmt.Sprintf("%d vitrine", major)
+		return fmt.Sprintf("%d %s", major, p.name)
 	}
-	return fmt.Sprintf("%d.%d vitrine", major, minor)
+	return fmt.Sprintf("%d.%d %s", major, minor, p.name)
 }
 
 // outgoing returns the request for the other server, with the headers of more in place of the client's.
@@ -107,14 +113,20 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 		client = "\"[" + client + "]\""
 	}
 	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
-	req.Header.Add("Via", via(1, 1))
+	req.Header.Add("Via", p.via(1, 1))
 	return req, nil
 }
 
-// relocate makes a redirect to the other server's own address one to this server.
+// relocate makes addresses below the other server's base ones below this server's root. A path never begins with two
+// slashes, after which clients would read a host.
 func (p *Proxy) relocate(header http.Header) {
-	if rest, ok := strings.CutPrefix(header.Get("Location"), p.base.String()+"/"); ok {
-		header.Set("Location", "/"+rest)
+	base := p.base.EscapedPath()
+	for _, name := range []string{"Location", "Content-Location"} {
+		at, own := strings.CutPrefix(header.Get(name), p.base.Scheme+"://"+p.base.Host)
+		rest, below := strings.CutPrefix(at, base)
+		if below && (own || base != "") && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
+			header.Set(name, "/"+strings.TrimLeft(rest, "/"))
+		}
 	}
 }
 
@@ -172,20 +184,24 @@ func (p *Proxy) fetch(r *request, stale *entry) (fetched, error) {
 		_ = resp.Body.Close()
 		e := stale.updated(whole.header, resp.Header, requested, received)
 		if storable(e.status, e.header, parseDirectives(e.header["Cache-Control"])) {
-			p.keep(r.target, e)
+			p.keep(r.key, e)
 		} else {
-			p.drop(r.target)
+			p.drop(r.key)
 		}
 		return fetched{entry: e, status: resp.StatusCode}, nil
 	}
+	if resp.StatusCode == http.StatusNotModified {
+		_ = resp.Body.Close()
+		return fetched{}, fmt.Errorf("%w: status 304 without a condition", ErrBadGateway)
+	}
 	if !storable(resp.StatusCode, resp.Header, parseDirectives(resp.Header["Cache-Control"])) {
 		if resp.StatusCode < 500 {
-			p.drop(r.target)
+			p.drop(r.key)
 		}
 		return fetched{response: resp, status: resp.StatusCode}, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(p.options.KeptBytes)+1))
-	if len(body) > p.options.KeptBytes {
+	body, err := io.ReadAll(io.LimitReader(hurried{resp.Body, time.Now().Add(p.options.Timeout)}, int64(p.options.KeptBytes)+1))
+	if len(body) > p.options.KeptBytes || err == errSlow {
 		resp.Body = &rejoined{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
 		return fetched{response: resp, status: resp.StatusCode}, nil
 	}
@@ -193,8 +209,24 @@ func (p *Proxy) fetch(r *request, stale *entry) (fetched, error) {
 		return fetched{}, fmt.Errorf("%w: %w", ErrBadGateway, err)
 	}
 	e := newEntry(whole.header, resp.StatusCode, resp.Header, body, requested, received)
-	p.keep(r.target, e)
+	p.keep(r.key, e)
 	return fetched{entry: e, status: resp.StatusCode}, nil
+}
+
+// hurried is a body that fails with errSlow if it is still read after a time.
+type hurried struct {
+	io.Reader
+	until time.Time
+}
+
+var errSlow = errors.New("the body arrives too slowly")
+
+// Read implements io.Reader.
+func (h hurried) Read(p []byte) (int, error) {
+	if time.Now().After(h.until) {
+		return 0, errSlow
+	}
+	return h.Reader.Read(p)
 }
 
 // rejoined is a body of which the beginning was read already.

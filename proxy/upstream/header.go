@@ -32,11 +32,15 @@ func requestHeader(h *fasthttp.RequestHeader) http.Header {
 	}
 	endToEnd(header)
 	for name := range header {
-		if slices.Contains(withheld, name) || strings.HasPrefix(name, "X-Forwarded-") {
+		if isWithheld(name) || strings.Contains(name, "_") { // which many servers read as a hyphen
 			delete(header, name)
 		}
 	}
 	return header
+}
+
+func isWithheld(name string) bool {
+	return slices.Contains(withheld, name) || strings.HasPrefix(name, "X-Forwarded-")
 }
 
 // endToEnd deletes the headers of a connection, those that Connection names included.

@@ -3,10 +3,12 @@ package upstream_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,10 @@ func TestHostileServer(t *testing.T) {
 		"short body, streamed": {raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), 200, true},
 		"two lengths":          {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"), 502, false},
 		"no HTTP":              {raw("hello\r\n\r\n"), 502, false},
+		"another protocol":     {raw("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc"), 502, false},
+		"status 000":           {raw("HTTP/1.1 000 Zero\r\n\r\nabc"), 502, false},
+		"status 999":           {raw("HTTP/1.1 999 Much\r\n\r\nabc"), 502, false},
+		"304 without a reason": {raw("HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\n\r\n"), 502, false},
 		"unknown coding":       {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\nabc"), 502, false},
 		"long header":          {says("x", "X-Long", strings.Repeat("x", 1<<20)), 502, false},
 		"redirect inside": {func(rw http.ResponseWriter, r *http.Request) {
@@ -136,6 +142,94 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
+// TestDrippingServer: an answer that could be kept, but arrives too slowly, is streamed.
+func TestDrippingServer(t *testing.T) {
+	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Cache-Control", fresh)
+		for tick := time.Tick(10 * time.Millisecond); r.Context().Err() == nil; <-tick {
+			_, _ = io.WriteString(rw, "x")
+			rw.(http.Flusher).Flush()
+		}
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = 200 * time.Millisecond })
+	res, err := client.Get("http://" + w.Addr + "/drip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.CopyN(io.Discard, res.Body, 50); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLoop: a request that comes back is refused.
+func TestLoop(t *testing.T) {
+	w := newWorld(t, nil, nil)
+	w.answers(func(rw http.ResponseWriter, r *http.Request) {
+		rw.WriteHeader(w.get("/old", "Via", strings.Join(r.Header.Values("Via"), ", ")).StatusCode)
+	})
+	w.asks(1, "a loop", func() {
+		if res := w.get("/old", "Cookie", "a=b"); res.StatusCode != 502 {
+			t.Errorf("%d", res.StatusCode)
+		}
+	})
+}
+
+// TestBudget: neither long URLs nor many variants nor many names in Vary make kept answers take more than their budget.
+func TestBudget(t *testing.T) {
+	for name, c := range map[string]struct {
+		body, vary    string
+		urls, colours int
+		url, colour   string
+	}{
+		"URLs":     {"x", "", 400, 1, strings.Repeat("x", 60_000), ""},
+		"variants": {strings.Repeat("x", 50<<10), "X-Colour", 20, 16, "", ""},
+		"Vary":     {"x", strings.Repeat("X-Colour,", 1000), 3, 1, "", strings.Repeat("y ,", 3000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, says(c.body, "Cache-Control", fresh, "Vary", c.vary), func(o *proxy.UpstreamOptions) { o.Budget = 1 << 20 })
+			w.get("/old")
+			before := proxytest.Memory()
+			for colour := range c.colours {
+				for i := range c.urls {
+					w.get(fmt.Sprint("/old?", i, c.url), "X-Colour", fmt.Sprint(colour, c.colour))
+				}
+			}
+			if grown := proxytest.Memory() - before; grown > 6<<20 {
+				t.Errorf("a budget of 1 MiB takes %d kB", grown>>10)
+			}
+			if kept := w.Metric("vitrine_upstream_kept_bytes"); kept > 1<<20 {
+				t.Errorf("%v bytes are kept", kept)
+			}
+		})
+	}
+}
+
+// TestLeavingClients: that clients leave is not the other server's fault.
+func TestLeavingClients(t *testing.T) {
+	w := newWorld(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done()
+		}
+	}, nil)
+	for range 6 {
+		ctx, leave := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodHead, "http://"+w.Addr+"/slow", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asking sync.WaitGroup
+		before := w.asked.Load()
+		asking.Go(func() { _, _ = client.Do(req) })
+		proxytest.Until(t, "the request has arrived", func() bool { return w.asked.Load() > before })
+		leave()
+		asking.Wait()
+		proxytest.Until(t, "it has ended", func() bool { return w.Metric("vitrine_requests_in_flight") == 0 })
+	}
+	if res := w.get("/old"); res.StatusCode != 200 {
+		t.Errorf("%d after clients have left", res.StatusCode)
+	}
+}
+
 // TestHostileClient: clients cannot leave others an answer that is not theirs, nor reach paths that are not passed on.
 func TestHostileClient(t *testing.T) {
 	echo := func(rw http.ResponseWriter, r *http.Request) {
@@ -149,8 +243,10 @@ func TestHostileClient(t *testing.T) {
 		}
 	}
 	w := newWorld(t, echo, func(o *proxy.UpstreamOptions) { o.Paths = []string{"/media/"} })
-	for i, header := range []string{"Host", "X-Forwarded-Host", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Host", "X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"} {
-		if body := w.get(fmt.Sprintf("/media/%d", i), header, "evil.example").body; strings.Contains(body, "evil") {
+	for i, header := range []string{"Host", "X-Forwarded-Host", "X_Forwarded_Host", "X_Original_Url", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Host", "X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"} {
+		first := w.get(fmt.Sprintf("/media/%d", i), header, "evil.example").body
+		body := w.get(fmt.Sprintf("/media/%d", i)).body
+		if strings.Contains(body, "evil") || header != "Host" && body != first {
 			t.Errorf("%s reaches answers for others: %s", header, body)
 		}
 	}

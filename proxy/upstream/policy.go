@@ -82,7 +82,7 @@ func storable(status int, header http.Header, d directives) bool {
 	switch {
 	case status < 200, status == http.StatusPartialContent, status == http.StatusNotModified:
 		return false
-	case d.has("no-store", "private"), len(header["Set-Cookie"]) > 0, slices.Contains(listed(header["Vary"]), "*"):
+	case d.has("no-store", "private"), len(header["Set-Cookie"]) > 0, unselectable(listed(header["Vary"])):
 		return false
 	case d.has("must-understand") && http.StatusText(status) == "":
 		return false
@@ -91,6 +91,21 @@ func storable(status int, header http.Header, d directives) bool {
 	}
 	validated := header.Get("Etag") != "" || header.Get("Last-Modified") != ""
 	return validated && (d.has("public") || slices.Contains(understood, status))
+}
+
+// mostSelecting is how many headers may select a response that is kept.
+const mostSelecting = 16
+
+// unselectable reports whether a response depends on more than its key and the headers of clients.
+func unselectable(vary []string) bool {
+	return len(vary) > mostSelecting || slices.ContainsFunc(vary, func(name string) bool {
+		return name == "*" || isWithheld(http.CanonicalHeaderKey(name)) && !isKeyed(name)
+	})
+}
+
+// isKeyed reports whether a header is a part of the key.
+func isKeyed(name string) bool {
+	return slices.Contains([]string{"Host", "X-Forwarded-Host", "X-Forwarded-Proto"}, http.CanonicalHeaderKey(name))
 }
 
 // mostGuessed bounds a lifetime that the other server has not named.

@@ -52,6 +52,9 @@ func newEntry(asked http.Header, status int, header http.Header, body []byte, re
 	e.revalidating, _ = d.duration("stale-while-revalidate")
 	e.failing, _ = d.duration("stale-if-error")
 	for _, name := range listed(header["Vary"]) {
+		if isKeyed(name) {
+			continue
+		}
 		lines := asked.Values(name)
 		e.vary = append(e.vary, selecting{name, canonicalValue(lines), strings.Join(lines, "\n")})
 	}
@@ -119,26 +122,33 @@ func (e *entry) updated(asked, fresh http.Header, requested, received time.Time)
 
 // size is about how many bytes the entry takes.
 func (e *entry) size() int64 {
-	n := 1024 + len(e.body)
+	n := 1024 + cap(e.body)
+	for _, s := range e.vary {
+		n += 64 + len(s.name) + len(s.value) + len(s.line)
+	}
 	for name, lines := range e.header {
 		n += 2 * (len(name) + len(strings.Join(lines, "  ")))
 	}
 	return int64(n)
 }
 
-// variants are the entries of a target, the newest first.
+// variants are the entries of a key, the newest first.
 type variants struct {
-	target  string
+	key     string
 	entries []*entry
 }
 
-// mostVariants bounds them, because clients choose the headers that select.
-const mostVariants = 16
+// mostVariants bounds them, because clients choose the headers that select. mostShare is the part of Options.Budget that
+// those of a key may take.
+const (
+	mostVariants = 16
+	mostShare    = 8
+)
 
 // find returns the entry for a request, or nil.
-func (p *Proxy) find(target []byte, h *fasthttp.RequestHeader) *entry {
-	found, _ := p.kept.Get(target)
-	if found.target != string(target) {
+func (p *Proxy) find(key []byte, h *fasthttp.RequestHeader) *entry {
+	found, _ := p.kept.Get(key)
+	if found.key != string(key) {
 		return nil
 	}
 	for _, e := range found.entries {
@@ -150,41 +160,41 @@ func (p *Proxy) find(target []byte, h *fasthttp.RequestHeader) *entry {
 }
 
 // keep keeps an entry, in place of one that is selected by the same headers.
-func (p *Proxy) keep(target string, e *entry) {
+func (p *Proxy) keep(key string, e *entry) {
 	p.keeping.Lock()
 	defer p.keeping.Unlock()
-	next, cost := variants{target: target, entries: []*entry{e}}, e.size()
-	if found, _ := p.kept.Get([]byte(target)); found.target == target {
+	next, cost := variants{key: key, entries: []*entry{e}}, e.size()+int64(len(key))
+	if found, _ := p.kept.Get([]byte(key)); found.key == key {
 		for _, other := range found.entries {
-			if !e.alike(other) && len(next.entries) < mostVariants {
-				next.entries, cost = append(next.entries, other), cost+other.size()
+			if n := other.size(); !e.alike(other) && len(next.entries) < mostVariants && cost+n <= p.options.Budget/mostShare {
+				next.entries, cost = append(next.entries, other), cost+n
 			}
 		}
+		p.kept.Del([]byte(key)) // because the cache makes no room for a value that grows
 	}
-	p.kept.Set([]byte(target), next, cost)
+	p.kept.Set([]byte(key), next, cost)
 	p.kept.Wait() // until it is visible
 }
 
-// drop drops what is kept of a target.
-func (p *Proxy) drop(target string) {
+// drop drops what is kept under a key.
+func (p *Proxy) drop(key string) {
 	p.keeping.Lock()
 	defer p.keeping.Unlock()
-	p.kept.Del([]byte(target))
+	p.kept.Del([]byte(key))
 	p.kept.Wait()
 }
 
 // invalidate drops what an unsafe request may have changed: its own target, and those of the same site that the
 // response names (RFC 9111: 4.4).
-func (p *Proxy) invalidate(target, host string, header http.Header) {
-	p.drop(target)
-	base := &url.URL{Scheme: p.base.Scheme, Host: p.base.Host}
-	own, err := base.Parse(target)
+func (p *Proxy) invalidate(r *request, header http.Header) {
+	p.drop(r.key)
+	own, err := url.Parse(r.key)
 	if err != nil {
 		return
 	}
 	for _, name := range []string{"Location", "Content-Location"} {
-		if u, err := own.Parse(header.Get(name)); err == nil && header.Get(name) != "" && (u.Host == p.base.Host || u.Host == host) {
-			p.drop(u.RequestURI())
+		if u, err := own.Parse(header.Get(name)); err == nil && header.Get(name) != "" && u.Host == own.Host {
+			p.drop(r.scheme + "://" + u.Host + u.RequestURI())
 		}
 	}
 }

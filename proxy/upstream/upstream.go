@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +50,7 @@ const (
 type Proxy struct {
 	options   Options
 	base      *url.URL // without a slash at the end
+	name      string   // of this process in Via, where it shows that a request comes back
 	transport *http.Transport
 	circuit   *gobreaker.CircuitBreaker[*http.Response]
 	kept      *ristretto.Cache[[]byte, variants]
@@ -56,7 +58,7 @@ type Proxy struct {
 	counts    [outcomes]atomic.Uint64
 
 	mu      sync.Mutex               // guards flights
-	flights map[string]chan struct{} // by target, closed when the flight ends
+	flights map[string]chan struct{} // by key, closed when the flight ends
 	life    context.Context          // of requests that several clients may share
 	end     context.CancelFunc
 	running sync.WaitGroup // validations in the background
@@ -75,7 +77,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Proxy{options: o, base: base, flights: map[string]chan struct{}{}}
+	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], flights: map[string]chan struct{}{}}
 	p.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, variants]{
 		NumCounters: max(o.Budget/1024, 1000), MaxCost: o.Budget, BufferItems: 64, // ten counters an entry of 10 kB
 	})
@@ -107,9 +109,16 @@ func (p *Proxy) Close() {
 	p.kept.Close()
 }
 
-// Kept answers a request from what is kept and fresh, and reports whether it did. known says that the request has
-// credentials, so that its answer is for its sender alone. The error says what is wrong with the request.
-func (p *Proxy) Kept(c *fiber.Ctx, known bool) (done bool, err error) {
+// Client says who sent a request.
+type Client struct {
+	Scheme string     // http or https
+	Known  bool       // the request has credentials, so that its answer is for its sender alone
+	Addr   netip.Addr // Kept does without it
+}
+
+// Kept answers a request from what is kept and fresh, and reports whether it did. The error says what is wrong with the
+// request.
+func (p *Proxy) Kept(c *fiber.Ctx, from Client) (done bool, err error) {
 	method := c.Method()
 	if method != http.MethodGet && method != http.MethodHead && !slices.Contains(p.options.Methods, method) {
 		c.Set(fiber.HeaderAllow, strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
@@ -118,10 +127,10 @@ func (p *Proxy) Kept(c *fiber.Ctx, known bool) (done bool, err error) {
 	if uri := c.Context().URI(); misleads(uri.PathOriginal()) {
 		return false, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
 	}
-	if known || method != http.MethodGet && method != http.MethodHead || len(c.Request().Body()) > 0 {
+	if from.Known || method != http.MethodGet && method != http.MethodHead || len(c.Request().Body()) > 0 {
 		return false, nil
 	}
-	e, now := p.find(appendTarget(nil, c), &c.Request().Header), p.options.Now()
+	e, now := p.find(appendKey(nil, c, from.Scheme), &c.Request().Header), p.options.Now()
 	if e == nil || e.left(now) <= 0 {
 		return false, nil
 	}
@@ -129,28 +138,23 @@ func (p *Proxy) Kept(c *fiber.Ctx, known bool) (done bool, err error) {
 	return true, p.answer(c, e, now, hit, "")
 }
 
-// Client says who sent a request.
-type Client struct {
-	Addr   netip.Addr
-	Scheme string // http or https
-	Known  bool   // as in Kept
-}
-
 // Serve answers a request that Kept has not answered. ctx ends when the client has gone. Errors are ErrBadGateway,
 // ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
 func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
-	h := &c.Request().Header
+	h, host, key := &c.Request().Header, string(c.Request().Host()), string(appendKey(nil, c, from.Scheme))
 	r := &request{
-		method: strings.Clone(c.Method()), target: string(appendTarget(nil, c)), host: string(c.Request().Host()), header: requestHeader(h),
+		method: strings.Clone(c.Method()), target: key[len(from.Scheme+"://"+host):], key: key, host: host, header: requestHeader(h),
 		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme,
 	}
 	switch {
+	case strings.Contains(strings.Join(r.header["Via"], ","), p.name):
+		return fmt.Errorf("%w: upstream.url leads back here", ErrBadGateway)
 	case r.method != http.MethodGet && r.method != http.MethodHead:
 		return p.pass(ctx, c, r, "method")
 	case from.Known, len(r.body) > 0:
 		return p.pass(ctx, c, r, "bypass")
 	}
-	e, now := p.find([]byte(r.target), h), p.options.Now()
+	e, now := p.find([]byte(r.key), h), p.options.Now()
 	switch {
 	case e != nil && -e.left(now) < e.revalidating && !e.strict:
 		p.validateLater(r, e)
@@ -162,10 +166,11 @@ func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
 	return p.load(ctx, c, r, e)
 }
 
-// appendTarget appends what the request asks for: path and query, as the client sent them.
-func appendTarget(dst []byte, c *fiber.Ctx) []byte {
+// appendKey appends the URL that the request asks for, with the path and query as the client sent them. The other server
+// is sent all of it, so that an answer may depend on the host, too.
+func appendKey(dst []byte, c *fiber.Ctx, scheme string) []byte {
 	uri := c.Context().URI()
-	dst = append(dst, uri.PathOriginal()...)
+	dst = append(append(append(append(dst, scheme...), "://"...), c.Request().Host()...), uri.PathOriginal()...)
 	if query := uri.QueryString(); len(query) > 0 {
 		dst = append(append(dst, '?'), query...)
 	}
@@ -191,7 +196,7 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 		return err
 	}
 	if why == "method" && r.method != http.MethodOptions && resp.StatusCode < 400 {
-		p.invalidate(r.target, r.host, resp.Header)
+		p.invalidate(r, resp.Header)
 	}
 	return p.stream(c, resp, "fwd="+why)
 }
@@ -199,19 +204,19 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 // load answers from the other server, together with all who ask for the same at the same time. e is what is kept, or nil.
 func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
 	arrived := p.options.Now()
-	ended, leads := p.board(r.target)
+	ended, leads := p.board(r.key)
 	if !leads {
 		select {
 		case <-ended:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if shared := p.find([]byte(r.target), &c.Request().Header); shared != nil && !shared.received.Before(arrived) {
+		if shared := p.find([]byte(r.key), &c.Request().Header); shared != nil && !shared.received.Before(arrived) {
 			p.counts[collapsed].Add(1)
 			return p.answer(c, shared, p.options.Now(), "fwd=miss; collapsed", "")
 		}
 	} else {
-		defer p.land(r.target)
+		defer p.land(r.key)
 	}
 	why := "uri-miss"
 	if e != nil {
@@ -238,33 +243,33 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 	return p.answer(c, got.entry, now, status, "; stored")
 }
 
-// board begins a flight for a target, or returns the end of the one under way.
-func (p *Proxy) board(target string) (ended <-chan struct{}, leads bool) {
+// board begins a flight for a key, or returns the end of the one under way.
+func (p *Proxy) board(key string) (ended <-chan struct{}, leads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if flight := p.flights[target]; flight != nil {
+	if flight := p.flights[key]; flight != nil {
 		return flight, false
 	}
-	p.flights[target] = make(chan struct{})
+	p.flights[key] = make(chan struct{})
 	return nil, true
 }
 
 // land ends a flight.
-func (p *Proxy) land(target string) {
+func (p *Proxy) land(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	close(p.flights[target])
-	delete(p.flights, target)
+	close(p.flights[key])
+	delete(p.flights, key)
 }
 
-// validateLater validates an entry in the background, unless its target is being fetched.
+// validateLater validates an entry in the background, unless its URL is being fetched.
 func (p *Proxy) validateLater(r *request, e *entry) {
-	if _, leads := p.board(r.target); !leads {
+	if _, leads := p.board(r.key); !leads {
 		return
 	}
 	r.method = http.MethodGet
 	p.running.Go(func() {
-		defer p.land(r.target)
+		defer p.land(r.key)
 		if got, err := p.fetch(r, e); err == nil && got.response != nil {
 			_ = got.response.Body.Close()
 		}

@@ -42,6 +42,9 @@ func TestKept(t *testing.T) {
 		"other variant":         {answer: []string{"Cache-Control", fresh, "Vary", "Accept-Language"}, second: []string{"Accept-Language", "de"}},
 		"same variant":          {answer: []string{"Cache-Control", fresh, "Vary", "accept-language"}, second: []string{"Accept-Language", "en,  fr"}, kept: true},
 		"unkeyed header":        {answer: []string{"Cache-Control", fresh}, second: []string{"X-Forwarded-Host", "evil.example"}, kept: true},
+		"vary by client":        {answer: []string{"Cache-Control", fresh, "Vary", "x-forwarded-for"}},
+		"vary by host":          {answer: []string{"Cache-Control", fresh, "Vary", "Host, X-Forwarded-Proto"}, kept: true},
+		"other host":            {answer: []string{"Cache-Control", fresh}, second: []string{"Host", "other.example"}},
 		"vary by everything":    {answer: []string{"Cache-Control", fresh, "Vary", "Accept, *"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +100,7 @@ func TestPartsOfKept(t *testing.T) {
 			body                string
 		}{
 			{"HEAD", "Accept", "*/*", 200, ""},
+			{"HEAD", "Range", "bytes=2-4", 200, ""},
 			{"GET", "If-None-Match", `"b", "a"`, 304, ""},
 			{"GET", "If-None-Match", `"b"`, 200, "0123456789"},
 			{"GET", "If-Modified-Since", "Mon, 04 May 2026 09:00:00 GMT", 304, ""},
@@ -247,13 +251,32 @@ func TestForwarded(t *testing.T) {
 	if r.RequestURI != "/osiris/a%2Fb?x=%20&y" || r.Host != "www.example.org" {
 		t.Errorf("asked %s for %s", r.Host, r.RequestURI)
 	}
+	if via := r.Header.Values("Via"); len(via) != 1 || !strings.HasPrefix(via[0], "1.1 vitrine-") {
+		t.Errorf("Via: %q", via)
+	}
 	for name, want := range map[string]string{
-		"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": w.Addr, "X-Forwarded-Proto": "http", "Via": "1.1 vitrine", "X-Own": "2",
+		"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": w.Addr, "X-Forwarded-Proto": "http", "X-Own": "2",
 		"Forwarded": fmt.Sprintf("for=127.0.0.1;host=%q;proto=http", w.Addr),
 		"X-Real-Ip": "", "X-Hop": "", "Te": "", "X-Http-Method-Override": "", "X-Original-Url": "", "Connection": "",
 	} {
 		if got := strings.Join(r.Header.Values(name), "|"); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestRelocated: addresses below the other server's own become those of the site, and no path becomes a host.
+func TestRelocated(t *testing.T) {
+	for base, moves := range map[string]map[string]string{
+		"":        {"OLD": "/", "OLD/x?y": "/x?y", "OLD//evil.example/": "/evil.example/", "//else/x": "//else/x", "?x": "?x", "OLD.evil/x": "OLD.evil/x"},
+		"/osiris": {"OLD/osiris": "/", "OLD/osiris/x": "/x", "/osiris/x": "/x", "/osiris?x": "/?x", "x": "x", "OLD/else": "OLD/else", "/osirisx": "/osirisx"},
+	} {
+		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL += base })
+		for from, to := range moves {
+			w.answers(says("", "Location", strings.Replace(from, "OLD", w.old.URL, 1)))
+			if got := strings.Replace(w.get("/a").Header.Get("Location"), w.old.URL, "OLD", 1); got != to {
+				t.Errorf("%s below %q becomes %s, want %s", from, base, got, to)
+			}
 		}
 	}
 }

@@ -97,6 +97,9 @@ func (w *world) ask(method, target, body string, headers ...string) response {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
 	res, err := client.Do(req)
 	if err != nil {
 		w.T.Fatal(err)
