@@ -121,23 +121,28 @@ type Stored struct {
 	Roles, Types         map[string][]string
 }
 
+// inDatabase is the place of stored settings.
+var inDatabase = Place{name: "database"}
+
 // With returns the configuration with stored settings where no file, variable or flag sets a value. For roles and types
 // that counts one by one.
 func (c Config) With(s Stored) Config {
-	if s.StartYear != 0 && !c.given("start_year") {
-		c.StartYear = s.StartYear
-	}
-	if s.Language != "" && !c.given("language") {
-		c.Language = s.Language
-	}
-	if s.Portfolio != nil && !c.given("portfolio.enabled") {
-		c.Portfolio.Enabled = *s.Portfolio
-	}
-	if !c.given("auth.api_key") {
-		c.Auth.APIKey = s.APIKey
-	}
-	if !c.given("auth.portfolio_key") {
-		c.Auth.PortfolioKey = s.PortfolioKey
+	c.origins = maps.Clone(c.origins)
+	for _, stored := range []struct {
+		path string
+		has  bool
+		use  func()
+	}{
+		{"start_year", s.StartYear != 0, func() { c.StartYear = s.StartYear }},
+		{"language", s.Language != "", func() { c.Language = s.Language }},
+		{"portfolio.enabled", s.Portfolio != nil, func() { c.Portfolio.Enabled = *s.Portfolio }},
+		{"auth.api_key", s.APIKey != "", func() { c.Auth.APIKey = s.APIKey }},
+		{"auth.portfolio_key", s.PortfolioKey != "", func() { c.Auth.PortfolioKey = s.PortfolioKey }},
+	} {
+		if stored.has && !c.given(stored.path) {
+			stored.use()
+			c.record(stored.path, inDatabase)
+		}
 	}
 	c.Access.Roles = c.merge("access.roles", c.Access.Roles, s.Roles)
 	c.Access.Types = c.merge("access.types", c.Access.Types, s.Types)
@@ -150,6 +155,7 @@ func (c *Config) merge(path string, own, stored map[string][]string) map[string]
 	for name, values := range stored {
 		if !c.given(path + "." + name) {
 			all[name] = values
+			c.record(path+"."+name, inDatabase)
 		}
 	}
 	return all
@@ -165,6 +171,33 @@ func (c Config) Changed(other Config) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// Keeping returns another configuration with the values and origins that c has for the settings that fixed names, and the
+// dotted paths of the settings that differ otherwise, and of those kept.
+func (c Config) Keeping(next Config, fixed func(path string) bool) (_ Config, adopted, kept []string) {
+	changed := c.Changed(next)
+	adopted, kept = []string{}, []string{}
+	next.origins = maps.Clone(next.origins)
+	for i := range settings {
+		s := &settings[i]
+		switch differs := slices.Contains(changed, s.Path); {
+		case !differs:
+		case !fixed(s.Path):
+			adopted = append(adopted, s.Path)
+		default:
+			kept = append(kept, s.Path)
+			s.field(&next).Set(s.field(&c))
+			of := func(path string, _ Place) bool { return path == s.Path || strings.HasPrefix(path, s.Path+".") }
+			maps.DeleteFunc(next.origins, of)
+			for path, place := range c.origins {
+				if of(path, place) {
+					next.record(path, place)
+				}
+			}
+		}
+	}
+	return next, adopted, kept
 }
 
 // bundle is a set of built-in values by dotted path, in the form of the environment.

@@ -207,6 +207,12 @@ func TestWith(t *testing.T) {
 			want.Access.Roles = map[string][]string{"admin": nil, "editor": {"projects.view"}, "leader": {"proposals.view"}}
 			want.Access.Types = map[string][]string{"review": {"editor"}, "award": nil}
 			tt.want(&want)
+			for _, path := range []string{"start_year", "language", "portfolio.enabled", "auth.api_key", "auth.portfolio_key",
+				"access.roles.admin", "access.roles.editor", "access.roles.leader", "access.types.review", "access.types.award"} {
+				if !want.given(path) {
+					want.record(path, Place{name: "database"})
+				}
+			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

@@ -23,8 +23,8 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	}
 }
 
-// ActivitiesBy returns the same job with rules of rendering from collections: rules returns the arguments of Activities
-// for their documents, twice in a run, and must not depend on anything else.
+// ActivitiesBy returns the same job with rules of rendering that may change between runs: rules returns the arguments of
+// Activities for the documents of collections, twice in a run. A change of anything else requests a run.
 func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
 	job := Activities(nil, "")
 	job.Deps = collections

@@ -77,9 +77,9 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	}
 	fingerprint := job.Fingerprint
 	switch {
-	case len(job.Deps) == 0:
 	case job.Digest != nil:
 		fingerprint += " " + job.Digest(deps)
+	case len(job.Deps) == 0:
 	default:
 		fingerprint += fmt.Sprintf(" %016x", digest.Sum64())
 	}

@@ -26,8 +26,8 @@ type Job struct {
 	Fingerprint string
 	// Optional says that the source may be empty. If false, a run that finds no records in it logs a warning.
 	Optional bool
-	// Digest returns a digest of the parts of Deps that rows use: only they make rows stale. If nil, rows use
-	// everything.
+	// Digest returns a digest of the parts of Deps that rows use, and of what else may change between runs: only they make
+	// rows stale. If nil, rows use everything.
 	Digest func(Deps) string
 	// Outside returns a digest of what else rows depend on, such as a file, options or the day. May be nil.
 	Outside func(context.Context) (string, error)

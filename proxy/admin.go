@@ -46,6 +46,8 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)
 	app.Post("/admin/refresh", refresh(o))
+	app.Post("/admin/reload", reload(o))
+	app.Get("/admin/config", showConfig(o))
 	for _, method := range []string{fiber.MethodGet, fiber.MethodPost} {
 		app.Add(method, "/admin/explain", func(c *fiber.Ctx) error { return explain(s, c) })
 		app.Add(method, "/admin/query", func(c *fiber.Ctx) error { return queryRows(s, c) })
@@ -137,6 +139,36 @@ func refresh(o AdminOptions) fiber.Handler {
 	}
 }
 
+// reload reads the configuration again: 200 if what needs no restart was adopted, 400 if nothing was, because anything in it
+// is invalid.
+func reload(o AdminOptions) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if o.Reload == nil {
+			return fiber.NewError(fiber.StatusNotFound)
+		}
+		done, err := o.Reload(c.UserContext())
+		if err != nil {
+			return err
+		}
+		return c.JSON(struct {
+			Status int `json:"status"`
+			Reloaded
+		}{fiber.StatusOK, done})
+	}
+}
+
+// showConfig returns the configuration in force as YAML.
+func showConfig(o AdminOptions) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if o.Config == nil {
+			return fiber.NewError(fiber.StatusNotFound)
+		}
+		c.Set(fiber.HeaderContentType, "application/yaml; charset=utf-8")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		return o.Config(c.Response().BodyWriter())
+	}
+}
+
 // listsDiff returns what a change of the lists would hide and show, and changes nothing: ?public=RULE, ?list=NAME with
 // &filter=FILTER, and the configuration file in the body of a POST.
 func (s *Server) listsDiff(c *fiber.Ctx) error {
@@ -154,7 +186,7 @@ func (s *Server) listsDiff(c *fiber.Ctx) error {
 	if s.options.Admin.ListsDiff == nil {
 		return fiber.NewError(fiber.StatusNotFound)
 	}
-	ctx, cancel := context.WithTimeout(c.UserContext(), s.options.Limits.Request)
+	ctx, cancel := context.WithTimeout(c.UserContext(), s.settingsOf(c).response.Timeout)
 	defer cancel()
 	ctx, turn, err := s.results.Begin(ctx)
 	if err != nil {

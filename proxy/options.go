@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -96,8 +97,18 @@ type AdminOptions struct {
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
 	// Check examines the store and returns what it finds, for JSON. It is nil if the store cannot be examined.
 	Check func(context.Context) (any, error)
+	// Reload reads the configuration again. Invalid settings are rules.ErrWrongCall. If nil, it cannot be read again.
+	Reload func(context.Context) (Reloaded, error)
+	// Config writes the configuration in force, without secrets. If nil, it is not shown.
+	Config func(io.Writer) error
 	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
 	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
+}
+
+// Reloaded names the settings that a reload found changed.
+type Reloaded struct {
+	Adopted []string `json:"adopted"` // they count from now on
+	Refused []string `json:"refused"` // they keep their values until a restart
 }
 
 // ListsChange is a change of the lists to compare. Empty fields change nothing.

@@ -37,17 +37,12 @@ func (s *Server) routes(first *settings) {
 	s.app.Get("/readyz", s.readyz)
 	s.describe()
 	// The routes above are not limited: balancers request them often, and the description is made once.
-	if s.rate != nil {
-		limit := func(c *fiber.Ctx) error {
-			if isShadowed(c) {
-				return c.Next()
-			}
-			return s.settingsOf(c).limit(c)
+	s.app.Use(func(c *fiber.Ctx) error {
+		if limit := s.settingsOf(c).limit; limit != nil && limited(c.Path()) && !isShadowed(c) {
+			return limit(c)
 		}
-		for _, path := range []string{"/api", "/portfolio", "/lists", "/items", "/oembed", "/sitemap.xml"} {
-			s.app.Use(path, limit)
-		}
-	}
+		return c.Next()
+	})
 	if s.passing != nil {
 		s.app.Use(s.passing.first)
 	}
@@ -60,6 +55,11 @@ func (s *Server) routes(first *settings) {
 	if s.passing != nil {
 		s.app.Use(s.passing.last) // the last, for what has no route
 	}
+}
+
+// limited reports whether requests for a path count for the limit of their client.
+func limited(path string) bool {
+	return isList(path) || path == "/api" || path == "/portfolio" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/portfolio/") || path == "/items"
 }
 
 // resources installs the routes of the API and of the lists.

@@ -68,12 +68,13 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	}
-	if app == s.app && s.rate == nil && s.shadow == nil { // these count every request
+	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one
 		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {
-			if s.draining.Load() {
+			set := s.settings.Load()
+			if s.draining.Load() || set.limit != nil {
 				return false, nil
 			}
-			return s.settings.Load().shortcuts.answer(c, header)
+			return set.shortcuts.answer(c, header)
 		}
 	}
 	v := &runningApp{Listener: listener.New(ln, o), server: app.Server(), ended: make(chan error, 1)}

@@ -36,7 +36,6 @@ type Server struct {
 	planner   response.Planner
 	popular   response.Popular
 	shadow    *compare.Shadow // nil if answers are not compared
-	rate      *auth.Limiter   // nil if there is no limit
 	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	passing   *passing        // nil if there is no upstream server
@@ -94,7 +93,6 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, metrics: o.Metrics, log: o.Logger,
-		rate:      auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
 		strangers: api.Strangers(),
 	}
@@ -130,7 +128,7 @@ func New(o Options) (*Server, error) {
 
 // open makes the first settings and the apps.
 func (s *Server) open(o Options) error {
-	first, err := s.newSettings(o, 0, time.Time{})
+	first, err := s.newSettings(o, nil)
 	if err != nil {
 		return err
 	}

@@ -32,13 +32,23 @@ type settings struct {
 	routes     map[string]api.Handler // handlers by path
 	response   *response.Responder
 	cors       fiber.Handler // nil if scripts of other sites may not read answers
-	limit      fiber.Handler // limits the requests of one client; nil means no limit
+	rate       *auth.Limiter // limits the requests of one client; nil means no limit
+	perSecond  int           // the limit of rate
+	limit      fiber.Handler // of rate; nil means no limit
 	shortcuts  *shortcuts
 }
 
-// newSettings returns settings from options, adopted at a time, zero for the first. Errors name the invalid option.
-func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
-	set := &settings{generation: generation}
+// newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the invalid
+// option.
+func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
+	set, adopted := &settings{rate: auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second), perSecond: o.Limits.Rate}, time.Time{}
+	if before != nil {
+		// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
+		set.generation, adopted = before.generation+1, s.options.Now()
+		if before.perSecond == set.perSecond {
+			set.rate = before.rate // so that a reload forgives no client
+		}
+	}
 	var err error
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
@@ -49,7 +59,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		set.cors = openCORS
 	}
 	set.env, err = api.New(o.Options, api.Shared{
-		Views: s.options.Views, Strangers: s.strangers, Now: s.options.Now, Timeout: s.options.Limits.Request,
+		Views: s.options.Views, Strangers: s.strangers, Now: s.options.Now, Timeout: o.Limits.Request,
 	})
 	if err != nil {
 		return nil, err
@@ -71,7 +81,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
-	set.limit = set.auth.Limit(s.rate)
+	set.limit = set.auth.Limit(set.rate)
 	set.routes = set.env.Routes()
 	var tags func(response.Plan) []response.Header
 	if s.purger != nil {
@@ -80,8 +90,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	set.response = response.New(response.Options{
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
-		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request, Backtracking: s.options.Limits.Backtracking,
-		Tags: tags, Generation: generation, Adopted: adopted, Now: s.options.Now,
+		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.Request, Backtracking: s.options.Limits.Backtracking,
+		Tags: tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
 	})
 	return set, nil
 }
@@ -103,17 +113,18 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 	}
 }
 
-// Adopt makes the server use other options from the next request on: rights, keys, labels, language and first year.
-// Running requests keep their settings. Views, memory, limits, listeners, metrics and the operator's app do not change.
+// Adopt makes the server use other options from the next request on: rights, keys, labels, lists,
+// language, first year, freshness, CORS, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's app do not change.
 // If the options are invalid, it returns an error and the settings stay. It is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
-	// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
-	next, err := s.newSettings(o, s.settings.Load().generation+1, s.options.Now())
+	o.Limits = o.Limits.withDefaults()
+	next, err := s.newSettings(o, s.settings.Load())
 	if err != nil {
 		return err
 	}
+	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
 	return nil
 }

@@ -93,7 +93,7 @@ func (e entry) newer(other entry) bool {
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	timeout  time.Duration                   // of a load
+	timeout  atomic.Int64                    // of a load, a time.Duration
 	kept     *ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
 	large    large                           // without a budget large answers are among the others
 	places   sync.Pool                       // of *[]byte, so that a hit allocates nothing
@@ -110,13 +110,17 @@ type Cache struct {
 	flights map[Key]*flight // guarded by mu
 }
 
+// SetTimeout sets Options.Timeout for the next loads.
+func (c *Cache) SetTimeout(d time.Duration) { c.timeout.Store(int64(cmp.Or(d, 20*time.Second))) }
+
 // entryBytes is the size of a small entry, in bytes. Most entries are larger.
 const entryBytes = 4 << 10
 
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	parallel := 2 * runtime.GOMAXPROCS(0)
-	c := &Cache{timeout: cmp.Or(o.Timeout, 20*time.Second), large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
+	c := &Cache{large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
+	c.SetTimeout(o.Timeout)
 	c.inFlight.third, c.large.inFlight = o.InFlight/3, &c.inFlight
 	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {

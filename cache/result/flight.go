@@ -70,7 +70,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = context.WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), c.timeout)
+		loading, f.cancel = context.WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), time.Duration(c.timeout.Load()))
 		go func() {
 			defer c.loads.Done()
 			defer f.cancel()
@@ -215,7 +215,7 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	}
 	var ended *fair.EndedError
 	// On a machine that is busy with other work the answer may take less time at the next attempt.
-	if limit := c.timeout; errors.As(err, &ended) && min(ended.Used, processorTime()-before) > limit/2 {
+	if limit := time.Duration(c.timeout.Load()); errors.As(err, &ended) && min(ended.Used, processorTime()-before) > limit/2 {
 		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf("The answer takes more than the %v that a request may take. A narrower filter or simpler expressions may take less.", limit)}
 	}
 	return nil, unavailable(ctx.Err())

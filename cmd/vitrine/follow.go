@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"reflect"
@@ -12,6 +14,9 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/proxy"
+	"vitrine/rules"
+	"vitrine/rules/access"
 )
 
 // watchHangups turns SIGHUP into a request to read the file again; without a file SIGHUP ends the process.
@@ -28,7 +33,7 @@ func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 // poll is how often follow checks whether the settings in the database have changed.
 const poll = 15 * time.Second
 
-// follow adopts new lists on a signal, and settings in the database when they change, until ctx ends.
+// follow reads the configuration again on a signal, and adopts settings in the database when they change, until ctx ends.
 func (p *program) follow(ctx context.Context) error {
 	var ticks <-chan time.Time
 	if p.institute.database != nil {
@@ -41,10 +46,8 @@ func (p *program) follow(ctx context.Context) error {
 		case <-ticks:
 			p.check(ctx)
 		case <-p.hangups:
-			if err := p.reload(ctx, func() (configs.Config, error) { return configs.Load(p.sources) }); err != nil {
+			if _, err := p.reload(ctx); err != nil {
 				p.log.ErrorContext(ctx, "configuration not reloaded, all settings stay", "error", err)
-			} else {
-				p.log.InfoContext(ctx, "lists reloaded")
 			}
 		}
 	}
@@ -54,7 +57,7 @@ func (p *program) follow(ctx context.Context) error {
 func (p *program) check(ctx context.Context) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()
-	next, err := p.institute.settings(ctx)
+	next, err := p.institute.settings(ctx, p.institute.loaded.Load())
 	if err == nil && !reflect.DeepEqual(next, p.settings) {
 		if err = p.adopt(next); err == nil {
 			p.log.InfoContext(ctx, "settings in the database changed")
@@ -65,41 +68,80 @@ func (p *program) check(ctx context.Context) {
 	}
 }
 
-// reload reads the configuration again and adopts its lists and their site. Other settings keep their values, and the log names those
-// that have changed. If anything in the configuration is invalid, nothing changes. If lists were disabled at the start,
-// reload cannot enable them, because the views lack what lists need.
-func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
-	cfg, err := load()
-	if err != nil {
-		return err
+// live begins the dotted paths of the settings that a reload adopts.
+var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "rules.", "site.", "start_year"}
+
+// fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
+func (i *institute) fixed(next configs.Config) func(path string) bool {
+	hides := func(c configs.Config) bool { return !slices.Contains(c.Access.Anonymous, string(access.FieldsHidden)) }
+	return func(path string) bool {
+		switch path {
+		case "access.hidden_fields", "rules.cite_file": // rows and indexes depend on them
+			return true
+		case "access.anonymous":
+			return hides(next) != hides(i.loaded.Load().Config) // the same
+		case "lists.enabled":
+			return next.Lists.Enabled && !i.listed
+		}
+		return !slices.ContainsFunc(live, func(begin string) bool { return strings.HasPrefix(path, begin) })
 	}
-	begins := cfg.Lists.Enabled && !p.institute.config.Lists.Enabled
-	stale := slices.DeleteFunc(p.institute.config.Changed(cfg), func(path string) bool {
-		return (strings.HasPrefix(path, "lists.") || strings.HasPrefix(path, "site.")) && !(begins && path == "lists.enabled")
-	})
-	cfg.Lists.Enabled = cfg.Lists.Enabled && !begins
-	next, err := newLists(cfg)
-	if err != nil {
-		return err
-	}
+}
+
+// reload reads the configuration and the files that it names again, and adopts what needs no restart. If anything in them is
+// invalid, or the database cannot be read, nothing changes.
+func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()
-	before := p.institute.lists.Swap(next)
-	current, err := p.institute.settings(ctx)
-	if err == nil {
-		err = p.adopt(current)
-	}
+	cfg, err := p.load()
 	if err != nil {
-		p.institute.lists.Store(before)
-		return err
+		return done, rules.Wrongf("", "", "%v", err)
 	}
-	if len(stale) > 0 {
-		p.log.WarnContext(ctx, "changed settings keep their old values until a restart", "settings", stale)
+	before := p.institute.loaded.Load()
+	cfg, done.Adopted, done.Refused = before.Keeping(cfg, p.institute.fixed(cfg))
+	next, err := p.institute.load(cfg)
+	cited, failed := loadCite(cfg.Rules)
+	if err = cmp.Or(err, failed); err != nil {
+		return done, rules.Wrongf("", "", "%v", err)
 	}
-	if p.runner != nil {
+	if cited.Fingerprint != p.institute.cite.Fingerprint {
+		done.Refused = append(done.Refused, "rules.cite_file")
+	}
+	for file, same := range map[string]bool{
+		"rules.file":  next.rendering.Rules.Fingerprint() == before.rendering.Rules.Fingerprint(),
+		"labels.file": reflect.DeepEqual(next.ownNames, before.ownNames),
+	} {
+		if !same && !slices.Contains(done.Adopted, file) {
+			done.Adopted = append(done.Adopted, file)
+		}
+	}
+	slices.Sort(done.Adopted)
+	current, err := p.institute.settings(ctx, next)
+	if err != nil {
+		return done, err
+	}
+	if err := p.adopt(current); err != nil {
+		return done, rules.Wrongf("", "", "%v", err)
+	}
+	p.institute.loaded.Store(next)
+	p.log.InfoContext(ctx, "configuration reloaded", "changed", done.Adopted)
+	if len(done.Refused) > 0 {
+		p.log.WarnContext(ctx, "changed settings keep their old values until a restart", "settings", done.Refused)
+	}
+	rows := slices.ContainsFunc(done.Adopted, func(path string) bool {
+		return path == "language" || strings.HasPrefix(path, "lists.") || strings.HasPrefix(path, "rules.")
+	})
+	if p.runner != nil && rows {
 		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves the runs to the leader, which has its own configuration
 	}
-	return nil
+	return done, nil
+}
+
+// writeConfig writes the configuration in force, with the settings in the database.
+func (p *program) writeConfig(w io.Writer) error {
+	p.adopting.Lock()
+	cfg := p.settings.Config
+	p.adopting.Unlock()
+	return cfg.WriteYAML(w)
 }
 
 func (p *program) adopt(s settings) error {

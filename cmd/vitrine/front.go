@@ -80,12 +80,12 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
-		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, ListsDiff: p.listsDiff, Check: checker(p.store.Store)},
+		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig, ListsDiff: p.listsDiff, Check: checker(p.store.Store)},
 
 		Optional: cfg.Views.Optional,
 		Logger:   p.log, AccessLog: cfg.Log.Requests,
 	}
-	o.Lists.Rule = p.institute.lists.Load().public
+	o.Lists.Rule = cfg.public
 	if p.citations != nil { // a nil *Client in the interface would not be nil
 		o.Citations = p.citations
 	}

@@ -22,6 +22,7 @@ import (
 	proxylists "vitrine/proxy/lists"
 	"vitrine/rules/access"
 	"vitrine/rules/cite"
+	"vitrine/rules/filter"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
@@ -29,21 +30,27 @@ import (
 
 // institute is the configuration and the settings in the database, which may change meanwhile.
 type institute struct {
-	config   configs.Config
+	loaded   atomic.Pointer[loaded]
 	database *osirisdb.Follower // nil if only the configuration counts
 	zone     *time.Location
-	lists    atomic.Pointer[lists] // lists of the configuration as last read
-	rules    *render.Rules
 	cite     *cite.Mapping  // how to read records in public lists
 	labels   label.Sets     // built-in names, without those of the rules
-	ownNames label.Sets     // names from the site's own file; nil if there is none
 	sealed   string         // a random key that no caller can know
 	hidden   *access.Fields // nil if there are none, or every caller may see them
+	listed   bool           // views have what lists need
+}
+
+// loaded is the configuration as last read, with the files that it names. It is read-only.
+type loaded struct {
+	configs.Config
+	public    *filter.Filter // the rule by which rows are marked for lists
+	ownNames  label.Sets     // names from the site's own file; nil if there is none
+	rendering *osirisdb.Rendering
 }
 
 // newInstitute reads the files named in the configuration.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
-	i = &institute{config: cfg, sealed: rand.Text()}
+	i = &institute{sealed: rand.Text(), listed: cfg.Lists.Enabled}
 	if cfg.Preset == "osiris" { // the preset for databases that contain their own settings
 		i.database = osirisdb.NewFollower(store, log)
 	}
@@ -55,78 +62,83 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 			return nil, fmt.Errorf("access.hidden_fields: %w", err)
 		}
 	}
-	if i.rules, err = loadRules(cfg.Rules); err != nil {
+	if i.cite, err = loadCite(cfg.Rules); err != nil {
 		return nil, err
 	}
-	if i.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, configs.CiteRules, cite.Load); err != nil {
+	if i.labels, err = label.Parse(configs.LabelSets()); err != nil {
 		return nil, err
 	}
-	if i.labels, err = label.Parse(configs.LabelSets()); err == nil && cfg.Labels.File != "" {
-		i.ownNames, err = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
-	}
-	if err != nil {
+	l, err := i.load(cfg)
+	i.loaded.Store(l)
+	return i, err
+}
+
+// load reads the files that a configuration names and that may change while the program runs.
+func (i *institute) load(cfg configs.Config) (l *loaded, err error) {
+	l = &loaded{Config: cfg}
+	if l.public, err = publicRule(cfg.Lists); err != nil {
 		return nil, err
 	}
-	l, err := newLists(cfg)
-	if err != nil {
-		return nil, err
+	rules, err := loadRules(cfg.Rules)
+	if err == nil && cfg.Labels.File != "" {
+		l.ownNames, err = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
 	}
-	i.lists.Store(l)
-	return i, nil
+	l.rendering = &osirisdb.Rendering{Rules: rules, Hidden: i.hidden, Options: render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}}
+	return l, err
 }
 
 // settings are the part of the institute that answers depend on. They are read-only.
 type settings struct {
 	configs.Config
+	public *filter.Filter // the rule by which rows are marked for lists
 	labels label.Sets
 	member []string       // the roles of every user with a session
 	stored configs.Stored // what Config has from the database
 }
 
-// settings fails if the database cannot be read: the configuration alone could reveal what is hidden.
-func (i *institute) settings(ctx context.Context) (settings, error) {
-	s := settings{Config: i.config, labels: i.labels.With(i.rules.Labels())}
+// settings returns those of a configuration. It fails if the database cannot be read: the configuration alone could
+// reveal what is hidden.
+func (i *institute) settings(ctx context.Context, l *loaded) (settings, error) {
+	rules := l.rendering.Rules
+	s := settings{Config: l.Config, labels: i.labels.With(rules.Labels())}
 	if i.database != nil {
 		stored, err := i.database.Answers(ctx)
 		if err != nil {
 			return settings{}, err
 		}
-		rules, _ := i.rulesOf(stored) // ignore the faults here: a run of activities reports them
+		rules, _ = l.rulesOf(stored) // ignore the faults here: a run of activities reports them
 		own := i.storedOf(stored)
-		s = settings{Config: i.config.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
+		s = settings{Config: l.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
 	}
-	l := i.lists.Load()
-	s.Lists, s.Site, s.labels = l.Lists, l.site, s.labels.With(i.ownNames)
+	s.public, s.labels = l.public, s.labels.With(l.ownNames)
 	return s, nil
 }
 
 // rulesOf returns the rules of rendering, completed by the database unless the site has a rules file of its own.
-func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
-	if i.config.Rules.File != "" {
-		return i.rules, nil
+func (l *loaded) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
+	if l.Rules.File != "" {
+		return l.rendering.Rules, nil
 	}
-	return i.rules.WithOsiris(stored.Render)
-}
-
-// rendering returns the rules and options for rendering activities.
-func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
-	r := &osirisdb.Rendering{Rules: i.rules, Hidden: i.hidden}
-	cfg := i.config
-	if i.database != nil {
-		cfg = i.config.With(i.storedOf(stored))
-		r.Rules, r.Faults = i.rulesOf(stored)
-	}
-	r.Options = render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}
-	return r
+	return l.rendering.Rules.WithOsiris(stored.Render)
 }
 
 // activities returns the job of activities, and a function that returns the rendering by which other jobs render one.
 func (i *institute) activities(ctx context.Context) (materialize.Job, func() *osirisdb.Rendering, error) {
-	if i.database == nil {
-		r := i.rendering(osiris.Settings{})
-		return materialize.Activities(r.Complete, r.Fingerprint()), func() *osirisdb.Rendering { return r }, nil
+	if i.database != nil {
+		return i.database.Activities(ctx, func(stored osiris.Settings) *osirisdb.Rendering {
+			l := i.loaded.Load()
+			r := *l.rendering
+			r.Rules, r.Faults = l.rulesOf(stored)
+			r.Options.Language = l.With(i.storedOf(stored)).Language
+			return &r
+		})
 	}
-	return i.database.Activities(ctx, i.rendering)
+	latest := func() *osirisdb.Rendering { return i.loaded.Load().rendering }
+	job := materialize.ActivitiesBy(nil, func(materialize.Deps) (materialize.RenderFunc, string) {
+		r := latest()
+		return r.Complete, r.Fingerprint()
+	})
+	return job, latest, nil
 }
 
 // filled returns a job of activities whose records have the fields that OSIRIS derives from others.
@@ -134,7 +146,7 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
 	}
-	o := render.Options{Affiliated: i.config.Affiliation.Fields, Zone: i.zone}
+	o := render.Options{Affiliated: i.loaded.Load().Affiliation.Fields, Zone: i.zone}
 	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
 	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
 }
@@ -174,6 +186,11 @@ func loadRules(cfg configs.Rules) (*render.Rules, error) {
 	return readFile("rules.file", cfg.File, configs.RenderRules, render.Parse)
 }
 
+// loadCite reads the configured rules of citations, or else the built-in ones.
+func loadCite(cfg configs.Rules) (*cite.Mapping, error) {
+	return readFile("rules.cite_file", cfg.CiteFile, configs.CiteRules, cite.Load)
+}
+
 // readFile reads and parses the file that a setting names, or else the built-in one.
 func readFile[T any](setting, name string, builtIn func() (string, []byte), parse func(name string, src []byte) (T, error)) (read T, err error) {
 	if name == "" {
@@ -190,8 +207,9 @@ func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catal
 
 // allViews declares the views and, if there are public lists, what the lists need.
 func (i *institute) allViews() []index.Definition {
-	views := viewsOf(i.config)
-	if !i.config.Lists.Enabled {
+	cfg := i.loaded.Load().Config
+	views := viewsOf(cfg)
+	if !i.listed {
 		return views
 	}
 	views = proxylists.Views(views, i.cite)
@@ -199,7 +217,7 @@ func (i *institute) allViews() []index.Definition {
 	if i.hidden != nil {
 		hidden = i.hidden.String()
 	}
-	unsearched := view.Mode(i.config.Views.Mode) == view.Memory || embeddedPath(i.config) != ""
+	unsearched := view.Mode(cfg.Views.Mode) == view.Memory || embeddedPath(cfg) != ""
 	for n := range views {
 		if v := &views[n]; unsearched {
 			v.WordRules = "" // no query would read the words

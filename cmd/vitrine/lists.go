@@ -14,24 +14,18 @@ import (
 	"vitrine/rules/mark"
 )
 
-// lists are the configured lists and their site, and the rule by which rows are marked for them.
-type lists struct {
-	configs.Lists
-	site   configs.Site
-	public *filter.Filter
-}
-
-// newLists compiles the rule. If lists are disabled, no record is public, so that no row has a mark.
-func newLists(cfg configs.Config) (*lists, error) {
-	text := cfg.Lists.Public
-	if !cfg.Lists.Enabled {
+// publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so that no row
+// has a mark.
+func publicRule(cfg configs.Lists) (*filter.Filter, error) {
+	text := cfg.Public
+	if !cfg.Enabled {
 		text = `{"$nor": [{}]}`
 	}
 	public, err := parseListFilter(text)
 	if err != nil {
 		return nil, fmt.Errorf("lists.public: %w", err)
 	}
-	return &lists{cfg.Lists, cfg.Site, public}, nil
+	return public, nil
 }
 
 // parseListFilter refuses a filter that depends on the time: rows and kept answers do not change with it.
@@ -49,8 +43,9 @@ func parseListFilter(text string) (*filter.Filter, error) {
 // marked returns a job whose rows have marks, according to the current lists in each run.
 func (i *institute) marked(job materialize.Job) materialize.Job {
 	return materialize.Marked(job, func() mark.Options {
+		l := i.loaded.Load()
 		return mark.Options{
-			Public: i.lists.Load().public, Topics: i.config.Catalog.TopicsPath, Now: time.Now().In(i.zone),
+			Public: l.public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
 			Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
 		}
 	})

@@ -20,6 +20,7 @@ import (
 	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
+	"vitrine/rules/filter"
 )
 
 // listsDiffCommand compares the lists with those after a change.
@@ -71,7 +72,7 @@ func storedListsDiff(ctx context.Context, cfg configs.Config, sources configs.So
 	if err != nil {
 		return nil, err
 	}
-	s, err := i.settings(ctx)
+	s, err := i.settings(ctx, i.loaded.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +112,12 @@ func (i *institute) listsDiff(ctx context.Context, s settings, views snapshots, 
 	if err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
-	return lists.Diff(ctx, after, was.public, will.public, unjudged)
+	return lists.Diff(ctx, after, was, will, unjudged)
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
-func (s settings) compiled(i *institute, views snapshots) (*lists, *proxylists.Lists, error) {
-	rule, err := newLists(s.Config)
+func (s settings) compiled(i *institute, views snapshots) (*filter.Filter, *proxylists.Lists, error) {
+	rule, err := publicRule(s.Lists)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -55,7 +55,7 @@ func serveCommand() *cobra.Command {
 		hangups, stop := watchHangups(sources)
 		defer stop()
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
-			p.sources, p.hangups = sources, hangups
+			p.sources, p.hangups, p.load = sources, hangups, func() (configs.Config, error) { return configs.Load(sources) }
 			p.metrics.WatchLog(stderr.Dropped)
 			for _, warning := range cfg.Warnings() {
 				log.Warn(warning)
@@ -113,10 +113,11 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	adopting  sync.Mutex       // guards settings
-	settings  settings         // the settings in use by the server
-	sources   configs.Sources  // where to read the configuration again
-	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
+	adopting  sync.Mutex                     // guards settings
+	settings  settings                       // the settings in use by the server
+	sources   configs.Sources                // of the configuration
+	load      func() (configs.Config, error) // reads the configuration again
+	hangups   <-chan os.Signal               // requests to read it again; nil if they are disabled
 	log       *slog.Logger
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
@@ -147,7 +148,7 @@ func (p *program) storeChanged(back bool) {
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}}
+	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}, load: func() (configs.Config, error) { return cfg, nil }}
 	store := circuit.New(opened, log, p.storeChanged)
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
@@ -161,7 +162,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 			}
 		}
 	}
-	if p.settings, err = p.institute.settings(ctx); err != nil {
+	if p.settings, err = p.institute.settings(ctx, p.institute.loaded.Load()); err != nil {
 		return nil, err
 	}
 	o := view.Options{

@@ -29,7 +29,7 @@ func TestHangupReloads(t *testing.T) {
 	s := startServer(t, dir, "--config", file).ready()
 	for _, step := range []struct{ content, logged string }{
 		{"lists: {public: '{'}\n", `"msg":"configuration not reloaded, all settings stay"`},
-		{"lists: {named: {papers: {group: year}}}\n", `"msg":"lists reloaded"`},
+		{"lists: {named: {papers: {group: year}}}\n", `"msg":"configuration reloaded"`},
 	} {
 		writeFile(t, dir, step.content)
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
@@ -54,26 +54,26 @@ func TestReloadNamesOthers(t *testing.T) {
 	t.Parallel()
 	const stale = `"msg":"changed settings keep their old values until a restart","settings":`
 	dir := t.TempDir()
-	file := writeFile(t, dir, "store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false}\n")
+	file := writeFile(t, dir, "store: bolt://v.db\nadmin: {token: first-secret}\nlists: {enabled: false}\n")
 	writeDump(t, dir)
 	s := startServer(t, dir, "--config", file).ready()
 	for i, step := range []struct{ content, settings string }{
-		{"store: bolt://v.db\nauth: {api_key: second-secret}\nlists: {enabled: false}\n", `["auth.api_key"]`},
-		{"store: bolt://v.db\nauth: {api_key: second-secret}\nlimits: {rate: 7}\nmaterialize: {schedule: {activities: '@every 9m'}}\n",
-			`["auth.api_key","materialize.schedule","limits.rate","lists.enabled"]`},
-		{"store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n", ""},
+		{"store: bolt://v.db\nadmin: {token: second-secret}\nlists: {enabled: false}\n", `["admin.token"]`},
+		{"store: bolt://v.db\nadmin: {token: second-secret}\nviews: {poll: 7s}\nmaterialize: {schedule: {activities: '@every 9m'}}\n",
+			`["admin.token","views.poll","materialize.schedule","lists.enabled"]`},
+		{"store: bolt://v.db\nadmin: {token: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n", ""},
 	} {
 		writeFile(t, dir, step.content)
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "lists are reloaded", func() string {
-			return unless(strings.Count(s.logged(), `"msg":"lists reloaded"`) == i+1)
+		await(t, "the configuration is reloaded", func() string {
+			return unless(strings.Count(s.logged(), `"msg":"configuration reloaded"`) == i+1)
 		})
 		if step.settings != "" && !strings.Contains(s.logged(), stale+step.settings) {
 			t.Errorf("the log lacks %s:\n%s", step.settings, s.logged())
 		}
-		for path, want := range map[string]int{"/api/activities?apikey=first-secret": http.StatusOK, "/lists/activities.bib": http.StatusNotFound} {
+		for path, want := range map[string]int{"/api/activities": http.StatusOK, "/lists/activities.bib": http.StatusNotFound} {
 			if status, body := s.get(path); status != want {
 				t.Errorf("%s: %d %s", path, status, body)
 			}
