@@ -118,11 +118,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.Views.Prepare(s.prepare)
-	for _, v := range o.Views.Status() {
-		if s.purger != nil && !v.Loaded.IsZero() {
-			s.purger.Changed(v.View, nil)() // it was shown before Prepare
-		}
-	}
+	s.purge() // what was shown before Prepare
 	return s, nil
 }
 

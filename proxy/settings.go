@@ -126,7 +126,17 @@ func (s *Server) Adopt(o Options) error {
 	}
 	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
+	s.purge()
 	return nil
+}
+
+// purge makes caches in front drop all answers.
+func (s *Server) purge() {
+	for _, v := range s.options.Views.Status() {
+		if s.purger != nil && !v.Loaded.IsZero() {
+			s.purger.Changed(v.View, nil)()
+		}
+	}
 }
 
 // settingsKey is the key under which a request has its settings.

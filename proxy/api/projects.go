@@ -105,7 +105,7 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) (
 			return body.Then(list), nil
 		}
 	}
-	plan.Of = of
+	plan.Of, plan.Also = of, []string{rules.ViewActivities}
 	return plan, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func callWebhook(t *target, tags []string) (*http.Request, error) {
 		return nil, err
 	}
 	id, at := "msg_"+rand.Text(), strconv.FormatInt(now.Unix(), 10)
-	mac := hmac.New(sha256.New, t.secret())
+	mac := hmac.New(sha256.New, t.secret)
 	mac.Write([]byte(id + "." + at + "." + string(body)))
 	return t.with(http.MethodPost, string(body), "Content-Type", "application/json", func(h http.Header) {
 		h.Set("Webhook-Id", id)
@@ -83,14 +84,17 @@ func callWebhook(t *target, tags []string) (*http.Request, error) {
 	})
 }
 
-// secret returns the secret of webhooks, which is usually written as whsec_ and base64.
-func (t *target) secret() []byte {
-	if coded, ok := strings.CutPrefix(t.token, "whsec_"); ok {
-		if secret, err := base64.StdEncoding.DecodeString(coded); err == nil {
-			return secret
-		}
+// secretOf returns the secret of webhooks, which is usually written as whsec_ and base64.
+func secretOf(token string) ([]byte, error) {
+	coded, ok := strings.CutPrefix(token, "whsec_")
+	if !ok {
+		return []byte(token), nil
 	}
-	return []byte(t.token)
+	secret, err := base64.StdEncoding.DecodeString(coded)
+	if err != nil {
+		return nil, errors.New("what follows whsec_ is not base64")
+	}
+	return secret, nil
 }
 
 func (t *target) bearer(h http.Header) {

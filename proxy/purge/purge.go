@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ type Purger struct {
 // target is a cache, or anything else that is told, and its queue.
 type target struct {
 	name, url, token string
+	secret           []byte // that signs webhooks
 	kind             kind
 	more             chan struct{} // of capacity one: signals that something waits
 	sent, failed     atomic.Uint64 // requests
@@ -64,10 +66,11 @@ func New(o Options) (*Purger, error) {
 		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
-		word, url, _ := strings.Cut(o.Targets[name], " ")
-		t := &target{name: name, url: strings.TrimSpace(url), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{}}
-		if _, err := http.NewRequest(http.MethodPost, t.url, nil); t.kind.request == nil || err != nil || !strings.HasPrefix(t.url, "http") {
-			return nil, fmt.Errorf("purge.targets: %s: want one of %s and a web address, have %q", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), o.Targets[name])
+		word, at, _ := strings.Cut(o.Targets[name], " ")
+		t := &target{name: name, url: strings.TrimSpace(at), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{}}
+		address, err := url.Parse(t.url)
+		if t.kind.request == nil || err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+			return nil, fmt.Errorf("purge.targets: %s: want one of %s and a web address", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 		}
 		if file := o.Tokens[name]; file != "" {
 			token, err := os.ReadFile(file)
@@ -78,6 +81,9 @@ func New(o Options) (*Purger, error) {
 		}
 		if t.kind.needsToken && t.token == "" {
 			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
+		}
+		if t.secret, err = secretOf(t.token); err != nil {
+			return nil, fmt.Errorf("purge.tokens: %s: %w", name, err)
 		}
 		p.targets = append(p.targets, t)
 	}
@@ -123,12 +129,8 @@ func (t *target) add(tags []string) {
 	}
 	if len(t.waiting) > mostWaiting {
 		whole := map[string]bool{}
-		for tag := range t.waiting {
-			if view, ok := strings.CutPrefix(tag, "any-"); ok {
-				whole["view-"+view] = true
-			} else if strings.HasPrefix(tag, "view-") {
-				whole[tag] = true
-			}
+		for _, tag := range ofViews(slices.Collect(maps.Keys(t.waiting))) {
+			whole["view-"+strings.TrimPrefix(strings.TrimPrefix(tag, "any-"), "view-")] = true
 		}
 		t.waiting = whole
 	}
@@ -136,6 +138,16 @@ func (t *target) add(tags []string) {
 	case t.more <- struct{}{}:
 	default: // it is signalled already
 	}
+}
+
+// ofViews returns those of tags that name a view.
+func ofViews(tags []string) (some []string) {
+	for _, tag := range tags {
+		if strings.HasPrefix(tag, "any-") || strings.HasPrefix(tag, "view-") {
+			some = append(some, tag)
+		}
+	}
+	return some
 }
 
 // take returns what waits, sorted.
@@ -156,7 +168,8 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 			return
 		case <-t.more:
 		}
-		tags := t.take()
+		all := t.take()
+		tags := all
 		for len(tags) > 0 {
 			n := t.kind.batch(tags)
 			if err := p.send(ctx, t, tags[:n]); err != nil {
@@ -177,7 +190,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause/2 + rand.N(pause/2)):
-			t.add(tags)
+			t.add(append(ofViews(all), tags...)) // with the views, as which the tags may have to wait
 		}
 	}
 }
@@ -189,8 +202,11 @@ func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 		return err
 	}
 	res, err := p.client.Do(req.WithContext(ctx))
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		return failed.Err // without the address, which may have a secret in it
+	}
 	if err != nil {
-		return errors.New(strings.ReplaceAll(err.Error(), t.url, t.name)) // an address may have a secret in it
+		return err
 	}
 	_ = res.Body.Close()
 	if res.StatusCode >= 300 {

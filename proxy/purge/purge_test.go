@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -154,6 +156,98 @@ func TestRetried(t *testing.T) {
 	}
 }
 
+// TestOverflow: what is left of a batch that failed is not lost when too much waits.
+func TestOverflow(t *testing.T) {
+	statuses := make(chan int)
+	address, got := listen(t, func() int {
+		if status, ok := <-statuses; ok {
+			return status
+		}
+		return http.StatusOK
+	})
+	p := start(t, map[string]string{"a": "purge " + address}, nil)
+	p.Changed("activities", nil)
+	var many []index.Change
+	for i := range 900 {
+		many = append(many, change(fmt.Sprint("a-", i)))
+	}
+	p.Changed("activities", many)()
+	<-got
+	statuses <- http.StatusOK
+	<-got
+	for i := range 9_800 {
+		p.Changed("projects", []index.Change{change(fmt.Sprint("p-", i))})()
+	}
+	statuses <- http.StatusInternalServerError
+	close(statuses)
+	for r := range got {
+		tags := strings.Fields(r.Header.Get("Surrogate-Key"))
+		if slices.Contains(tags, "view-activities") {
+			break
+		}
+		if slices.Contains(tags, "view-projects") {
+			t.Fatalf("only %v is sent", tags)
+		}
+	}
+}
+
+// TestSecrets: neither errors nor the log have the address of a target, which may have a secret in it, or its token.
+func TestSecrets(t *testing.T) {
+	var log syncBuffer
+	o := purge.Options{Targets: map[string]string{"one": "purge http://user:hidden@127.0.0.1:1/hidden ü?hidden"}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	p, err := purge.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Changed("projects", nil)()
+	proxytest.Until(t, "it fails", func() bool { return strings.Contains(log.String(), "purge failed") })
+	if text := log.String(); strings.Contains(text, "hidden") || !strings.Contains(text, "refused") {
+		t.Error(text)
+	}
+	o.Targets["one"] = "http://127.0.0.1/hidden"
+	if _, err := purge.New(o); err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Error(err)
+	}
+}
+
+// syncBuffer is a buffer for several goroutines.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestAdopted: new settings may change every answer.
+func TestAdopted(t *testing.T) {
+	address, got := listen(t, always(http.StatusOK))
+	o := proxytest.ListOptions(t)
+	o.Purge = purge.Options{Targets: map[string]string{"one": "purge " + address}}
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+	for range 2 { // the start, and new settings
+		for seen := 0; seen < len(s.Views.Status()); {
+			seen += len(strings.Fields((<-got).Header.Get("Surrogate-Key")))
+		}
+		if err := s.Server.Adopt(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tags := s.Get("/api/projects?formatted").Header.Get("Surrogate-Key"); !strings.Contains(tags, "any-activities") {
+		t.Errorf("projects with the numbers of their activities have the tags %s", tags)
+	}
+}
+
 // TestBounded: what waits for a target that is away is bounded.
 func TestBounded(t *testing.T) {
 	address, _ := listen(t, always(http.StatusServiceUnavailable))
@@ -168,6 +262,10 @@ func TestBounded(t *testing.T) {
 
 // TestOptions: mistakes in the configuration name the target.
 func TestOptions(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(bad, []byte("whsec_?"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, o := range []purge.Options{
 		{Targets: map[string]string{"one": "squid http://a"}},
 		{Targets: map[string]string{"one": "purge"}},
@@ -175,6 +273,8 @@ func TestOptions(t *testing.T) {
 		{Targets: map[string]string{"one": "fastly http://a"}},
 		{Targets: map[string]string{"two": "purge http://a"}, Tokens: map[string]string{"one": "/dev/null"}},
 		{Targets: map[string]string{"one": "fastly http://a"}, Tokens: map[string]string{"one": "/does/not/exist"}},
+		{Targets: map[string]string{"one": "webhook http://a"}, Tokens: map[string]string{"one": bad}},
+		{Targets: map[string]string{"one": "purge http://"}},
 	} {
 		if p, err := purge.New(o); err == nil || !strings.Contains(err.Error(), "one") {
 			t.Errorf("%v: %v", o, err)
