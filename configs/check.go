@@ -116,7 +116,8 @@ func form(want string, matches func(string) bool) func(reflect.Value, string) er
 	}
 }
 
-// slugs matches names of lists and keys; builtIn are taken, by lists of ours and the folders below /lists.
+// slugs matches the names of lists and keys. builtIn are names that a list may not have: those of built-in lists and of
+// folders below /lists.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}

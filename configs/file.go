@@ -50,7 +50,8 @@ func (r *reader) text(place Place, content []byte) {
 // syntaxError splits an error of the YAML parser into line, if there is one, and reason.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section applies a mapping. prefix precedes the settings' paths; path is the mapping's own.
+// section applies a mapping to its settings and to the sections in it. prefix precedes the paths of the settings; path
+// is the mapping's own, empty for the file.
 func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path string, place Place, node *yaml.Node) {
 	node = resolve(node)
 	if node.Tag == "!!null" {

@@ -66,7 +66,8 @@ func (c *Config) node(s *Setting, v, defaults reflect.Value, path string) *yaml.
 	return n
 }
 
-// valueNode returns a value as YAML, a map as an empty one, with a comment for what it hides.
+// valueNode returns a value as YAML; a map becomes an empty one. For hidden values it returns the beginning of a
+// comment that says so.
 func valueNode(v reflect.Value) *yaml.Node {
 	switch x := v.Interface().(type) {
 	case []string:

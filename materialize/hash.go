@@ -14,7 +14,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hasher hashes records under one seed, of what the rows of a run have in common. Only one goroutine may use it.
+// hasher hashes records under one seed, of what the rows of a run have in common: fingerprint and dependencies. Only
+// one goroutine may use it.
 type hasher struct {
 	seed   uint64
 	seen   func(record bson.Raw) bson.Raw // see Job.prepare

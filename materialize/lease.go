@@ -57,8 +57,8 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the work's
-// context ends with ErrFenced as its cause.
+// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context of
+// work ends with ErrFenced as its cause. hold returns when work has returned and the lease is no longer renewed.
 func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup

@@ -23,7 +23,8 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	})
 }
 
-// render makes the row of one record. A malformed record or row, if stored, would stop the whole view.
+// render makes the row of one record. It refuses a malformed record or row, which, if stored, would stop the whole
+// view.
 func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 	if err := raw.Check(c.record); err != nil {
 		return nil, fmt.Errorf("malformed record: %w", err)

@@ -27,7 +27,8 @@ type SpectrumOptions struct {
 
 const topicCollection = "catalog_topics"
 
-// Spectrum returns the job of the spectrum view: a row for each topic and one with totals (package spectrum).
+// Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum makes
+// from the activities. An activity that cannot be rendered is counted, and named in the view's health.
 func Spectrum(o SpectrumOptions) Job {
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {

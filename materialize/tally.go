@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// put puts the record at a position into the tally, or drops that, so that the next summary reads all and lists it.
+// put puts the record at a position into the tally. If that fails, the index drops the tally, so that the next summary
+// reads all and lists the record.
 func (k *rowIndex) put(at int, record bson.Raw) {
 	if k.tally != nil && (raw.Check(record) != nil || k.tally.Put(at, record) != nil) {
 		k.tally = nil

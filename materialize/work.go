@@ -160,7 +160,8 @@ func (r *Runner) newAgenda() *agenda {
 }
 
 // look returns the wall clock's time. If the clock was set since the last look, look updates every time of the agenda.
-// Nothing else may read the clock for the agenda: skipped hours would count as missed.
+// Nothing else may read the clock for the agenda: a time from after such a step would make the skipped hours count as
+// missed.
 func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	by := a.clock.step()
 	now = a.clock.shown

@@ -91,7 +91,7 @@ type CORSOptions struct {
 type AdminOptions struct {
 	// Token is the bearer token that requests need. If empty, they need none.
 	Token string
-	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter without a Token.
+	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter only without a Token.
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)

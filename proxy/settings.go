@@ -96,7 +96,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	return set, nil
 }
 
-// prepare answers popular queries from a snapshot before it is shown, and returns what to prepare afterwards.
+// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns is for when
+// it is shown: it tells caches in front what has changed, and prepares the snapshot further.
 func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []index.Change) (shown func()) {
 	set := s.settings.Load() // settings may have been adopted since the last snapshot
 	keep := set.response.Prepare(ctx, next)
@@ -150,7 +151,8 @@ func (s *Server) settingsOf(c *fiber.Ctx) *settings {
 	return s.settings.Load()
 }
 
-// newCORS returns the middleware for scripts of other sites, or nil. Fiber panics on malformed origins.
+// newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on a
+// malformed origin, and on * with credentials.
 func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
 		return nil, nil

@@ -12,7 +12,8 @@ import (
 
 const authorsLabel = "Autoren"
 
-// parseDocument reads a publication's page: title, doi, and a key for each field, in the page's order.
+// parseDocument reads a publication's page: title, doi, and a key for each field, in the page's order. It returns
+// errUnfamiliar for any other page.
 func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return nil, errUnfamiliar

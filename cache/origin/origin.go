@@ -33,7 +33,8 @@ var (
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
-	// ErrStale: the store no longer has the changes since that generation. The reader must load from generation 0.
+	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
+	// The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -224,7 +225,7 @@ type Publication interface {
 }
 
 // Queries runs queries on views in the store, for readers that do not hold them in memory. Every method takes the
-// view's Meta and answers from exactly its generation, for whose settling it waits. ErrStale means that the view was
+// view's Meta, waits until its generation is settled, and answers from exactly that. ErrStale means that the view was
 // published again, and the caller should start over with the new Meta.
 type Queries interface {
 	// Select yields the rows that match a query, in its order, ties by _id. It holds no more than a batch of rows,

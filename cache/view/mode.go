@@ -28,7 +28,8 @@ const (
 
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// room is the memory for the rows of all views. A view takes all that its rows need, or nothing and stays in the store.
+// room is the memory for the rows of all views. A view either takes the memory that its rows need, or takes nothing and
+// stays in the store.
 type room struct {
 	limit int64 // 0 means no limit
 

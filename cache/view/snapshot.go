@@ -13,7 +13,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared.
+// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared: callers must not change
+// what it returns.
 type Snapshot struct {
 	rows
 	meta   origin.Meta

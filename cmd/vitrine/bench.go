@@ -53,7 +53,7 @@ func benchCommand() *cobra.Command {
 	return cmd
 }
 
-// runBench measures and prints the report. The stores go with it unless a folder for them was given.
+// runBench measures and prints the report. It removes the stores unless a folder for them was given.
 func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool) error {
 	self, err := os.Executable()
 	if err != nil {

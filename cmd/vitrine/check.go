@@ -68,7 +68,8 @@ func checker(store origin.Store) func(context.Context) (any, error) {
 	}
 }
 
-// printCheck writes a line for each part, the damaged values and advice; damage is an origin.ErrDamaged.
+// printCheck writes a line for each part, the damaged values and advice. Its error wraps origin.ErrDamaged if a part is
+// damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	var advice []string // advice for each damaged part
 	for _, p := range parts {

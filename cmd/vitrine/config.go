@@ -20,7 +20,8 @@ func configCommand() *cobra.Command {
 	})
 }
 
-// withConfig returns a command that runs with a configuration, with the flags of settings, or of all.
+// withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted
+// paths, or of all settings if there are no paths.
 func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
 	cmd := newCommand(name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -10,7 +10,8 @@ import (
 	"vitrine/configs"
 )
 
-// openDemo opens the demo's own file. It refuses a link, which may lead to a store with records.
+// openDemo opens the demo's own file, whose content the demo replaces. It refuses a link, which may lead to a store
+// with records.
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {

@@ -53,7 +53,7 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
-// check adopts the settings in the database if they have changed and can be read and used.
+// check adopts the settings in the database if they have changed. If they cannot be read or used, the old ones stay.
 func (p *program) check(ctx context.Context) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()

@@ -28,7 +28,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// institute is the configuration and the settings in the database, which may change meanwhile.
+// institute is the configuration and, with the preset osiris, the settings in the database, which may change meanwhile.
 type institute struct {
 	loaded   atomic.Pointer[loaded]
 	database *osirisdb.Follower // nil if only the configuration counts

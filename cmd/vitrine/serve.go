@@ -128,7 +128,8 @@ type program struct {
 	onSettled func()       // called when the server has logged its start; may be called several times
 }
 
-// settle calls onSettled when every view is loaded and its job has run: then the log falls silent.
+// settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
+// printed text stays visible.
 func (p *program) settle() {
 	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
 		paceCollector(servingGrowth)

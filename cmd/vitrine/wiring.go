@@ -62,7 +62,7 @@ func embeddedPath(cfg configs.Config) string {
 	return path // the working directory does not exist any more; opening the path reports that
 }
 
-// readThrough evaluates filters that memory does not. It is nil for the embedded store, which does no more.
+// readThrough evaluates filters that memory does not. It is nil for the embedded store, which evaluates no more.
 func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil

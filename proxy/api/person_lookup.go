@@ -32,7 +32,8 @@ const (
 	maxConcurrentLookups = 4
 )
 
-// personLookup finds persons that the views do not have yet, and remembers for a while what it finds (DESIGN.md: 20).
+// personLookup finds persons that the views do not have yet (DESIGN.md: 20). It looks up each id once at a time, and
+// briefly caches the record, or the fact that there is none.
 type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time

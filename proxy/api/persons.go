@@ -149,7 +149,8 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	}.plan(ctx, e, r, id)
 }
 
-// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document.
+// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column is
+// a stored field.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
 		return ejson.AppendDocument(dst, display.Strip(record))

@@ -28,8 +28,9 @@ var projectColumns = []string{
 	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
-// projects answers GET /api/projects and /api/proposals, each with its permission (DESIGN.md: 12). aggregate precedes
-// full, and full precedes formatted; full and formatted are on if present (DESIGN.md: 6).
+// projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only their
+// own records (DESIGN.md: 12). aggregate precedes full, and full precedes formatted; full and formatted are on if
+// present (DESIGN.md: 6).
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params

@@ -61,7 +61,8 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	return cite.AppendJSONLD(dst, it, l.ItemPage(it.ID), l.ToItem(it), l.ToPerson)
 }
 
-// segment returns an id as the last segment of a path, or "". If it ends like a format, its last dot is escaped.
+// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. If the
+// id ends like a format, the last dot is escaped.
 func segment(id string) string {
 	id = markup.PathSegment(id)
 	if slices.ContainsFunc(formats[1:], func(f format) bool { return strings.HasSuffix(id, f.suffix) }) {

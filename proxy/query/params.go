@@ -36,7 +36,8 @@ func Read(args iter.Seq2[[]byte, []byte]) Params {
 	return Params{pairs, nil, &usage{}}
 }
 
-// Hiding returns the parameters for a caller who may not name some fields.
+// Hiding returns the parameters for a caller who may not see some fields. A parameter that names such a field is then
+// an error.
 func (p Params) Hiding(hidden *access.Fields) Params {
 	p.hidden = hidden
 	return p
@@ -62,7 +63,8 @@ func (p Params) Has(name string) bool {
 	return false
 }
 
-// Text returns the one value of a parameter, the last if there are several, as in PHP, or "".
+// Text returns a parameter with one value, or "". If there are several values, the last counts, as in PHP, from which
+// the API comes.
 func (p Params) Text(name string) string {
 	var value string
 	for pair := range p.of(name) {

@@ -11,7 +11,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// loader returns the function that computes the plain answer. It sets built to the body, which may then be streamed.
+// loader returns the function that computes the plain answer. It sets built, if not nil, to the body, which can be
+// streamed if the answer is too large to keep.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
 		b, err := r.plan.build(ctx, r.snapshot)

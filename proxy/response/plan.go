@@ -146,7 +146,8 @@ func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Codi
 // plannedBytes bounds the memory for plans, of planOverhead bytes and planFactor times the text of a filter each.
 const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
-// Planner caches the plans of URLs, because compiling a filter costs more than finding an answer. Its zero is empty.
+// Planner caches the plans of URLs, because compiling a filter costs more than finding an answer. Answers are kept by
+// the plan's canonical query, never by URL. The zero Planner is empty.
 type Planner struct {
 	mu sync.RWMutex // guards the rest
 	// newer takes the place of older when it takes half of plannedBytes. A requested plan moves to newer.

@@ -51,7 +51,8 @@ type Policy struct {
 	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New returns the policy of options, which must not change and name only known permissions.
+// New returns the policy of options, which must not change afterwards. The reader of the configuration checks that they
+// name known permissions.
 func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
 // May reports whether v has the permission, by a role, a key, or because every caller has it.

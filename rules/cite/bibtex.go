@@ -74,7 +74,8 @@ func (b *bibtex) pages(pages string) {
 	}
 }
 
-// persons writes names. Commas and " and " separate there, so braces enclose the parts that contain them.
+// persons writes a field with names. Commas and " and " are separators there, so braces enclose the parts that contain
+// them, and the names of organisations.
 func (b *bibtex) persons(field string, persons []Person) {
 	if len(persons) == 0 {
 		return
@@ -100,7 +101,8 @@ func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart adds braces if whole, if BibTeX would read several names, or a label of natbib would end.
+// namePart writes a part of a name. It adds braces if whole is true, if BibTeX would read several names, or if the part
+// would end a label of natbib.
 func (b *bibtex) namePart(s string, whole bool) {
 	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {

@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// holdsHTML lists the stored fields with markup, as the rendering rules declare it; all others are text.
+// holdsHTML lists the stored fields with markup: those that the rendering rules declare, and similar ones of other
+// collections. All others are text.
 var holdsHTML = map[string]bool{
 	"title": true, "subtitle": true, "book": true, "journal": true, "series": true, "conference": true, "event": true,
 	"abstract": true, "title_full": true, "description": true,

@@ -42,7 +42,8 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	return d
 }
 
-// add adds an entry of pairs, the first the reference, the last the name, unless one is empty or known.
+// add adds an entry made of key, value pairs, of which the reference is the first and the name the last. It skips an
+// entry that lacks one of these, or whose reference already has an entry.
 func (all entries) add(pairs ...string) {
 	reference, name := pairs[1], pairs[len(pairs)-1]
 	if _, taken := all[reference]; taken || reference == "" || name == "" {

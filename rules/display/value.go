@@ -32,7 +32,8 @@ func Text(v bson.RawValue) string {
 	return ""
 }
 
-// Empty reports whether a value is shown as "-". Zero and false are values.
+// Empty reports whether a value is shown as "-": missing, null, an empty string, array or document. Zero and false are
+// values.
 func Empty(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined:

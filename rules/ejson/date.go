@@ -25,7 +25,7 @@ func parseDate(s string) (ms int64, ok bool) {
 	return 0, false
 }
 
-// lenient reports what time.Parse allows: hours of one digit, decimal commas, zones of 24 h or 60 min.
+// lenient reports whether time.Parse has accepted too much: an hour of one digit, a decimal comma, a zone of 24 hours.
 func lenient(s string, t time.Time) bool {
 	const day = 24 * 60 * 60
 	_, offset := t.Zone()
@@ -33,7 +33,8 @@ func lenient(s string, t time.Time) bool {
 		offset <= -day || offset >= day || strings.HasSuffix(s, "60")
 }
 
-// appendDate writes ISO 8601 from 1970 to 9999, with milliseconds unless they are 0, or else a number.
+// appendDate writes a date, given in milliseconds since 1970. From 1970 to 9999 it writes ISO 8601, with milliseconds
+// unless they are zero; otherwise it writes a number.
 func appendDate(dst []byte, ms int64) []byte {
 	if ms < 0 || ms >= endOfISO {
 		dst = append(dst, `{"$date":{"$numberLong":"`...)

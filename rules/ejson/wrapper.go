@@ -15,7 +15,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends a wrapper's value from those under its one or two keys. Its error says what it wants.
+// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper has
+// only one key. The error says which values are expected.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
 // wrappers are the objects that stand for a value, by their key, or by their two keys with a zero byte in between.

@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ExprNode is $expr. Expressions see whole values, and compare across types in MongoDB's total order.
+// ExprNode is $expr: it holds if its expression has a true value. Expressions see whole values: they do not open
+// arrays, and compare across types in MongoDB's total order.
 type ExprNode struct {
 	root expr
 	key  string
@@ -189,7 +190,8 @@ func (f frame) all(check func(i int)) bool {
 	return true
 }
 
-// each evaluates the third argument for each element of the first, bound to the operator's variable.
+// each evaluates the third argument for each element of the input, which is the first argument. It binds the element to
+// the operator's variable, and stops when take returns false.
 func (f frame) each(take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
 		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set

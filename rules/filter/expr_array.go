@@ -31,7 +31,8 @@ func elementsTrue(until bool) evaluation {
 	}
 }
 
-// evalIntersection is sorted and distinct; null if an argument is null, empty without arguments.
+// evalIntersection returns the common elements, sorted and distinct. It returns null if an argument is null, and an
+// empty set without arguments.
 func evalIntersection(f frame) bson.RawValue {
 	var common []bson.RawValue
 	if !f.all(func(i int) {

@@ -26,7 +26,8 @@ func conversion(to bson.Type) evaluation {
 	}
 }
 
-// evalConvert catches no errors in the arguments themselves. If the target type is null, so is the result.
+// evalConvert returns onNull for a null input, and onError if the conversion fails. It does not catch errors in the
+// arguments themselves. If the target type is null, the result is null.
 func evalConvert(f frame) bson.RawValue {
 	input, to := f.values[0], f.values[1]
 	var target bson.Type
@@ -85,7 +86,8 @@ var targets = []bson.Type{
 	bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128,
 }
 
-// toString writes dates in UTC and decimals as they are; a missing value for types without a text.
+// toString writes a date in UTC with milliseconds. It does not normalise a decimal. It returns a missing value for
+// types without a text form.
 func toString(v bson.RawValue) (made bson.RawValue, reason string) {
 	var s string
 	switch v.Type {

@@ -211,7 +211,8 @@ func (f frame) weekday(i int) int {
 	return 0
 }
 
-// dateDiff counts how often a unit begins between two dates of a zone, weeks on firstDay, Monday being 1.
+// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is unknown.
+// Weeks begin on firstDay, from 1 for Monday to 7.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
 	const hour, day = 3600, 24 * 3600
 	_, from := start.Zone()

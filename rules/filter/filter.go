@@ -125,7 +125,8 @@ func (f *Filter) Key() string { return f.key }
 // KeyOf returns the canonical text of one condition, as Key does for a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
 
-// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too.
+// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too: an $expr, or what
+// memory does not evaluate.
 func Paths(n Node) (paths []string, all bool) {
 	all = true
 	var add func(n Node, before string)
@@ -163,7 +164,8 @@ type Options struct {
 	MaxDepth int // how deep operators and values may nest; 64 if 0
 	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Lists may have ten times as many values.
 	MaxNodes int
-	// Foreign accepts what memory does not evaluate, as a ForeignNode, into which HexIDs does not reach.
+	// Foreign accepts filters that memory does not evaluate, as a ForeignNode, into which HexIDs does not reach;
+	// otherwise they are refused with ErrNotInMemory.
 	Foreign bool
 	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a boolean
 	// or null, that value, too (DESIGN.md: 5).

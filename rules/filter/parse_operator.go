@@ -174,7 +174,8 @@ func (p *parser) options(v bson.RawValue, siblings bson.Raw) {
 	}
 }
 
-// all parses $all, whose empty list matches nothing. HexIDs does not apply, because $all is for arrays.
+// all parses $all: every listed value, expression or $elemMatch must hold. An empty list matches nothing.
+// Options.HexIDs does not apply, because $all is for arrays.
 func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
 		p.fail("$all needs an array")
@@ -208,7 +209,8 @@ func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	return and(nodes)
 }
 
-// elemMatch parses the value form, of operators, and the object form, of fields and logical operators.
+// elemMatch parses $elemMatch. Operators make the value form; other keys, and operators that combine conditions on
+// fields, make the object form.
 func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeEmbeddedDocument {
 		p.fail("$elemMatch needs a document")
@@ -221,7 +223,8 @@ func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 	return &Elem{Path: path, Node: p.document(bson.Raw(v.Value), false)}
 }
 
-// elemOfValues keeps the meanings of texts apart: an element either is a string or is not.
+// elemOfValues parses the value form. One element must satisfy all of it, so comparisons do not mix the meanings of
+// texts: an element either is a string or is not.
 func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
 	read := func(as meaning) Node {
 		defer func(before meaning) { p.meaning = before }(p.meaning)

@@ -109,7 +109,8 @@ func (t *Type) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
-// Mod holds for numbers whose integral part leaves Remainder, which has the dividend's sign; Divisor is not 0.
+// Mod holds for finite numbers whose integral part, divided by Divisor, leaves Remainder, which has the dividend's
+// sign. Divisor is not 0.
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.

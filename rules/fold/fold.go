@@ -108,7 +108,8 @@ func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
 	}
 }
 
-// eachPair yields pairs of characters, and single ones for an index or if there is only one.
+// eachPair yields the pairs of characters in a text of a script without spaces. For an index, or for a single
+// character, it also yields the characters.
 func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	for single := true; len(characters) > 0; single = false {
 		_, n := utf8.DecodeRune(characters)

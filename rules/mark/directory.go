@@ -78,7 +78,8 @@ func (o Options) Key() string {
 	return fmt.Sprintf("%q %q %q %q", day, o.Topics, o.Public.Key(), o.Rules)
 }
 
-// add keeps the first of several records with an identifier, or none if one of them is not public.
+// add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the
+// zero entry if one of them is not public.
 func add(entries map[string]entry, public bool, e entry, ids ...string) {
 	if !public {
 		e = entry{}
@@ -94,7 +95,8 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return IsPublic(view, record, d.o.Public)
 }
 
-// IsPublic reports whether a record is public by a rule; it is not if the rule cannot be evaluated.
+// IsPublic reports whether a record is public by a rule. If the rule cannot be evaluated, it returns an error, and the
+// record is not public.
 func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
 	if Hiding(view, record) != "" {
 		return false, nil

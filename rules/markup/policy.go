@@ -12,7 +12,8 @@ import (
 // maxDepth bounds nesting, so that the scanner's stack stays off the heap. Citations need four levels.
 const maxDepth = 32
 
-// isElement is called for every tag; a switch takes a third of the time of a search.
+// isElement reports whether the policy allows an element, by its name in lower case. The scanner calls it for every
+// tag; a switch takes a third of the time of a search.
 func isElement(name string) bool {
 	switch name {
 	case "a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u":
@@ -24,7 +25,8 @@ func isElement(name string) bool {
 // titleElements are the elements allowed in titles (DESIGN.md: 14).
 var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
-// Other classes could lay a link over the portal's page, other relations give the linked page access to it.
+// The words allowed in attributes. Other classes could lay a link over the portal's page, other relations give the
+// linked page access to it.
 var (
 	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
 	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // allowed alone or as a prefix before "-"

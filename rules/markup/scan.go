@@ -44,7 +44,8 @@ func simple(s string) bool {
 	return depth == 0
 }
 
-// control reports what HTML text may not have. Parsers turn a carriage return into a line feed.
+// control reports whether a byte is a control character that HTML text may not have: also a carriage return, which
+// parsers turn into a line feed.
 func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
 
 type tag struct {
@@ -89,7 +90,8 @@ func scanTag(s string) (tag, bool) {
 	return t, false
 }
 
-// scanAttribute reads name='value' or name="value", and returns false if the element may not have it.
+// scanAttribute reads name='value' or name="value" at the start of s and returns its size. It returns false if the
+// element may not have this attribute and value.
 func scanAttribute(s, elem string) (int, bool) {
 	eq := strings.IndexByte(s, '=')
 	if eq < 0 || eq+1 >= len(s) {

@@ -136,7 +136,8 @@ func Stored(s string) string {
 	return Title(s)
 }
 
-// tagged reports a "<" that no space, digit, sign or character beyond ASCII follows: it may begin a tag.
+// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a digit, a
+// sign or a character beyond ASCII.
 func tagged(s string) bool {
 	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
 		s = s[lt+1:]

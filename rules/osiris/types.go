@@ -26,7 +26,8 @@ func (r *reader) categories() {
 	}
 }
 
-// visibleRoles returns the roles to which a category is restricted. A malformed value hides it from all.
+// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A malformed value hides
+// the category from all roles.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); raw.IsNone(v) || ok && strings.TrimSpace(s) == "" {
@@ -94,7 +95,8 @@ func (r *reader) fields() {
 	}
 }
 
-// values reads the names of a field's values: [en, de], of which either may be stored, or {en, de}.
+// values reads the names of a field's values: pairs [en, de], of which an activity may store either text, or documents
+// {en, de}. Plain text needs no name.
 func (r record) values() map[string]label.Name {
 	var names map[string]label.Name
 	for _, v := range r.list("values") {
@@ -130,7 +132,8 @@ func pair(v bson.RawValue) (name label.Name, ok bool) {
 	return name, okEN && okDE && name != label.Name{}
 }
 
-// journals reads {journal, abbr}. There are thousands, maintained elsewhere: no warnings.
+// journals reads the parts of journals that activities show: {journal, abbr}. There are thousands of them, maintained
+// elsewhere; journals skips malformed ones without a warning.
 func (r *reader) journals() {
 	for _, doc := range r.docs[Journals] {
 		name, _ := textOf(doc.Lookup("journal"))
@@ -150,7 +153,8 @@ func put[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// persons reads who has a page to link to, {username, hide}, without warnings, as journals does.
+// persons reads which persons have pages that activities link to: {username, hide}. It skips malformed ones without a
+// warning, as journals does.
 func (r *reader) persons() {
 	for _, doc := range r.docs[Persons] {
 		user, _ := doc.Lookup("username").StringValueOK()

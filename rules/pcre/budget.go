@@ -34,7 +34,8 @@ func NewBudget(d time.Duration) *Budget {
 // block, and its error ends the match.
 func (b *Budget) Pausing(pause func() error) *Budget { return &Budget{b.longest, b.left, pause} }
 
-// An attempt may take a matchShare-th of a budget: a longer one most likely never ends.
+// One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would keep a processor busy
+// for a match that most likely never ends.
 const matchShare = 6
 
 // firstAttempt is the time of the first attempt at a match. Nearly every match takes microseconds.

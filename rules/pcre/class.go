@@ -115,7 +115,8 @@ func (p *rewriter) class() {
 
 var posix = regexp.MustCompile(`^\[:(\^?[a-z]+):\]`)
 
-// member reads a character of a class, or a set, for which r is negative.
+// member reads a character of a class, or an escape or POSIX class, of which it returns the set and a negative
+// character.
 func (p *rewriter) member() (r rune, set string) {
 	if r = '\b'; p.accept(`\b`) {
 	} else if p.accept(`\`) {

@@ -43,6 +43,7 @@ func within(name []byte, err error) error {
 }
 
 // Check returns an error unless doc is one document, well-formed on all levels and nested no deeper than MaxDepth.
+// bson.Raw.Validate checks only the top level.
 func Check(doc []byte) error { return check(doc, MaxDepth) }
 
 // CheckDepth reports whether doc is well-formed and has at most depth levels.

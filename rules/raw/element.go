@@ -151,7 +151,8 @@ func scopedSize(b []byte) int {
 	return n
 }
 
-// prefixed returns extra plus the length at the start of b, or -1 if it is below least or beyond b.
+// prefixed returns extra plus the length at the start of b. It returns -1 if the length is missing or less than least,
+// or the sum exceeds b.
 func prefixed(b []byte, extra, least int) int {
 	if len(b) < 4 {
 		return -1

@@ -113,7 +113,8 @@ func (c *compiler) part(p *part) {
 	c.code[begin].jump = len(c.code)
 }
 
-// endTag closes an element beyond depth. One without any content, such as an icon, becomes a word.
+// endTag closes an element. It refuses to close one of the first depth open elements. An element without any content,
+// such as an icon, is meant to be empty and becomes a word.
 func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	last := len(c.open) - 1

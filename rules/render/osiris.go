@@ -180,7 +180,8 @@ func (l *osirisLoader) category(c OsirisCategory, place int) {
 	t.other.icon = cmp.Or(t.icon, t.other.icon)
 }
 
-// overlaidType returns a copy of a type in the rules below, or of their fallback, that may be changed.
+// overlaidType returns a type that may be changed: a copy of the type in the rules below or, for an unknown type, of
+// their fallback. If the category has an icon, the type gets it.
 func (l *osirisLoader) overlaidType(id string) *typeRules {
 	if t, ok := l.overlaid[id]; ok {
 		return t

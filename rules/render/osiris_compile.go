@@ -61,7 +61,8 @@ func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []in
 	return code
 }
 
-// template reads a template, without HTML that the compiler would refuse; nil if nothing is left of it.
+// template returns the reader of a template. It first corrects HTML that the compiler would refuse. It returns nil if
+// the template is empty, becomes empty, or does not compile.
 func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	if len(src) > maxOsirisTemplate {
 		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)

@@ -13,7 +13,8 @@ import (
 // storedDocument is the rendered document in an activity, or nil.
 type storedDocument []byte
 
-// text returns the stored string, or else render's. Plain text has no markup, others what the list allows.
+// text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
+// text; all other strings are HTML, reduced to the allow-list.
 func (s storedDocument) text(key string, render func() string) string {
 	v := raw.Get(s, key)
 	str := raw.Text(v) // shares memory with the document

@@ -88,7 +88,8 @@ func (s *search) sort() {
 	}
 }
 
-// compare takes a block of order. The first titles' scores rule out most of the others.
+// compare looks for a better title in a block of order. The titles begin with the most promising ones, whose scores
+// rule out most of the others.
 func (s *search) compare(w *worker, from, to int) {
 	if w.pair == nil {
 		w.row, w.pair = make([]uint64, s.query.words), s.query.newPair(s.corpus.longest)
@@ -120,7 +121,8 @@ func (s *search) score(w *worker, index int) {
 	}
 }
 
-// scoreOf ranks titles by matching characters, then the first in position above the last.
+// scoreOf returns the score of the title at index. A higher score is better: first by matching characters, then by
+// position, the first title above the last.
 func scoreOf(matches, index int) uint64 {
 	return uint64(matches)<<32 | uint64(math.MaxUint32-uint32(index))
 }

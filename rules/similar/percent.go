@@ -12,7 +12,7 @@ const reportFrom = 50
 // cut returns at most maxLength characters of a title.
 func cut(title []rune) []rune { return title[:min(len(title), maxLength)] }
 
-// percentOf returns the similarity of titles of la and lb characters in percent, 0 to 100.
+// percentOf returns the similarity of titles of la and lb characters in percent, 0 to 100. They count up to maxLength.
 func percentOf(matches, la, lb int) float64 {
 	la, lb = min(la, maxLength), min(lb, maxLength)
 	if la+lb == 0 {

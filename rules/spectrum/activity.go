@@ -39,7 +39,8 @@ func (m moment) after(n moment) bool {
 	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id)) > 0
 }
 
-// assignments returns an activity's topics, or false if it is not affiliated or has none.
+// assignments returns the array of topics of an activity. It returns false if the activity does not belong to the
+// spectrum, because it is not affiliated or has no topics.
 func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
 	if !is(raw.Get(record, "affiliated"), true) {
 		return topics, false

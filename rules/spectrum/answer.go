@@ -34,7 +34,8 @@ func AppendRow(dst []byte, row bson.Raw, year int, all Totals) []byte {
 	return append(dst, '}')
 }
 
-// appendRecent writes the activities recent in a year, of sorted ones, or nothing if there are none.
+// appendRecent writes the array of the activities that are recent in a year, newest first, or nothing if there are
+// none. The given activities are sorted.
 func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	separator := byte('[')
 	for v := range raw.Elements(activities) {

@@ -61,7 +61,7 @@ func numeric(v bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
 }
 
-// share rounds the exact quotient to six decimals; one of doubles may lie on either side of a half.
+// share rounds the exact quotient to six decimals, halves up; a quotient of doubles may lie on either side of a half.
 func share(count, total int64) bson.RawValue {
 	millionths := (2_000_000*count + total) / (2 * total)
 	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, float64(millionths)/1e6)}

@@ -53,7 +53,8 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 
 var leases = placeOf(bucketLeases, "")
 
-// readLease returns a lease, without a holder if it does not exist or is damaged: only one process has the file open.
+// readLease returns a lease, without a holder if it does not exist or is damaged: only one process has the file open,
+// so the previous holder is gone.
 func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	key := []byte(name)
 	if doc, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key))); bad == nil {

@@ -87,8 +87,8 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns a version's id and hash. The hash of a damaged version is zero, so that the next run publishes it
-// anew. If its id is lost, too, the error is errDamaged.
+// decodeHash returns a copy of a version's id, and its hash. The hash of a damaged version is zero, so that the next
+// run publishes it anew. If its id is lost, too, the error is errDamaged.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	id := rowID(key, sealed)
 	if id.IsZero() {

@@ -173,7 +173,8 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return err
 }
 
-// prune deletes tombstones older than kept deltas, after recording their reach: readers in need get origin.ErrStale.
+// prune deletes tombstones older than the deltas that are kept. It first records how far deltas reach, so that readers
+// that need the tombstones get origin.ErrStale.
 func (p publisher) prune(ctx context.Context, d registry.View) error {
 	pruned := d.Pruned
 	if d.Generation > p.keep {

@@ -83,8 +83,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return d.Meta, err
 }
 
-// readSince calls fn with the rows after generation from, 0 meaning all live ones: first the staged rows, then those of
-// the view's collection that no staged row replaces.
+// readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
+// staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
+// replaces.
 func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {

@@ -94,7 +94,8 @@ func streamError(err error) error {
 
 const pause = 250 * time.Millisecond
 
-// burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first.
+// burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first,
+// so that a steady stream does not delay them for ever.
 type burst struct {
 	changed func(name string)
 

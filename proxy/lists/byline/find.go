@@ -179,7 +179,8 @@ func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 // etAl ends a list that leaves out persons.
 const etAl = "et al."
 
-// separators are what may stand between two names. An ellipsis stands for all persons but the last.
+// separators are what may stand between two names: punctuation, words, and the notes behind a name. An ellipsis stands
+// for all persons but the last.
 var separators = []string{" ", ",", ";", "&", "…", "#", "*", "§", "and ", "und "}
 
 // separator returns the offset behind the separators at another, and whether they leave out persons.

@@ -154,7 +154,8 @@ func (m *Matches) missingLabel(name string) string {
 	return texts.In(m.Query.Text(params.Lang)).T(title)
 }
 
-// frequent returns the values with the most rows and the chosen ones, because labelling all would take most time.
+// frequent returns the values that a facet can show: those with the most rows, including ties, and the chosen ones.
+// Labelling the others would take most of a facet's time.
 func frequent(found []index.Group, chosen []string) []index.Group {
 	if len(found) <= mostValues {
 		return found

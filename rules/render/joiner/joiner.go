@@ -203,7 +203,8 @@ func strength(punct string) int {
 	return best
 }
 
-// repeats reports whether punct is the value's last mark again, or a full stop after the end of a sentence.
+// repeats reports whether punct would double the end of a value, whose last character is last: the same mark again, or
+// a full stop after a mark that ends a sentence.
 func repeats(last rune, punct string) bool {
 	if punct[0] == '.' {
 		return strings.ContainsRune(".!?…", last)
@@ -211,7 +212,8 @@ func repeats(last rune, punct string) bool {
 	return rune(punct[0]) == last
 }
 
-// lastVisible returns HTML's last visible character. References and tags alone count as no punctuation.
+// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as a
+// character that is not punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {

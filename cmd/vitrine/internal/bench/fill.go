@@ -102,7 +102,8 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 	return nil
 }
 
-// variation returns the i-th activity made from an institute's own. It depends only on them and on i.
+// variation returns the i-th activity made from an institute's own: one of them under another id, with the authors and
+// units of another and words of its title. It depends only on them and on i.
 func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	const seed = 0x7669747269
 	dice := rand.New(rand.NewPCG(seed, uint64(i)))
