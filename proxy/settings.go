@@ -127,12 +127,12 @@ func (s *Server) Adopt(o Options) error {
 	}
 	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
-	s.purge()
+	purgeAll(s)
 	return nil
 }
 
-// purge makes caches in front drop all answers.
-func (s *Server) purge() {
+// purgeAll makes caches in front drop all answers.
+func purgeAll(s *Server) {
 	for _, v := range s.options.Views.Status() {
 		if s.purger != nil && !v.Loaded.IsZero() {
 			s.purger.Changed(v.View, nil)()
