@@ -24,6 +24,7 @@ var mayImport = map[string]string{
 	"proxy/query":      "rules",
 	"proxy/auth":       "proxy/query rules",
 	"proxy/purge":      "proxy/response cache/view/index rules",
+	"proxy/cockpit":    "",
 	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/compare":    "proxy/auth",

@@ -1,0 +1,176 @@
+// Package cockpit has the operator's page and the stream of events that it shows.
+//
+// The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two seconds
+// an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the last
+// warnings of the log. While operators watch, a ring keeps the figures of the last minutes, which a stream begins with.
+//
+// A stream is an io.Reader that waits until its next event is due. So it needs no goroutine of its own: it ends with
+// the connection that sends it, or with Close. Streams that are open at the same time share their events.
+package cockpit
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	every       = 2 * time.Second // between events
+	mostStreams = 8               // open at the same time
+	mostPoints  = 150             // five minutes
+)
+
+// Policy is the Content-Security-Policy of the page.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed page
+var files embed.FS
+
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// File returns a file of the page with its media type: cockpit.html and what it loads. ok is false if there is none.
+func File(name string) (body []byte, mediaType string, ok bool) {
+	body, err := files.ReadFile("page/" + name)
+	return body, mediaTypes[path.Ext(name)], err == nil
+}
+
+// Options says what a Cockpit shows. Its functions must be safe for concurrent use.
+type Options struct {
+	Metrics prometheus.Gatherer
+	State   func(context.Context) any // returns what else to show, for JSON
+	Runs    *Runs
+	Journal *Journal         // nil if the log is not kept
+	Now     func() time.Time // if nil, time.Now
+}
+
+// Cockpit makes the events. It is safe for concurrent use.
+type Cockpit struct {
+	options Options
+	ctx     context.Context // ends the streams; it bounds what State asks, too
+	end     context.CancelFunc
+
+	mu      sync.Mutex // guards the rest
+	streams int
+	event   []byte    // the last one
+	made    time.Time // when it was made
+	points  []point   // the last ones
+}
+
+// New returns a Cockpit without streams.
+func New(o Options) *Cockpit {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Cockpit{options: o}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// Close ends all streams, with an event that says so.
+func (c *Cockpit) Close() { c.end() }
+
+// ErrBusy means that there are too many streams, or that the server ends.
+var ErrBusy = errors.New("too many streams")
+
+// Stream returns a new stream of events in the format text/event-stream, or ErrBusy.
+func (c *Cockpit) Stream() (io.ReadCloser, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.streams >= mostStreams || c.ctx.Err() != nil {
+		return nil, ErrBusy
+	}
+	c.streams++
+	history, err := json.Marshal(c.points)
+	if err != nil {
+		return nil, err // cannot happen: points have finite numbers only
+	}
+	return &stream{cockpit: c, rest: fmt.Appendf(nil, "event: history\ndata: %s\n\n", history)}, nil
+}
+
+// stream belongs to one goroutine.
+type stream struct {
+	cockpit *Cockpit
+	rest    []byte // of the current event
+	begun   bool   // an event was made
+	ended   bool
+	closed  bool
+}
+
+// Read implements io.Reader. It waits for the next event.
+func (s *stream) Read(p []byte) (int, error) {
+	if len(s.rest) == 0 && s.ended {
+		return 0, io.EOF
+	}
+	if len(s.rest) == 0 {
+		if s.rest, s.ended = s.next(); s.ended {
+			s.rest = []byte("event: end\ndata:\n\n")
+		}
+		s.begun = true
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// next waits until an event is due and returns it. The first one is due at once.
+func (s *stream) next() (event []byte, ended bool) {
+	if s.begun {
+		due := time.NewTimer(every)
+		defer due.Stop()
+		select {
+		case <-due.C:
+		case <-s.cockpit.ctx.Done():
+		}
+	}
+	if s.cockpit.ctx.Err() != nil {
+		return nil, true
+	}
+	return s.cockpit.next(), false
+}
+
+// Close implements io.Closer.
+func (s *stream) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.cockpit.mu.Lock()
+		s.cockpit.streams--
+		s.cockpit.mu.Unlock()
+	}
+	return nil
+}
+
+// next returns a new event, or the last one if that was made a moment ago for another stream.
+func (c *Cockpit) next() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.options.Now()
+	if since := now.Sub(c.made); c.event != nil && since >= 0 && since < every/2 {
+		return c.event
+	}
+	metrics, p := gather(c.options.Metrics, now)
+	body, err := json.Marshal(struct {
+		Point   point             `json:"point"`
+		State   any               `json:"state"`
+		Metrics map[string]family `json:"metrics"`
+		Runs    map[string][]Slot `json:"runs"`
+		Log     []json.RawMessage `json:"log"`
+	}{p, c.options.State(c.ctx), metrics, c.options.Runs.lastDay(now), c.options.Journal.lines()})
+	if err != nil {
+		body = []byte("{}") // a value that JSON cannot have; the page keeps what it shows
+	}
+	if c.points = append(c.points, p); len(c.points) > mostPoints {
+		c.points = c.points[1:]
+	}
+	c.made, c.event = now, fmt.Appendf(nil, "data: %s\n\n", body)
+	return c.event
+}
