@@ -24,7 +24,8 @@ import (
 // mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
 const mostConfig = 1 << 20
 
-// newAdmin builds the operator's app: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there is one.
+// newAdmin builds the operator's app: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there is one;
+// and the cockpit.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -37,6 +38,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	})
 	// Fiber calls handlers in the order of installation, so the guards come first.
 	app.Use(guardAdmin(o))
+	cockpitRoutes(app)
 	if token := auth.NewSecret(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
@@ -44,7 +46,12 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Use("/debug/pprof", shortRecording)
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
-	app.Get("/admin/views", s.adminViews)
+	s.cockpit = newCockpit(s.options, s.metrics, func() cockpitState {
+		_, degraded := s.degraded()
+		return cockpitState{Ready: s.options.Views.Ready(), Degraded: degraded, Actions: actions(app), Views: viewStatuses(s.options.Views), Store: s.storeStatus()}
+	})
+	app.Get("/admin/live", live(s.cockpit))
+	app.Get("/admin/views", func(c *fiber.Ctx) error { return adminViews(s, c) })
 	app.Post("/admin/refresh", refresh(o))
 	app.Post("/admin/reload", reload(o))
 	app.Get("/admin/config", showConfig(o))
@@ -222,12 +229,8 @@ func (s *Server) compared(c *fiber.Ctx) error {
 	return c.Send(page)
 }
 
-func (s *Server) adminViews(c *fiber.Ctx) error {
-	all := s.options.Views.Status()
-	data := make([]ViewStatus, len(all))
-	for i, status := range all {
-		data[i] = servedStatus(status)
-	}
+func adminViews(s *Server, c *fiber.Ctx) error {
+	data := viewStatuses(s.options.Views)
 	return c.JSON(struct {
 		Status int          `json:"status"`
 		Count  int          `json:"count"`

@@ -173,6 +173,16 @@ func StatusOf(m origin.Meta) ViewStatus {
 	return v
 }
 
+// viewStatuses returns the state of all views.
+func viewStatuses(views Source) []ViewStatus {
+	all := views.Status()
+	data := make([]ViewStatus, len(all))
+	for i, status := range all {
+		data[i] = servedStatus(status)
+	}
+	return data
+}
+
 func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows

@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/cockpit"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
@@ -46,6 +47,7 @@ type Metrics struct {
 	jobLast    *prometheus.GaugeVec   // labels: view, outcome
 	leading    prometheus.Gauge
 	jobDue     sync.Map // by view: the time.Time of its job's next run
+	runs       cockpit.Runs
 }
 
 // NewMetrics returns counters at zero. A server adds its views and answers.
@@ -98,8 +100,17 @@ func (m *Metrics) WatchLog(dropped func() float64) {
 		Name: "vitrine_log_lines_dropped_total", Help: "Number of log lines dropped because they could not be written."}, dropped))
 }
 
+// Build adds the version, commit and Go version of the program. It is called once.
+func (m *Metrics) Build(version, commit, goversion string) {
+	promauto.With(m.registry).NewGauge(prometheus.GaugeOpts{
+		Name: "vitrine_build_info", Help: "1, with the version and commit of the program and the version of Go.",
+		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "goversion": goversion},
+	}).Set(1)
+}
+
 // JobEnded records a run of a view's job: its outcome (ok, held or error), its duration, and its numbers of rows.
 func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, removed, skipped int) {
+	m.runs.Record(view, outcome, took, changed, time.Now())
 	m.jobRuns.WithLabelValues(view, outcome).Inc()
 	m.jobSeconds.WithLabelValues(view).Observe(took.Seconds())
 	m.jobLast.WithLabelValues(view, outcome).SetToCurrentTime()
@@ -110,7 +121,10 @@ func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, re
 
 // JobMissed records how many runs were due while the previous one was still running.
 func (m *Metrics) JobMissed(view string, runs int) {
-	m.jobRuns.WithLabelValues(view, "missed").Add(float64(max(runs, 0)))
+	if runs > 0 {
+		m.runs.Record(view, "missed", 0, 0, time.Now())
+		m.jobRuns.WithLabelValues(view, "missed").Add(float64(runs))
+	}
 }
 
 // JobDue records the time until the next run of a view's job.

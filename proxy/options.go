@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/cockpit"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
@@ -101,6 +102,10 @@ type AdminOptions struct {
 	Reload func(context.Context) (Reloaded, error)
 	// Config writes the configuration in force, without secrets. If nil, it is not shown.
 	Config func(io.Writer) error
+	// Leader returns the name of the instance that runs jobs, or "". If nil, it is not shown.
+	Leader func(context.Context) (string, error)
+	// Journal has the last warnings of the log, which the cockpit shows. If nil, it shows none.
+	Journal *cockpit.Journal
 	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
 	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
 }

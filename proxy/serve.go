@@ -38,6 +38,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 
 	// From now on balancers see that they should send nothing more.
 	s.draining.Store(true)
+	s.cockpit.Close()
 	if delay := s.options.Limits.DrainDelay; delay > 0 {
 		s.log.Info("draining", "for", delay)
 		time.Sleep(delay)

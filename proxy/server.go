@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/cockpit"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/purge"
@@ -40,7 +41,8 @@ type Server struct {
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	passing   *passing        // nil if there is no upstream server
 	purger    *purge.Purger   // nil if no cache in front is told of changes
-	counted   atomic.Bool     // the column for counting authors was made
+	cockpit   *cockpit.Cockpit
+	counted   atomic.Bool // the column for counting authors was made
 
 	draining atomic.Bool
 	close    sync.Once
@@ -118,7 +120,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.Views.Prepare(s.prepare)
-	purgeAll(s) // what was shown before Prepare
+	s.purge() // what was shown before Prepare
 	return s, nil
 }
 

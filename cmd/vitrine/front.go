@@ -80,7 +80,10 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
-		Admin: proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig, ListsDiff: p.listsDiff, Check: checker(p.store.Store)},
+		Admin: proxy.AdminOptions{
+			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig,
+			ListsDiff: p.listsDiff, Check: checker(p.store.Store), Journal: p.journal, Leader: func(ctx context.Context) (string, error) { return materialize.Leader(ctx, p.store) },
+		},
 
 		Optional: cfg.Views.Optional,
 		Logger:   p.log, AccessLog: cfg.Log.Requests,

@@ -29,6 +29,7 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
+	"vitrine/proxy/cockpit"
 )
 
 func serveCommand() *cobra.Command {
@@ -122,6 +123,7 @@ type program struct {
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics
+	journal   *cockpit.Journal // of log
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
 	runs      atomic.Int64 // number of jobs that have ended
@@ -149,7 +151,11 @@ func (p *program) storeChanged(back bool) {
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{log: log, metrics: proxy.NewMetrics(), onSettled: func() {}, load: func() (configs.Config, error) { return cfg, nil }}
+	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}, load: func() (configs.Config, error) { return cfg, nil }}
+	log = slog.New(p.journal.Tee(log.Handler()))
+	p.log = log
+	release, revision := build()
+	p.metrics.Build(release, revision, runtime.Version())
 	store := circuit.New(opened, log, p.storeChanged)
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {

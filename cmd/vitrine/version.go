@@ -24,12 +24,17 @@ func versionCommand() *cobra.Command {
 }
 
 func versionLine() string {
+	release, revision := build()
+	return fmt.Sprintf("vitrine %s %s %s %s/%s", release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// build returns the version and the commit of the program.
+func build() (release, revision string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	release := cmp.Or(version, info.Main.Version, "unknown")
-	return fmt.Sprintf("vitrine %s %s %s %s/%s", release, buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return cmp.Or(version, info.Main.Version, "unknown"), buildCommit(info)
 }
 
 // buildCommit returns the release's or the go command's commit in 12 digits; "+changes" marks a changed tree.

@@ -13,8 +13,7 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// segment is an immutable batch of rows. The budget bounds the values derived from them, and has them until the segment
-// is replaced.
+// segment is an immutable batch of rows. The budget keeps the values derived from them.
 type segment struct {
 	budget  *Budget
 	def     *Definition

@@ -19,20 +19,27 @@ var (
 	metricHelp = regexp.MustCompile(`(?m)^# HELP (vitrine_[a-z_]+) `)
 )
 
+// startWhole starts the demo with what is off by default: another server behind it, a cache in front of it, and a key of
+// the name portal, with which it asks something.
+func startWhole(t *testing.T, dir string) *server {
+	t.Helper()
+	const key = "a named key"
+	set(dir, "VITRINE_UPSTREAM_URL", "http://127.0.0.1:1")
+	set(dir, "VITRINE_UPSTREAM_PATHS", "/old")
+	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
+	set(dir, "VITRINE_PURGE_TARGETS", "front=varnish http://127.0.0.1:1")
+	write(t, filepath.Join(dir, "vitrine.yml"), fmt.Sprintf("auth: {keys: {portal: {sha256: [%x]}}}", sha256.Sum256([]byte(key))))
+	s := startServer(t, dir, "--demo", "--config", "vitrine.yml").ready()
+	s.get("/api/html?limit=1", "X-API-Key", key)
+	return s
+}
+
 // exported lists the program's own metrics that a running server exports.
 func exported(t *testing.T) []string {
 	t.Helper()
-	dir, key := t.TempDir(), "a named key"
+	dir := t.TempDir()
 	set(dir, snapshots, "files")
-	set(dir, "VITRINE_UPSTREAM_URL", "http://127.0.0.1:1")
-	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
-	set(dir, "VITRINE_PURGE_TARGETS", "front=varnish http://127.0.0.1:1")
-	config := fmt.Sprintf("auth: {keys: {portal: {sha256: [%x]}}}\n", sha256.Sum256([]byte(key)))
-	if err := os.WriteFile(filepath.Join(dir, "vitrine.yml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := startServer(t, dir, "--demo", "--config", "vitrine.yml").ready()
-	s.get("/api/html?limit=1", "X-API-Key", key)
+	s := startWhole(t, dir)
 	names := map[string]bool{}
 	_, text := fetch(t, http.MethodGet, s.admin+"/metrics")
 	for _, found := range metricHelp.FindAllStringSubmatch(text, -1) {

@@ -1,0 +1,157 @@
+package programtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// openCockpit opens the operator's page of a server and enters the token.
+func openCockpit(t *testing.T, chrome context.Context, s *server, width int64, token string) *tab {
+	t.Helper()
+	v := newTab(t, chrome, width)
+	v.open(s.admin + "/")
+	if token != "" {
+		v.do(chromedp.WaitVisible(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
+	}
+	v.await(`document.querySelector("#views tbody tr")`)
+	return v
+}
+
+// stateIs is true if the page reports a state.
+func stateIs(state string) string {
+	return fmt.Sprintf(`document.getElementById("contact").textContent.startsWith(%q)`, state)
+}
+
+// cell is the text of a cell of the page's row for a view.
+func cell(view string, column int) string {
+	return fmt.Sprintf(`document.querySelector("#views tr[data-key=%s]").children[%d].textContent`, view, column)
+}
+
+// TestCockpit: an operator enters the token, sees the state, and runs jobs by keyboard and by mouse.
+func TestCockpit(t *testing.T) {
+	t.Parallel()
+	chrome, dir := startBrowser(t), t.TempDir()
+	set(dir, "VITRINE_ADMIN_TOKEN", "Right")
+	s := startServer(t, dir, "--demo").ready()
+	s.get("/api/projects") // an anonymous caller may see them in the demo
+	s.get("/nowhere")
+
+	v := newTab(t, chrome, 1280)
+	v.open(s.admin + "/")
+	v.do(chromedp.WaitVisible(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), "Wrong\r"))
+	v.await(stateIs("The operator's token is needed"))
+	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "Right\r"))
+	v.await(stateIs("Ready"))
+	v.await(`document.querySelector("#requests tr[data-key=projects]") && document.querySelector("#requests tr[data-key=other]")`)
+	v.await(cell("activities", 5) + `.startsWith("ok, ")`)
+	v.await(`document.querySelector("#views tr[data-key=activities] rect")`)
+
+	v.do(chromedp.Focus(chromedp.CSS(`[aria-label="Refresh activities"]`)), chromedp.KeyEvent("\r"))
+	v.await(`document.getElementById("outcome").textContent.startsWith("Refresh activities: begun")`)
+	v.want(`document.activeElement.getAttribute("aria-label")`, "Refresh activities")
+	before := eval[string](v, `document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label")`)
+	v.click(`[aria-label="Force projects"]`)
+	v.click("#yes")
+	v.await(`document.getElementById("outcome").textContent.startsWith("Force projects: begun")`)
+	v.await(fmt.Sprintf(`document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label") !== %q`, before))
+	v.click(`[aria-label="Force projects"]`)
+	v.click("#no")
+	v.want(`document.getElementById("sure").open + ""`, "false")
+
+	v.do(chromedp.SendKeys(chromedp.CSS("#url"), "/api/projects?filter[nothing]=1\r"))
+	v.await(`JSON.parse(document.getElementById("explained").textContent || "{}").view === "projects"`)
+	v.do(chromedp.SendKeys(chromedp.CSS("#id"), "unknown\r"))
+	v.await(`document.getElementById("explained").textContent.includes("unknown")`)
+
+	v.await(`[...document.querySelectorAll("#charts strong")].every((e) => e.textContent)`)
+	v.do(chromedp.Reload())
+	v.await(stateIs("Ready")) // the browser has the token
+	v.wantOnly(s.admin)
+	v.wantNoComplaint("403")
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM while an operator watches: exit code %d", code)
+	}
+	v.await(stateIs("No contact"))
+}
+
+// TestCockpitWhileStoreAway: the page shows that the store is away and that it is back, and that the server itself was
+// started again, without a reload of the page.
+func TestCockpitWhileStoreAway(t *testing.T) {
+	t.Parallel()
+	chrome, outer := startBrowser(t), t
+	o := startOutage(t, t.TempDir(), mongotest.Start(t))
+	o.untilServed(t)
+	o.ready()
+	v := openCockpit(t, chrome, o.server, 1280, "")
+	for _, fault := range []mongotest.Fault{{Refuse: true}, {Hang: true}} {
+		v.await(stateIs("Ready") + ` && ` + cell("activities", 4) + ` === "from memory"`)
+		o.network.Set(fault)
+		v.await(stateIs("Degraded") + ` && ` + cell("activities", 4) + ` === "unconfirmed"`)
+		v.await(`document.querySelector("#store tr[data-key=State]").textContent.includes("away: ")`)
+		v.await(`document.querySelector("#store tr[data-key=Lease]").textContent.includes("unknown: ")`)
+		v.await(`document.getElementById("log").textContent.includes("store unavailable")`)
+		o.add(t)
+		o.network.Set(mongotest.Fault{})
+		v.await(stateIs("Ready") + ` && ` + cell("activities", 1) + fmt.Sprintf(` === "%d"`, o.lines))
+		v.await(`document.querySelector("#store tr[data-key=State]").textContent.includes("answers")`)
+		v.await(`/Lease\S+\/\d+\//.test(document.querySelector("#store tr[data-key=Lease]").textContent)`)
+	}
+	address := o.admin[len("http://"):]
+	if code := o.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+	v.await(stateIs("No contact"))
+	o.start(outer, o.cmd.Dir, "--admin-listen", address)
+	o.ready()
+	v.await(stateIs("Ready"))
+	v.wantNoComplaint("ERR_", "503")
+}
+
+// TestFacesCockpit: axe finds no fault in the page in several states, light and dark, narrow and wide.
+func TestFacesCockpit(t *testing.T) {
+	source, chrome, dir := axe(t), startBrowser(t), t.TempDir()
+	set(dir, "VITRINE_ADMIN_TOKEN", "Right")
+	s := startWhole(t, dir)
+	for _, path := range []string{"/api/projects", "/api/activities", "/lists/activities", "/old/page", "/nowhere"} {
+		s.get(path)
+	}
+	for _, width := range []int64{390, 820, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			// Each tab closes when its subtest ends: Chromium has six connections to a server, and each page keeps one.
+			t.Run(fmt.Sprint(scheme, "-", width), func(t *testing.T) { cockpitAccessible(t, chrome, s, source, width, scheme) })
+		}
+	}
+}
+
+func cockpitAccessible(t *testing.T, chrome context.Context, s *server, source string, width int64, scheme string) {
+	v := newTab(t, chrome, width)
+	see := func(state string) {
+		eval[any](v, source+"; 0")
+		if found := eval[string](v, violations); found != "" {
+			t.Errorf("%s: %s", state, found)
+		}
+		shoot(v, fmt.Sprint("cockpit-", state, "-", scheme, "-", width))
+	}
+	v.scheme(scheme)
+	v.open(s.admin + "/")
+	v.do(chromedp.WaitVisible(chromedp.CSS("#token")))
+	see("token")
+	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "Right\r"))
+	v.await(`document.querySelectorAll("polyline[points]").length > 3 && points.length > 2`)
+	v.await(cell("activities", 5) + `.startsWith("ok, ")`)
+	see("state")
+	v.do(chromedp.SendKeys(chromedp.CSS("#url"), "/lists/activities?q=moth\r"))
+	v.await(`document.getElementById("explained").textContent.startsWith("{")`)
+	see("explained")
+	v.click(`[aria-label="Force projects"]`)
+	see("dialog")
+	v.click("#no")
+	v.print(scheme)
+	shoot(v, fmt.Sprint("cockpit-print-", scheme, "-", width))
+	v.wantNoComplaint("403")
+}

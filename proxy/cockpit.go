@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/proxy/cockpit"
+)
+
+// cockpitState is what the operator's page shows beside metrics, runs and log.
+type cockpitState struct {
+	Instance string   `json:"instance"` // host/pid, as the name of a lease's holder begins
+	Ready    bool     `json:"ready"`    // every view is loaded
+	Degraded string   `json:"degraded,omitempty"`
+	Actions  []string `json:"actions"` // routes for buttons and forms
+	Views    any      `json:"views"`
+	Store    any      `json:"store"`
+	Leader   string   `json:"leader,omitempty"`
+	NoLeader string   `json:"no_leader,omitempty"` // why the leader is unknown
+}
+
+// leaderPatience bounds how long an event waits for the name of the leader.
+const leaderPatience = time.Second
+
+// newCockpit returns the source of the operator's page. state returns all but Instance and the leader.
+func newCockpit(o Options, m *Metrics, state func() cockpitState) *cockpit.Cockpit {
+	host, _ := os.Hostname()
+	instance := fmt.Sprintf("%s/%d", host, os.Getpid())
+	return cockpit.New(cockpit.Options{
+		Metrics: m.registry, Runs: &m.runs, Journal: o.Admin.Journal, Now: o.Now,
+		State: func(ctx context.Context) any {
+			now := state()
+			now.Instance = instance
+			if o.Admin.Leader != nil {
+				ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+				defer cancel()
+				var err error
+				if now.Leader, err = o.Admin.Leader(ctx); err != nil {
+					now.NoLeader = err.Error()
+				}
+			}
+			return now
+		},
+	})
+}
+
+// cockpitRoutes installs the operator's page. It holds no secret, and asks for the token itself.
+func cockpitRoutes(app *fiber.App) {
+	app.Get("/", func(c *fiber.Ctx) error { return c.Redirect("/admin/cockpit.html") })
+	app.Get("/admin/cockpit.:kind", func(c *fiber.Ctx) error {
+		body, mediaType, ok := cockpit.File("cockpit." + c.Params("kind"))
+		if !ok {
+			return c.Next()
+		}
+		c.Set(fiber.HeaderContentType, mediaType)
+		c.Set(fiber.HeaderCacheControl, "no-cache")
+		c.Set(fiber.HeaderContentSecurityPolicy, cockpit.Policy)
+		c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+		return c.Send(body)
+	})
+}
+
+// live streams the events of the operator's page until the client leaves or the server drains.
+func live(p *cockpit.Cockpit) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		events, err := p.Stream()
+		if err != nil {
+			return problem{fiber.StatusServiceUnavailable, unavailable, "Too many pages watch this server, or it ends."}
+		}
+		c.Set(fiber.HeaderContentType, "text/event-stream")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		c.Context().SetBodyStream(events, -1)
+		return nil
+	}
+}
+
+// actions returns the method and path of each route below /admin.
+func actions(app *fiber.App) (all []string) {
+	for _, r := range app.GetRoutes(true) {
+		if strings.HasPrefix(r.Path, "/admin/") {
+			all = append(all, r.Method+" "+r.Path)
+		}
+	}
+	return all
+}

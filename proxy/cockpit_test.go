@@ -1,0 +1,148 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"vitrine/proxy/proxytest"
+
+	"vitrine/proxy"
+	"vitrine/proxy/cockpit"
+)
+
+// TestCockpitPage: everyone who reaches the operator's listener gets the page, but its events need the token, and pages
+// of other sites get neither.
+func TestCockpitPage(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Admin.Token = "Right"
+	s := proxytest.Open(t, proxytest.NewStore(), o)
+	for target, want := range map[string]string{
+		"/admin/cockpit.html": "text/html; charset=utf-8", "/admin/cockpit.js": "text/javascript; charset=utf-8",
+		"/admin/cockpit.css": "text/css; charset=utf-8", "/admin/cockpit.svg": "image/svg+xml",
+	} {
+		res := s.Admin("GET", target)
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || res.Header.Get("Content-Security-Policy") != cockpit.Policy {
+			t.Errorf("%s: %d %v", target, res.StatusCode, res.Header)
+		}
+		if res := s.Admin("GET", target, "Sec-Fetch-Site", "cross-site"); res.StatusCode != 403 {
+			t.Errorf("%s for a page of another site: %d", target, res.StatusCode)
+		}
+	}
+	if res := s.Admin("GET", "/"); res.StatusCode != 302 || res.Header.Get("Location") != "/admin/cockpit.html" {
+		t.Errorf("/: %d %v", res.StatusCode, res.Header)
+	}
+	for target, want := range map[string]int{"/admin/live": 403, "/admin/cockpit.go": 403, "/admin/cockpit.html/x": 403} {
+		if res := s.Admin("GET", target); res.StatusCode != want {
+			t.Errorf("%s without the token: %d", target, res.StatusCode)
+		}
+	}
+	if res := s.Admin("GET", "/admin/cockpit.go", "Authorization", "Bearer Right"); res.StatusCode != 404 {
+		t.Errorf("a file that is not there: %d", res.StatusCode)
+	}
+}
+
+// liveEvent is an event of GET /admin/live.
+type liveEvent struct {
+	State struct {
+		Ready   bool
+		Actions []string
+		Views   []proxy.ViewStatus
+	}
+	Metrics map[string]struct {
+		Series []struct {
+			Labels map[string]string
+			Value  float64
+		}
+	}
+	Runs map[string][]cockpit.Slot
+}
+
+// readEvent returns the next event of a stream, its name and its data.
+func readEvent(t *testing.T, r *bufio.Reader) (name, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "event:"):
+			name = strings.TrimSpace(line[len("event:"):])
+		case strings.HasPrefix(line, "data:"):
+			data = strings.TrimSpace(line[len("data:"):])
+		case line == "":
+			return name, data
+		}
+	}
+}
+
+// TestCockpitStream: operators see views, requests and runs. Streams are limited in number, free their place when the
+// client leaves, and end when the server drains.
+func TestCockpitStream(t *testing.T) {
+	o := proxytest.Options(t)
+	o.Metrics = proxy.NewMetrics()
+	s := proxytest.Open(t, proxytest.Institute(t), o)
+	public, admin := proxytest.Listen(t), proxytest.Listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Server.Serve(ctx, public, admin) }()
+	s.Get("/api/activities")
+	o.Metrics.JobEnded("activities", "held", 0, 1, 0, 0)
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	open := func() *http.Response {
+		res, err := client.Get("http://" + admin.Addr().String() + "/admin/live")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	var all []*http.Response
+	for {
+		res := open()
+		if res.StatusCode != 200 {
+			res.Body.Close()
+			if res.StatusCode != 503 || len(all) != 8 {
+				t.Fatalf("stream %d: %d", len(all), res.StatusCode)
+			}
+			break
+		}
+		defer res.Body.Close()
+		all = append(all, res)
+	}
+	r := bufio.NewReader(all[0].Body)
+	if name, data := readEvent(t, r); name != "history" {
+		t.Errorf("the first event: %s %s", name, data)
+	}
+	for range 2 {
+		_, data := readEvent(t, r)
+		var e liveEvent
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatal(err)
+		}
+		requests := e.Metrics["vitrine_request_seconds"].Series
+		if !e.State.Ready || len(e.State.Views) == 0 || len(e.State.Actions) == 0 || len(requests) != 1 || requests[0].Labels["endpoint"] != "activities" ||
+			len(e.Runs["activities"]) != 1 || e.Runs["activities"][0].Worst != "held" {
+			t.Errorf("event: %s", data)
+		}
+	}
+	all[7].Body.Close()
+	proxytest.Until(t, "a place is free", func() bool {
+		res := open()
+		res.Body.Close()
+		return res.StatusCode == 200
+	})
+	stop()
+	rest, err := io.ReadAll(r)
+	if err != nil || !strings.HasSuffix(string(rest), "event: end\ndata:\n\n") {
+		t.Errorf("draining: %v, %s", err, rest)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+}
