@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/rules/lru"
 	"vitrine/rules/parallel"
 )
 
@@ -74,7 +75,10 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 
 // stored returns a view's rows in the store: stripped as in memory, or whole.
 func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
-	s := &storedRows{def: v.def, builder: v.builder, queries: v.set.o.Store, foreign: v.set.o.Foreign, meta: meta}
+	s := &storedRows{
+		def: v.def, builder: v.builder, queries: v.set.o.Store, foreign: v.set.o.Foreign, meta: meta,
+		known: lru.New[string, []index.Group](mostKnown),
+	}
 	if !whole {
 		s.strip = v.set.o.Strip
 	}

@@ -1,14 +1,17 @@
 package view_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
@@ -186,4 +189,53 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 		}
 	}
 	return text.String()
+}
+
+// counting counts the questions that read all rows of a view in a store without indexes.
+type counting struct {
+	*publisher
+	counts, groups atomic.Int64
+}
+
+func (c *counting) Count(ctx context.Context, at origin.Meta, f bson.Raw) (int, error) {
+	c.counts.Add(1)
+	return c.publisher.Count(ctx, at, f)
+}
+
+func (c *counting) Distinct(ctx context.Context, at origin.Meta, f bson.Raw, fields []string, fn func(bson.Raw, int) error) error {
+	c.groups.Add(1)
+	return c.publisher.Distinct(ctx, at, f, fields, fn)
+}
+
+// TestStoreIsAskedOnce: selections of one generation share counts and facets, such as the pages of a list.
+func TestStoreIsAskedOnce(t *testing.T) {
+	p := &counting{publisher: newPublisher(t)}
+	docs := numberedDocs(t, 9, 1)
+	p.publish("things", len(docs), docs...)
+	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store}, index.Definition{Name: "things"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(path string, f *filter.Filter) (text string) {
+		t.Helper()
+		selected, err := snap.Select(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := selected.Facet(t.Context(), path, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(selected.Count(), found)
+	}
+	some := filter.Compared("_id", filter.Gte, "")
+	first := ask("_id", some)
+	if again := ask("_id", some); again != first || p.counts.Load() != 1 || p.groups.Load() != 1 {
+		t.Errorf("%s, then %s: %d counts, %d groupings, want 1 of each", first, again, p.counts.Load(), p.groups.Load())
+	}
+	ask("n", some)
+	ask("_id", filter.Compared("_id", filter.Gte, "a"))
+	if p.counts.Load() != 2 || p.groups.Load() != 3 {
+		t.Errorf("other questions: %d counts, %d groupings, want 2 and 3", p.counts.Load(), p.groups.Load())
+	}
 }

@@ -7,12 +7,14 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
+	"vitrine/rules/lru"
 	"vitrine/rules/raw"
 )
 
@@ -41,6 +43,30 @@ type storedRows struct {
 	meta    origin.Meta
 	strip   func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
 	words   bool                    // the store finds rows by the words of the view's definition
+
+	mu    sync.Mutex                        // guards known
+	known *lru.Cache[string, []index.Group] // counts and facets of this generation, by their query
+}
+
+// Bounds of what storedRows knows: lists need the same counts and facets for each page, order and format.
+const mostKnown, mostKnownGroups, mostKnownQuery = 256, 256, 4096
+
+// remember returns what ask has returned for a query before, or asks.
+func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.Group, error)) ([]index.Group, error) {
+	key := kind + "\x00" + string(query)
+	s.mu.Lock()
+	known := s.known.Get(key)
+	s.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	groups, err := ask()
+	if err == nil && len(groups) <= mostKnownGroups && len(key) <= mostKnownQuery {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.known.Put(key, groups)
+	}
+	return groups, err
 }
 
 func (s *storedRows) Len() int { return s.meta.Rows }

@@ -77,8 +77,14 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 	case s.decided() && s.query == nil:
 		s.size = s.rows.meta.Rows
 	case s.decided():
-		s.size, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
-		err = s.moved(err)
+		var counted []index.Group
+		counted, err = s.rows.remember(s.query, "", func() ([]index.Group, error) {
+			n, err := s.rows.queries.Count(ctx, s.rows.meta, s.query)
+			return []index.Group{{Count: n}}, s.moved(err)
+		})
+		for _, all := range counted {
+			s.size = all.Count
+		}
 	default:
 		if s.size = 0; !s.rows.words {
 			s.levels = s.newLevels()
@@ -181,7 +187,11 @@ func (s *storedSelection) Facet(ctx context.Context, path string, fields ...stri
 	if err != nil {
 		return nil, err
 	}
-	return index.FacetDocs(s.distinct(ctx, fields), parsed)
+	ask := func() ([]index.Group, error) { return index.FacetDocs(s.distinct(ctx, fields), parsed) }
+	if !s.decided() {
+		return ask()
+	}
+	return s.rows.remember(s.query, path+" "+strings.Join(fields, " "), ask)
 }
 
 // distinct returns the distinct values of fields. If the query does not decide alone, it reads all rows.
