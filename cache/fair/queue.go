@@ -47,7 +47,8 @@ type waiter struct {
 	granted chan struct{} // closed when the turn is granted
 }
 
-// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for a turn of each kind.
+// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for a turn of each kind; one more
+// fails at once with rules.ErrUnavailable.
 func New(parallel, waiting int) *Queue {
 	return &Queue{
 		maxWaiting: waiting, ordinary: pool{free: parallel}, costly: pool{free: max(runtime.GOMAXPROCS(0)-1, 1)},

@@ -337,8 +337,8 @@ func (t *Turn) limited() bool {
 	return t != nil && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
 }
 
-// Workers returns how many goroutines may do work that cannot call Check: only one if the turn is, or may become,
-// costly.
+// Workers returns how many goroutines may do work that cannot call Check: one for each processor, or only one if the
+// turn is costly or likely to become so, because its filter backtracks or its client has used much time lately.
 func Workers(ctx context.Context) int {
 	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1

@@ -27,7 +27,8 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// openStore creates an embedded store that does not exist, which only import, the demo and bench may do.
+// openStore opens the configured store. It creates an embedded store that does not exist, which only import, the demo
+// and bench may do.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	uri := cfg.Store.Reveal()
 	if path := embeddedPath(cfg); path != "" {

@@ -48,7 +48,8 @@ func (u *usage) MarkUnknown(name, value string, known ...string) {
 	}
 }
 
-// Checked returns a filter, or records its error and returns a filter that no caller uses.
+// Checked returns a filter and records its error. If there is an error, it returns a filter that selects everything; no
+// caller uses it.
 func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	if err != nil {
 		u.Fail(err)

@@ -55,7 +55,8 @@ func (h *Popular) note(p *servedPlan, coding result.Coding, large bool) {
 	}
 }
 
-// Prepare answers popular queries from a snapshot before it is shown, as far as time permits; shown keeps the answers.
+// Prepare computes the answers to popular queries from a snapshot that is about to be shown, as far as time permits.
+// shown stores them, and starts compressing large answers in the background.
 func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()

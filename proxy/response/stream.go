@@ -76,7 +76,8 @@ const streamBytes = chunk + chunk/2
 // making is about how many bytes of memory are used to make the pieces of a body.
 func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
 
-// acquire acquires the memory for a stream in its coding, or else in none. It returns the coding and the bytes, or 0.
+// acquire acquires the memory for a stream in its coding or, if there is too little, without a coding. It returns the
+// coding and how many bytes to release, or 0 if there is too little memory for either.
 func (r *request) acquire(b *Body) (result.Coding, int64) {
 	plain, coding := b.making(), r.key.Coding
 	if needed := plain + result.StreamBytes(coding); coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {

@@ -156,7 +156,8 @@ func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool
 
 var dot = []byte{'.'}
 
-// hides matches the path's last name with the field's, and the others with some of those above, in order.
+// hides reports whether the last name of the path matches the field's, and its other names match some of those above
+// the field, in order.
 func (p fieldPath) hides(names [][]byte) bool {
 	left, last := len(p)-1, len(names)-1
 	if !p[left].is(names[last]) {

@@ -127,7 +127,8 @@ func (b *bibtex) title(title string) {
 	b.words(before, glued, false)
 }
 
-// words writes a text of a title; gluedStart and gluedEnd say that no space separates it from the next.
+// words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from the one before or
+// after it.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	done := 0 // bytes of s already written
 	for start := 0; start < len(s); {
@@ -163,7 +164,8 @@ func (b *bibtex) text(s string) {
 	}
 }
 
-// appendLaTeX writes a character beyond ASCII as a command, unless only a package defines the command.
+// appendLaTeX appends a character. It writes one beyond ASCII as a LaTeX command, unless only a package defines the
+// command.
 func appendLaTeX(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(r))

@@ -88,7 +88,8 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	return nil
 }
 
-// users returns the usernames whose names a record needs: of persons without one, and in other references.
+// users returns the usernames whose names a record needs: those of persons stored without a name, of possible
+// applicants, and in other references.
 func users(record bson.Raw) []string {
 	all := names(record.Lookup("persons"), func(v bson.RawValue) string {
 		if doc, ok := v.DocumentOK(); ok {

@@ -127,7 +127,8 @@ func readDouble(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendDouble(dst, f), err
 }
 
-// maxDecimalText bounds a decimal's text, which the driver reads in quadratic time; 34 digits count.
+// maxDecimalText bounds the text of a decimal, because the driver's conversion takes quadratic time. A decimal has 34
+// digits.
 const maxDecimalText = 128
 
 func readDecimal(dst, s []byte) ([]byte, error) {
@@ -193,7 +194,7 @@ func fromPair(key1, key2 string, write writer) writer {
 	}
 }
 
-// writeBinary reads data in base64 and a subtype of one or two hexadecimal digits.
+// writeBinary appends a binary value from its data in base64 and its subtype as one or two hexadecimal digits.
 func writeBinary(dst []byte, data, subtype bson.RawValue) ([]byte, error) {
 	kind, err := strconv.ParseUint(raw.Text(subtype), 16, 8)
 	if subtype.Type != bson.TypeString || err != nil || len(raw.Text(subtype)) > 2 {

@@ -111,7 +111,8 @@ func comparison(op Op, holds bool) evaluation {
 	}
 }
 
-// logical returns $and for false, and $or for true: an argument with that truth value decides.
+// logical returns $and if until is false, and $or if until is true: evaluation stops at an argument with that truth
+// value.
 func logical(until bool) evaluation {
 	return func(f frame) bson.RawValue {
 		for i := range f.call.args {

@@ -40,7 +40,8 @@ func (n *Elem) appendKey(dst []byte) []byte {
 
 func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
 
-// appendSorted appends the keys of independent conditions, sorted and distinct; one alone without the sign.
+// appendSorted appends the keys of independent conditions, sorted and without duplicates. For a single condition it
+// omits the sign.
 func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	keys := make([][]byte, len(nodes))
 	for i, n := range nodes {

@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Node is a condition on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode.
+// Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem, *ExprNode or
+// *ForeignNode. Nodes are read-only.
 type Node interface {
 	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of any
 	// type does. The error says why it could not decide, for example because a regular expression ran out of time.
@@ -143,7 +144,8 @@ func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
 
-// join joins nodes by one of type T, without nil and with the children of such nodes; one stays as it is.
+// join joins nodes by one of type T. It drops nil nodes, replaces nodes of type T by their children, and returns a
+// single node unchanged.
 func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {

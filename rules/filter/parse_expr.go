@@ -69,7 +69,8 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns a variable that the filter does not set. A path below, dotted, finds no fields.
+// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but the
+// value has no fields.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":

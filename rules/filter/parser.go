@@ -91,7 +91,8 @@ func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 
 func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
 
-// compile compiles within the limits; what neither engine can run is recorded as not evaluated in memory.
+// compile compiles an expression within the limits. If neither engine can run it, compile records it as not evaluated
+// in memory.
 func (p *parser) compile(pattern, options string) *Regex {
 	if len(pattern) > maxPattern {
 		p.fail("the regular expression is longer than %d bytes", maxPattern)

@@ -9,7 +9,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Test is a leaf's condition on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits.
+// Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits. Tests are
+// read-only.
 type Test interface {
 	// Match reports whether a value passes, within the budget for backtracking. The error says why it could not decide.
 	Match(v raw.Value, b *pcre.Budget) (bool, error)
@@ -95,7 +96,7 @@ func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 	return found
 }
 
-// Exists holds for every value that is not missing. $exists: false is a NotNode around it.
+// Exists holds for every value that is not missing; null and undefined exist. $exists: false is a NotNode around it.
 type Exists struct{}
 
 // Match implements Test.

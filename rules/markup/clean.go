@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxRounds bounds how often Clean repeats sanitize. Only contrived input needs more than one round.
+// maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs more
+// than one round.
 const maxRounds = 4
 
 // Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14): elements a b br div em i p small

@@ -28,7 +28,8 @@ const (
 	Persons      = "persons"
 )
 
-// ForAnswers returns the collections of everything but Render, and of the names of types in Render.
+// ForAnswers returns the collections that determine everything in Settings but Render, and the names of types and
+// subtypes in Render.
 func ForAnswers() []string {
 	return []string{Categories, Features, General, Projects, Rights, Types, Vocabularies, Topics}
 }

@@ -13,7 +13,8 @@ import (
 // ErrTimeout reports that a match used up its Budget.
 var ErrTimeout = errors.New("the regular expression needs too much backtracking")
 
-// Budget is the time for the backtracking expressions of a request in total. It is safe for concurrent use.
+// Budget is the processor time for the backtracking expressions of one request, in total for all rows. It is safe for
+// concurrent use.
 type Budget struct {
 	longest time.Duration // limit of one attempt at a match
 	left    *atomic.Int64

@@ -206,7 +206,8 @@ var (
 	never = regexp.MustCompile(`[^\x{0}-\x{10ffff}]`)
 	// last matches what may follow an end of the text that consumes a newline: alternatives and the ends of groups.
 	last = regexp.MustCompile(`^(?s:\)|\|(?:[^()\\]|\\.)*)*$`)
-	// character matches what must follow to begin a line before it; PCRE2 begins none after the last newline.
+	// character matches a character that must follow, so that PCRE2 begins a line before it. PCRE2 begins none after
+	// the final newline.
 	character = regexp.MustCompile(`^(?:[\pL\pN.]|\\[dDwWsS]|\[[^]\\[]+\])(?:[^*?{(\s]|$)`)
 )
 

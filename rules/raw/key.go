@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AppendKey appends a value's type and bytes. Equal values may have different keys, as 1 and 1.0: JoinEqual.
+// AppendKey appends a value's type and bytes. Values with different keys may still compare equal, such as 1 and 1.0:
+// see JoinEqual.
 func AppendKey(dst []byte, v bson.RawValue) []byte {
 	return append(append(dst, byte(v.Type)), v.Value...)
 }
@@ -21,7 +22,8 @@ func KeyValue(key string) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
 }
 
-// JoinEqual sorts items by their values and joins equal ones, such as 1 and 1.0, into the first by bytes.
+// JoinEqual sorts items by their values and joins those whose values compare equal, such as 1 and 1.0, into the first
+// by type and bytes.
 func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T, from T)) []T {
 	slices.SortFunc(items, func(a, b T) int {
 		va, vb := value(a), value(b)

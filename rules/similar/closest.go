@@ -106,7 +106,7 @@ func (s *search) compare(w *worker, from, to int) {
 	}
 }
 
-// hopeless reports whether a title with bound matching characters cannot beat the best so far.
+// hopeless reports whether a title with at most bound matching characters cannot be better than the best so far.
 func (s *search) hopeless(bound, index int) bool { return scoreOf(bound, index) <= s.best.Load() }
 
 // score compares a title exactly and keeps it if it is the best so far.

@@ -20,7 +20,8 @@ type Corpus struct {
 	longest int // characters of the longest title
 }
 
-// NewCorpus prepares titles, whose positions Closest returns; it prefers the first of equal ones.
+// NewCorpus normalises and prepares stored titles. Closest returns positions in their order and prefers the first of
+// equal titles.
 func NewCorpus(titles iter.Seq[string]) *Corpus {
 	c := &Corpus{wide: make(map[int]string)}
 	for title := range titles {

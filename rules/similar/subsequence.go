@@ -2,7 +2,8 @@ package similar
 
 import "math/bits"
 
-// stretch is how many characters to process between checks whether enough can still be reached.
+// stretch is how many characters of a title are processed before the next check whether the result can still reach
+// enough.
 const stretch = 16
 
 // subsequence returns the length of the longest common subsequence of the symbols of query

@@ -70,7 +70,8 @@ func (s *Summary) touch(m member) {
 	}
 }
 
-// count counts the members. It returns the activities that touched rows show, unless they are at hand.
+// count counts the members. Unless all records are at hand, it returns the numbers of the activities that the rows of
+// touched topics show, by key.
 func (s *Summary) count(at map[string]int) (shown map[string]int) {
 	var list []int
 	live := map[int]bool{}

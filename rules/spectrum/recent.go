@@ -22,7 +22,8 @@ type entry struct {
 // newest holds the newest entries, at most maxRelated, by year descending, then by id.
 type newest []entry
 
-// place returns an activity's position and whether it is there; maxRelated is beyond the end.
+// place returns an activity's position in the list and whether the list already has it. A position of maxRelated is
+// beyond the end.
 func (n newest) place(id string, year int64) (int, bool) {
 	return slices.BinarySearchFunc(n, id, func(e entry, id string) int {
 		return cmp.Or(cmp.Compare(year, e.year), cmp.Compare(e.id, id))

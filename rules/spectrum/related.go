@@ -54,7 +54,8 @@ func visibleUnits(groups []bson.Raw) directory {
 	return d
 }
 
-// isRoot reports level 0 or no parent. Cycles do no harm, because no function follows parents.
+// isRoot reports whether a unit is on level 0 or without a parent. Cycles of parents do no harm, because no function
+// follows parents.
 func isRoot(group bson.Raw) bool {
 	if level, ok := whole(raw.Get(group, "level")); ok && level == 0 {
 		return true
