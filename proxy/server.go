@@ -120,7 +120,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.Views.Prepare(s.prepare)
-	s.purge() // what was shown before Prepare
+	purgeAll(s) // what was shown before Prepare
 	return s, nil
 }
 

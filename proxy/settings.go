@@ -114,9 +114,10 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 	}
 }
 
-// Adopt makes the server use other options from the next request on: rights, keys, labels, lists,
-// language, first year, freshness, CORS, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's app do not change.
-// If the options are invalid, it returns an error and the settings stay. It is safe for concurrent use.
+// Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first year,
+// freshness, CORS, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners,
+// metrics and the operator's app do not change. If the options are invalid, it returns an error and the settings stay. It
+// is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
@@ -127,12 +128,12 @@ func (s *Server) Adopt(o Options) error {
 	}
 	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
-	s.purge()
+	purgeAll(s)
 	return nil
 }
 
-// purge makes caches in front drop all answers.
-func (s *Server) purge() {
+// purgeAll makes caches in front drop all answers.
+func purgeAll(s *Server) {
 	for _, v := range s.options.Views.Status() {
 		if s.purger != nil && !v.Loaded.IsZero() {
 			s.purger.Changed(v.View, nil)()

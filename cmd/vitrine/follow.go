@@ -78,8 +78,8 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 		switch path {
 		case "access.hidden_fields", "rules.cite_file": // rows and indexes depend on them
 			return true
-		case "access.anonymous":
-			return hides(next) != hides(i.loaded.Load().Config) // the same
+		case "access.anonymous": // likewise, if it changes whether fields are hidden
+			return hides(next) != hides(i.loaded.Load().Config)
 		case "lists.enabled":
 			return next.Lists.Enabled && !i.listed
 		}

@@ -74,9 +74,15 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 			err = errors.Join(err, fmt.Errorf("view %s: %s: %w", o.View, o.Result, o.Err))
 		}
 	}
-	if view.Mode(cfg.Views.Mode) != view.Memory {
-		err = errors.Join(err, view.Index(ctx, store, inst.allViews()))
+	if view.Mode(cfg.Views.Mode) == view.Memory {
+		return outcomes, err
 	}
+	for _, o := range outcomes { // the next run settles, but no other may follow this one
+		if settled, e := store.Settled(ctx, o.Meta); e == nil && !settled {
+			err = errors.Join(err, fmt.Errorf("view %s: generation %d is published but not settled, and front ends that read it from the store wait: run again", o.View, o.Meta.Generation))
+		}
+	}
+	err = errors.Join(err, view.Index(ctx, store, inst.allViews()))
 	return outcomes, err
 }
 

@@ -141,6 +141,15 @@ func TestReload(t *testing.T) {
 		if name, value, ok := strings.Cut(step.header, ": "); ok {
 			headers = []string{name, value}
 		}
+		if step.name == "CORS" {
+			res, err := http.Head(r.base + step.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = res.Body.Close(); res.Header.Get("Access-Control-Allow-Origin") == "*" {
+				t.Error("CORS: all sites may still read answers")
+			}
+		}
 		if status, body := ask(step.target, headers...); status != step.status || !strings.Contains(body, step.body) {
 			t.Errorf("%s: %s: %d %.300s", step.name, step.target, status, body)
 		}
@@ -242,6 +251,26 @@ func TestRotation(t *testing.T) {
 	}
 	if _, body := fetch(t, http.MethodGet, r.admin+"/metrics"); !strings.Contains(body, `vitrine_key_requests_total{key="portal",outcome="admitted"}`) || strings.Contains(body, "-text") {
 		t.Error("the metrics lack the key, or have its text")
+	}
+}
+
+// TestKeyAdd: the printed lines accept the printed key.
+func TestKeyAdd(t *testing.T) {
+	var out, wrong strings.Builder
+	if code := run(t.Context(), []string{"key", "add", "portal"}, &out, &wrong); code != 0 {
+		t.Fatal(wrong.String())
+	}
+	comment, rest, _ := strings.Cut(out.String(), "\n")
+	key, lines, _ := strings.Cut(rest, "\n")
+	cfg, err := configs.Load(configs.Sources{Text: []byte(lines)})
+	if err != nil || len(cfg.Auth.Keys) != 1 {
+		t.Fatalf("%v: %s", err, lines)
+	}
+	if want := fmt.Sprintf("%x", sha256.Sum256([]byte(key))); !slices.Equal(cfg.Auth.Keys["portal"].SHA256, []string{want}) || !strings.HasPrefix(comment, "#") {
+		t.Errorf("the lines have another hash: %s", out.String())
+	}
+	if code := run(t.Context(), []string{"key", "add", "My key"}, &out, &wrong); code != 1 || !strings.Contains(wrong.String(), "want a name") {
+		t.Errorf("a wrong name: %d %s", code, wrong.String())
 	}
 }
 

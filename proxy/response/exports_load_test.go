@@ -249,8 +249,9 @@ func TestExportsBesideHits(t *testing.T) {
 		if testing.Short() { // builds of exports, too, take long in the race detector
 			continue
 		}
-		if 4*did.ordinary > did.costly || 4*did.pauses < 3*did.costly {
-			t.Errorf("%s: %+v, want nearly all slices in costly turns, and a pause after each", target, did)
+		// What a client has used is forgotten with time: the less the process gets, the more slices are ordinary.
+		if did.ordinary > did.costly || 4*did.pauses < 3*did.costly {
+			t.Errorf("%s: %+v, want most slices in costly turns, and a pause after each", target, did)
 		}
 		if most := 4 * time.Millisecond * time.Duration(processors); slice > most || did.costly > processors*asked {
 			t.Errorf("%s: %v of processor time a slice, %d slices during %d answers; want at most %v, and one an answer and processor", target, slice, did.costly, asked, most)

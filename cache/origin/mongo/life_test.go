@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -105,5 +106,28 @@ func TestViewsElsewhere(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("collections of %s = %q, %v; want %q", database, got, err, want)
 		}
+	}
+}
+
+// TestFirstRowsAreInserted counts the commands that fold rows in. FerretDB reads all rows for each upsert.
+func TestFirstRowsAreInserted(t *testing.T) {
+	wire := mongotest.NewProxy(t, mongotest.Start(t))
+	var inserts, updates atomic.Int64
+	wire.Set(mongotest.Fault{Request: func(command bson.Raw) bool {
+		for name, n := range map[string]*atomic.Int64{"insert": &inserts, "update": &updates} {
+			if collection, _ := command.Lookup(name).StringValueOK(); collection == "view_parts" {
+				n.Add(1)
+			}
+		}
+		return true
+	}})
+	s := openAt(t, wire.URI()+"inserted", mongo.Options{})
+	publishWhole(t, s)
+	if inserts.Load() != 1 || updates.Load() != 0 {
+		t.Errorf("first generation: %d inserts, %d updates, want 1 and 0", inserts.Load(), updates.Load())
+	}
+	publishWhole(t, s)
+	if inserts.Load() != 1 || updates.Load() != 1 {
+		t.Errorf("second generation: %d inserts, %d updates, want 1 of each", inserts.Load(), updates.Load())
 	}
 }

@@ -103,10 +103,11 @@ func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.R
 }
 
 // fold writes rows into the view's collection, unless it has a version that is as new. If another process writes one
-// between our read and our write, the upsert fails on the existing _id, and fold starts again.
+// between our read and our write, ours fails on the existing _id, and fold starts again. New rows are inserted, because
+// some servers read the whole collection for an upsert with two conditions.
 func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
-		rest, err := p.outdatedRows(ctx, view, rows)
+		rest, there, err := p.outdatedRows(ctx, view, rows)
 		if err != nil || len(rest) == 0 {
 			return err
 		}
@@ -115,6 +116,10 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 			doc, err := sideDoc(r)
 			if err != nil {
 				return err
+			}
+			if _, known := there[mapKey(r.ID)]; !known {
+				models[i] = driver.NewInsertOneModel().SetDocument(doc)
+				continue
 			}
 			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
@@ -129,20 +134,21 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 	}
 }
 
-// outdatedRows returns the rows that the view's collection lacks or has in an older version.
-func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+// outdatedRows returns the rows that the view's collection lacks or has in an older version, and the generations of
+// the rows that it has.
+func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) (rest []origin.Row, there map[string]uint64, err error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
-	there := map[string]uint64{}
+	there = map[string]uint64{}
 	for r, err := range p.store.side(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		there[mapKey(r.ID)] = r.Generation
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
+	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), there, nil
 }
 
 // discard deletes the staged rows of earlier attempts, and rows above the committed generation: those come from a

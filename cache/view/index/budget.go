@@ -67,7 +67,7 @@ func (b *Budget) Resize(limit int64) {
 	b.limit = limit
 }
 
-// heldLocked returns the values derived from a segment, which may be among those of others.
+// heldLocked returns the cache that has the values derived from a segment: that of all, or its own once it is replaced.
 func (b *Budget) heldLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
 	if seg.late != nil {
 		return seg.late

@@ -13,7 +13,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// segment is an immutable batch of rows. The budget keeps the values derived from them.
+// segment is an immutable batch of rows. The budget bounds the values derived from them, and has them until the segment
+// is replaced.
 type segment struct {
 	budget  *Budget
 	def     *Definition

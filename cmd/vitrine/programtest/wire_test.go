@@ -3,7 +3,10 @@ package programtest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/configs"
@@ -101,4 +104,24 @@ func demoLines(t *testing.T, name string, most int) (lines []string) {
 		lines = append(lines, scan.Text())
 	}
 	return lines
+}
+
+// TestMaterializeUnsettled breaks what follows a publication: the command fails, and the next one repairs the view.
+func TestMaterializeUnsettled(t *testing.T) {
+	t.Parallel()
+	wire := mongotest.NewProxy(t, mongotest.Start(t))
+	dir, store := t.TempDir(), wire.URI()+"institute"
+	someDemo(t, dir, 3)
+	vitrine(t, dir, "import", "--store", store, "dump")
+	set(dir, "VITRINE_VIEWS_MODE", "store")
+	args := []string{"materialize", "--store", store, "--view", "journals"}
+	wire.Set(mongotest.Fault{Request: func(command bson.Raw) bool {
+		collection, _ := command.Lookup("find").StringValueOK()
+		return collection != "view_staged"
+	}})
+	if out, err := command(dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "view journals: generation 1 is published but not settled") {
+		t.Errorf("materialize: %v\n%s", err, out)
+	}
+	wire.Set(mongotest.Fault{})
+	vitrine(t, dir, args...)
 }
