@@ -1,5 +1,6 @@
 // Package registry defines the documents about views and leases that both stores keep, and the rules by which they
-// change. A store provides a Table for each and the functions that move Rows.
+// change. A store provides a Table for each, in which single documents change atomically, and the functions that move
+// Rows.
 package registry
 
 import (
