@@ -3,12 +3,9 @@ package compare
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -22,23 +19,23 @@ func (v *value) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// documents returns the JSON documents of a body, or nil if it has others.
+// documents returns the JSON documents of a body, or nil if it has something else.
 func documents(body []byte) (all []value) {
-	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' && body[0] != '[' {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 || body[0] != '{' && body[0] != '[' {
 		return nil
 	}
-	if json.Valid(body) { // one document, as nearly always
+	if json.Valid(body) {
 		return []value{body}
 	}
-	for d := json.NewDecoder(bytes.NewReader(body)); ; {
+	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); { // /api/projects?formatted has two
 		var one json.RawMessage
-		if err := d.Decode(&one); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
+		if d.Decode(&one) != nil {
 			return nil
 		}
 		all = append(all, value(one))
 	}
+	return all
 }
 
 const (
@@ -46,48 +43,45 @@ const (
 	mostRows  = 200_000 // how many rows of an array are compared
 )
 
-// json compares two values. It decodes one level at a time, and only where their bytes differ, so that long lists take
-// little more memory than their text. The order of members does not matter.
+// json compares two values, of which one may be nil. It decodes one level at a time, and only where their bytes differ,
+// so that long lists take little more memory than their text. The order of members does not matter.
 func (a *answers) json(path string, old, new value) {
 	if bytes.Equal(old, new) {
 		return
 	}
 	a.depth++
 	defer func() { a.depth-- }()
-	switch kind := old[0]; {
+	switch {
+	case new == nil:
+		a.report(FieldMissing, path, show(old), "")
+	case old == nil:
+		a.report(FieldAdded, path, "", show(new))
 	case a.depth > mostDepth:
 		if was, is := canonical(old), canonical(new); was != is {
 			a.report(FieldChanged, path, was, is)
 		}
-	case kind == '{' && new[0] == '{':
+	case old[0] == '{' && new[0] == '{':
 		was, is := decoded[map[string]value](old), decoded[map[string]value](new)
 		for _, name := range slices.Sorted(maps.Keys(was)) {
-			if other, ok := is[name]; ok {
-				a.json(member(path, name), was[name], other)
-			} else {
-				a.report(FieldMissing, member(path, name), show(was[name]), "")
-			}
+			a.json(member(path, name), was[name], is[name])
+			delete(is, name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(is)) {
-			if _, ok := was[name]; !ok {
-				a.report(FieldAdded, member(path, name), "", show(is[name]))
-			}
+			a.json(member(path, name), nil, is[name])
 		}
-	case kind == '[' && new[0] == '[':
+	case old[0] == '[' && new[0] == '[':
 		a.rows(path, decoded[[]value](old), decoded[[]value](new))
-	case kind == '"' && new[0] == '"':
+	case old[0] == '"' && new[0] == '"':
 		was, is := decoded[string](old), decoded[string](new)
-		if was != is && (tag.MatchString(was) || tag.MatchString(is)) {
+		if tag.MatchString(was) || tag.MatchString(is) {
 			a.html(path, was, is)
 		} else if was != is {
 			a.report(FieldChanged, path, was, is)
 		}
+	case path == "$.count" && !sameNumber(string(old), string(new)):
+		a.report(Count, path, show(old), show(new))
 	case !sameNumber(string(old), string(new)):
-		changed := FieldChanged
-		if path == "$.count" {
-			changed = Count
-		}
-		a.report(changed, path, show(old), show(new))
+		a.report(FieldChanged, path, show(old), show(new))
 	}
 }
 
@@ -97,9 +91,9 @@ func decoded[T any](text value) (v T) {
 	return v
 }
 
-// member returns the path of a member of an object.
+// member returns the path of a member of an object. It shortens a long name, which the paths of all values below it have.
 func member(path, name string) string {
-	if strings.ContainsAny(name, ".[]$\" ") || name == "" {
+	if name = shorten(name); strings.ContainsAny(name, ".[]$\" ") || name == "" {
 		return path + "[" + strconv.Quote(name) + "]"
 	}
 	return path + "." + name
@@ -124,20 +118,21 @@ func sameNumber(old, new string) bool {
 
 // row is an element of an array.
 type row struct {
-	at       int // its index
-	text     value
-	key      string // finds the same row in the other array
-	id       string // empty if it has none
-	isObject bool
+	at    int // its index
+	text  value
+	id    string // empty if it has none
+	twin  *row   // the same row of the other array
+	moved bool
 }
 
-// identify returns the rows of an array. The key of a row is its id; without one its whole value. Rows with the same key
-// are counted, since a search returns a record several times if it unwinds an array.
-func identify(array []value) []row {
-	all, times := make([]row, len(array)), map[string]int{}
+// identify returns the rows of an array in their order and by key. The key of a row is its id; without one its whole
+// value. Rows with the same key are counted, since a search returns a record several times if it unwinds an array.
+func identify(array []value) (all []*row, byKey map[string]*row) {
+	times := map[string]int{}
+	byKey = make(map[string]*row, len(array))
 	for i, text := range array {
-		r := row{at: i, text: text, isObject: text[0] == '{'}
-		if r.isObject {
+		r := &row{at: i, text: text}
+		if text[0] == '{' {
 			named := decoded[struct {
 				OID   value `json:"_id"`
 				ID    value `json:"id"`
@@ -149,14 +144,14 @@ func identify(array []value) []row {
 				}
 			}
 		}
-		if r.key = r.id; r.id == "" {
-			r.key = "\x00" + canonical(text)
+		key := r.id
+		if key == "" {
+			key = "\x00" + canonical(text)
 		}
-		times[r.key]++
-		r.key += "\x00" + strconv.Itoa(times[r.key])
-		all[i] = r
+		times[key]++
+		all, byKey[key+"\x00"+strconv.Itoa(times[key])] = append(all, r), r
 	}
-	return all
+	return all, byKey
 }
 
 // canonical returns a value in one spelling. An ObjectID is its digits.
@@ -172,102 +167,84 @@ func canonical(text value) string {
 	return string(spelled)
 }
 
-// rows compares two arrays: which rows one of them lacks, which have moved, and what differs in the others. Rows that
-// have no id and no equal are compared in their order.
+// rows compares two arrays: which rows one of them lacks, which have moved, and what differs in the others.
 func (a *answers) rows(path string, old, new []value) {
 	if max(len(old), len(new)) > mostRows {
 		a.report(Failed, path, fmt.Sprintf("%d rows, too many to compare", len(old)), fmt.Sprintf("%d rows, too many to compare", len(new)))
 		return
 	}
-	was, is := identify(old), identify(new)
-	found := make(map[string]row, len(is))
-	for _, r := range is {
-		found[r.key] = r
-	}
-	var pairs [][2]row
-	var lost []row
-	for _, r := range was {
-		if other, ok := found[r.key]; ok {
-			pairs = append(pairs, [2]row{r, other})
-			delete(found, r.key)
-		} else {
-			lost = append(lost, r)
+	was, wasByKey := identify(old)
+	is, isByKey := identify(new)
+	for key, r := range wasByKey {
+		if other := isByKey[key]; other != nil {
+			r.twin, other.twin = other, r
 		}
 	}
-	gained := slices.DeleteFunc(is, func(r row) bool { _, left := found[r.key]; return !left })
-	unnamed := map[bool][]row{} // gained rows without an id, by whether they are objects
-	for _, r := range gained {
-		if r.id == "" {
-			unnamed[r.isObject] = append(unnamed[r.isObject], r)
-		}
-	}
-	for _, r := range lost {
-		if left := unnamed[r.isObject]; r.id == "" && len(left) > 0 {
-			unnamed[r.isObject] = left[1:]
-			delete(found, left[0].key)
-			a.json(r.path(path), r.text, left[0].text)
-		} else {
-			a.inRow(r, func() { a.report(r.kind(RowMissing, FieldMissing), r.path(path), show(r.text), "") })
-		}
-	}
-	for _, r := range gained {
-		if _, left := found[r.key]; left {
-			a.inRow(r, func() { a.report(r.kind(RowAdded, FieldAdded), r.path(path), "", show(r.text)) })
-		}
-	}
-	moved := outOfOrder(pairs)
-	for i, p := range pairs {
-		a.inRow(p[0], func() {
-			if moved[i] {
-				a.report(Order, p[0].path(path), strconv.Itoa(p[0].at), strconv.Itoa(p[1].at))
+	markMoved(was, is)
+	for _, objects := range []bool{true, false} { // those without an id and an equal are compared in their order
+		unnamed := func(r *row) bool { return r.twin == nil && r.id == "" && (r.text[0] == '{') == objects }
+		left := is
+		for _, r := range was {
+			if !unnamed(r) {
+				continue
 			}
-			a.json(p[0].path(path), p[0].text, p[1].text)
-		})
+			next := slices.IndexFunc(left, unnamed)
+			if next < 0 {
+				break
+			}
+			r.twin, left[next].twin = left[next], r
+			left = left[next+1:]
+		}
+	}
+	for _, r := range was {
+		if r.twin != nil {
+			a.inRow(r, path, r.text, r.twin.text)
+		} else {
+			a.inRow(r, path, r.text, nil)
+		}
+	}
+	for _, r := range is {
+		if r.twin == nil {
+			a.inRow(r, path, nil, r.text)
+		}
 	}
 }
 
-func (r row) path(array string) string { return array + "[" + strconv.Itoa(r.at) + "]" }
-
-func (r row) kind(object, other Kind) Kind {
-	if r.isObject {
-		return object
+// markMoved marks rows of the old array so that the others have one order. Where the orders part, it takes the row that
+// is farther away in the other array.
+func markMoved(was, is []*row) {
+	for i, j := 0, 0; i < len(was); {
+		switch o := was[i]; {
+		case o.twin == nil || o.moved:
+			i++
+		case is[j].twin == nil || is[j].twin.moved: // there is a j, because o.twin is not passed yet
+			j++
+		case o.twin == is[j]:
+			i, j = i+1, j+1
+		case o.twin.at-j >= is[j].twin.at-i:
+			o.moved = true
+		default:
+			is[j].twin.moved = true
+		}
 	}
-	return other
 }
 
-// inRow calls report while differences belong to a row. In rows of a row they belong to the outer one.
-func (a *answers) inRow(r row, report func()) {
-	if a.row == "" && r.id != "" {
+// inRow compares a row, of which one side may be nil. What differs in a row of a row belongs to the outer one.
+func (a *answers) inRow(r *row, array string, old, new value) {
+	if a.row == "" {
 		a.row = r.id
 		defer func() { a.row = "" }()
 	}
-	report()
-}
-
-// outOfOrder returns the least number of pairs, by index, that must move so that the others have one order: those that
-// are not in the longest increasing subsequence.
-func outOfOrder(pairs [][2]row) map[int]bool {
-	var tails []int // by length: the pair that ends a subsequence with the lowest index
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		n := sort.Search(len(tails), func(n int) bool { return pairs[tails[n]][1].at >= p[1].at })
-		if before[i] = -1; n > 0 {
-			before[i] = tails[n-1]
+	path := array + "[" + strconv.Itoa(r.at) + "]"
+	switch object := r.text[0] == '{'; {
+	case object && new == nil:
+		a.report(RowMissing, path, show(old), "")
+	case object && old == nil:
+		a.report(RowAdded, path, "", show(new))
+	default:
+		if r.moved {
+			a.report(Order, path, strconv.Itoa(r.at), strconv.Itoa(r.twin.at))
 		}
-		if n == len(tails) {
-			tails = append(tails, i)
-		}
-		tails[n] = i
+		a.json(path, old, new)
 	}
-	moved := map[int]bool{}
-	if len(tails) == len(pairs) {
-		return moved
-	}
-	for i := range pairs {
-		moved[i] = true
-	}
-	for i := tails[len(tails)-1]; i >= 0; i = before[i] {
-		delete(moved, i)
-	}
-	return moved
 }

@@ -16,13 +16,20 @@ import (
 // Rule accepts differences. An empty field accepts any.
 type Rule struct {
 	Reason   string // for people; required
-	Endpoint string // as in the report; * is any text, also in Path
+	Endpoint glob   // as in the report
 	Kind     Kind
-	Path     string // $.data[*].title
-	Old, New string // regular expressions that the values match
-	Ignore   string // matches parts without which the values are the same
+	Path     glob           // $.data[*].title
+	Old, New *regexp.Regexp // match the values
+	Ignore   *regexp.Regexp // matches parts without which the values are the same
+}
 
-	endpoint, path, old, new, ignore *regexp.Regexp
+// glob is a text in which * is any text.
+type glob struct{ re *regexp.Regexp }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (g *glob) UnmarshalText(text []byte) (err error) {
+	g.re, err = regexp.Compile(`^` + strings.ReplaceAll(regexp.QuoteMeta(string(text)), `\*`, `.*`) + `$`)
+	return err
 }
 
 // Rules are tried in their order.
@@ -47,57 +54,24 @@ func ParseRules(file string, text []byte) (rules Rules, err error) {
 	if err := d.Decode(&rules); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for i := range rules {
-		if err := rules[i].compile(); err != nil {
-			return nil, fmt.Errorf("%s: rule %d: %w", file, i+1, err)
+	for i, r := range rules {
+		switch bare := (Rule{Reason: r.Reason}); {
+		case r.Reason == "" || r == bare:
+			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, old, new and ignore", file, i+1)
+		case r.Kind != "" && !slices.Contains(kinds, r.Kind):
+			return nil, fmt.Errorf("%s: rule %d: kind %q; want one of %v", file, i+1, r.Kind, kinds)
 		}
 	}
 	return rules, nil
 }
 
-// compile prepares the patterns. A rule needs a reason, and a condition beside it.
-func (r *Rule) compile() (err error) {
-	if r.Reason == "" || r.Endpoint+string(r.Kind)+r.Path+r.Old+r.New+r.Ignore == "" {
-		return errors.New("want a reason, and one of endpoint, kind, path, old, new and ignore")
-	}
-	if r.Kind != "" && !slices.Contains(kinds, r.Kind) {
-		return fmt.Errorf("kind %q; want one of %v", r.Kind, kinds)
-	}
-	for _, p := range []struct {
-		name, text string
-		into       **regexp.Regexp
-	}{
-		{"endpoint", glob(r.Endpoint), &r.endpoint}, {"path", glob(r.Path), &r.path},
-		{"old", r.Old, &r.old}, {"new", r.New, &r.new}, {"ignore", r.Ignore, &r.ignore},
-	} {
-		if p.text == "" {
-			continue
-		}
-		if *p.into, err = regexp.Compile(p.text); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-	}
-	return nil
-}
-
-// glob returns the expression for a text in which * is any text.
-func glob(text string) string {
-	if text == "" {
-		return ""
-	}
-	return `^` + strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, `.*`) + `$`
-}
-
 // Accept returns the reason why a difference is on purpose, or "".
 func (rules Rules) Accept(endpoint string, d Difference) string {
 	for _, r := range rules {
-		if d.Kind == Failed || r.Kind != "" && r.Kind != d.Kind || !matches(r.endpoint, endpoint) || !matches(r.path, d.Path) || !matches(r.old, d.Old) || !matches(r.new, d.New) {
-			continue
+		if d.Kind != Failed && (r.Kind == "" || r.Kind == d.Kind) && matches(r.Endpoint.re, endpoint) && matches(r.Path.re, d.Path) &&
+			matches(r.Old, d.Old) && matches(r.New, d.New) && sameBut(r.Ignore, d.Old, d.New) {
+			return r.Reason
 		}
-		if r.ignore != nil && (!r.ignore.MatchString(d.Old+"\n"+d.New) || plain(r.ignore, d.Old) != plain(r.ignore, d.New)) {
-			continue
-		}
-		return r.Reason
 	}
 	return ""
 }
@@ -105,7 +79,11 @@ func (rules Rules) Accept(endpoint string, d Difference) string {
 // matches reports whether an expression, if there is one, matches.
 func matches(re *regexp.Regexp, text string) bool { return re == nil || re.MatchString(text) }
 
-// plain returns a text without what an expression matches, and without white space that this leaves.
-func plain(ignored *regexp.Regexp, text string) string {
-	return strings.Join(strings.Fields(ignored.ReplaceAllString(text, "")), " ")
+// sameBut reports whether texts are the same but for what an expression, if there is one, matches, and white space.
+func sameBut(ignored *regexp.Regexp, old, new string) bool {
+	if ignored == nil {
+		return true
+	}
+	plain := func(text string) string { return strings.Join(strings.Fields(ignored.ReplaceAllString(text, "")), " ") }
+	return ignored.MatchString(old+"\n"+new) && plain(old) == plain(new)
 }

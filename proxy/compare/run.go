@@ -9,10 +9,11 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -36,31 +37,9 @@ type Run struct {
 func (c *Run) Do(ctx context.Context, requests iter.Seq[Request]) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	if c.known == nil {
-		c.known = map[uint64]bool{}
-	}
-	work := make(chan Request)
 	var failures atomic.Int64
-	var workers sync.WaitGroup
-	for range c.Concurrency {
-		workers.Go(func() {
-			for r := range work {
-				outcome, answered := c.Tally.ask(ctx, r)
-				switch {
-				case outcome == "":
-				case answered:
-					failures.Store(0)
-				case failures.Add(1) == mostFailures:
-					stop(fmt.Errorf("%d requests in a row failed", mostFailures))
-				}
-				if outcome != "" && outcome != "failed" {
-					c.mu.Lock()
-					c.known[r.Hash()] = true
-					c.mu.Unlock()
-				}
-			}
-		})
-	}
+	var workers errgroup.Group
+	workers.SetLimit(c.Concurrency)
 	var tick <-chan time.Time
 	if c.Rate > 0 {
 		tick = time.Tick(time.Duration(min(float64(time.Second)/c.Rate, float64(time.Hour))))
@@ -78,13 +57,22 @@ func (c *Run) Do(ctx context.Context, requests iter.Seq[Request]) error {
 			case <-ctx.Done():
 			}
 		}
-		select {
-		case work <- r:
-		case <-ctx.Done():
-		}
+		workers.Go(func() error {
+			outcome, answered := c.Tally.ask(ctx, r)
+			if answered {
+				failures.Store(0)
+			} else if outcome != "" && failures.Add(1) == mostFailures {
+				stop(fmt.Errorf("%d requests in a row failed", mostFailures))
+			}
+			if outcome != "" && outcome != "failed" {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.known[r.Hash()] = true
+			}
+			return nil
+		})
 	}
-	close(work)
-	workers.Wait()
+	_ = workers.Wait() // no worker returns an error
 	return context.Cause(ctx)
 }
 
@@ -93,6 +81,9 @@ func (c *Run) first(r Request) bool {
 	c.Tally.Requested(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[uint64]bool{}
+	}
 	hash := r.Hash()
 	if _, known := c.known[hash]; known {
 		return false
@@ -105,53 +96,45 @@ func (c *Run) first(r Request) bool {
 	return true
 }
 
-// ask asks both sides, counts and returns the outcome, and whether both answered. The outcome is "" if ctx ended before. The sides take turns in being first,
-// because the second finds a warmer network.
+// ask asks both sides, and returns the outcome and whether both answered. The outcome is "" if ctx ended before. The
+// sides take turns in being first, because the second finds a warmer network.
 func (t *Tally) ask(ctx context.Context, r Request) (outcome string, answered bool) {
-	var old, new Answer
-	var oldErr, newErr error
-	if r.Hash()%2 == 0 {
-		old, oldErr = t.old.Ask(ctx, r)
-		new, newErr = t.new.Ask(ctx, r)
-	} else {
-		new, newErr = t.new.Ask(ctx, r)
-		old, oldErr = t.old.Ask(ctx, r)
+	var answers [2]Answer
+	var errs [2]error
+	sides := [2]*Side{t.old, t.new}
+	turn := int(r.Hash() % 2)
+	for _, i := range []int{turn, 1 - turn} {
+		answers[i], errs[i] = sides[i].Ask(ctx, r)
 	}
 	if ctx.Err() != nil {
 		return "", false
 	}
-	return t.Add(r, old, new, oldErr, newErr), oldErr == nil && newErr == nil
+	came := func(err error) bool { return err == nil || errors.Is(err, errTooLong) }
+	return t.Add(r, answers[0], answers[1], errs[0], errs[1]), came(errs[0]) && came(errs[1])
 }
 
-// state is the content of a file of a Run that was interrupted.
+// state is the content of the file of a Run that was interrupted.
 type state struct {
-	Version  int
 	Report   Report
 	Compared []byte // the hashes of compared requests
 }
 
 // Save writes what was compared, so that Resume continues.
 func (c *Run) Save(file string) error {
-	s := state{Version: 1, Report: c.Tally.Report()}
+	s := state{Report: c.Tally.Report()}
 	for hash, compared := range c.known {
 		if compared {
 			s.Compared = binary.LittleEndian.AppendUint64(s.Compared, hash)
 		}
 	}
 	text, err := json.Marshal(s)
+	if err == nil {
+		err = os.WriteFile(file+".new", text, 0o600)
+	}
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // only its owner can read it
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), file)
+	return os.Rename(file+".new", file)
 }
 
 // Resume continues the Run that a file is of, if there is one. Requests that failed are asked again.
@@ -164,41 +147,15 @@ func (c *Run) Resume(file string) error {
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", file, err)
-	case s.Version != 1 || s.Report.Total == nil || len(s.Compared)%8 != 0:
-		return fmt.Errorf("%s: not the state of a comparison", file)
+	if err == nil {
+		err = c.Tally.resume(s.Report)
 	}
-	if err := c.Tally.resume(s.Report); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	c.known = map[uint64]bool{}
-	for h := s.Compared; len(h) > 0; h = h[8:] {
+	for h := s.Compared; len(h) >= 8; h = h[8:] {
 		c.known[binary.LittleEndian.Uint64(h)] = true
 	}
-	return nil
-}
-
-// resume takes over what another Tally had counted, without what the logs, which are read again, and failed requests,
-// which are asked again, had added.
-func (t *Tally) resume(r Report) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r.Old != t.report.Old || r.New != t.report.New {
-		return fmt.Errorf("is of the comparison of %s with %s", r.Old, r.New)
-	}
-	for _, e := range append(r.Endpoints, r.Total) {
-		e.Requests, e.Asked, e.Failed = 0, e.Asked-e.Failed, 0
-	}
-	for _, e := range r.Endpoints {
-		t.endpoints[e.Endpoint] = e
-	}
-	for _, g := range r.Differences {
-		if g.Kind != Failed {
-			t.groups[g.key()] = g
-		}
-	}
-	t.report.Since, t.report.Total = r.Since, r.Total
 	return nil
 }

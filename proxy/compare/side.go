@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // UserAgent is how a side's requests are named. A Shadow compares none of them, so that two do not ask each other for ever.
@@ -29,7 +27,7 @@ type Keys struct {
 // Side is one of the two servers. It sends its key as a header, so that no URL has it.
 type Side struct {
 	Name   string // how messages call it
-	Most   int    // bytes of an answer that are compared; of a longer one only the hash is; 64 MiB
+	Most   int    // bytes of an answer; longer ones are errors; 64 MiB
 	base   *url.URL
 	keys   atomic.Pointer[Keys]
 	client http.Client
@@ -67,38 +65,35 @@ func (s *Side) Below(target string) string {
 	return target
 }
 
-// Key returns the key for a request, or "".
-func (s *Side) Key(target string) string {
-	if strings.HasPrefix(target, "/portfolio/") {
-		return s.keys.Load().Portfolio
-	}
-	return s.keys.Load().API
-}
-
 // Answer is an answer of a side.
 type Answer struct {
 	Status   int
 	Type     string // the media type
 	Location string // path and query of a redirection
-	Body     []byte // the beginning of the body
-	Size     int64  // bytes of the whole body
-	Sum      uint64 // its hash
+	Body     []byte
 	Took     time.Duration
 }
-
-func (a Answer) cut() bool { return a.Size > int64(len(a.Body)) }
 
 // Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was reached,
 // or a server before it or behind it is away. Errors do not have the URL.
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r) // a Shadow's own server may
+		}
+	}()
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Target), nil)
 	if err != nil {
 		return a, errors.New("the URL cannot be asked")
 	}
 	req.Header.Set("User-Agent", UserAgent)
-	if key := s.Key(r.Target); key != "" {
+	key := s.keys.Load().API
+	if strings.HasPrefix(r.Target, "/portfolio/") {
+		key = s.keys.Load().Portfolio
+	}
+	if key != "" {
 		req.Header.Set("X-API-Key", key)
 	}
 	begun := time.Now()
@@ -114,15 +109,11 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return a, errors.New(res.Status)
 	}
-	read := sink{most: s.Most, sum: xxhash.New()}
+	read := sink{most: s.Most}
 	if _, err = io.Copy(&read, res.Body); err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
-	a = Answer{Status: res.StatusCode, Body: read.body, Size: read.size, Sum: read.sum.Sum64(), Took: time.Since(begun)}
-	if !a.cut() {
-		a.Body = s.relative(a.Body)
-		a.Size, a.Sum = int64(len(a.Body)), xxhash.Sum64(a.Body)
-	}
+	a = Answer{Status: res.StatusCode, Body: s.relative(read.body), Took: time.Since(begun)}
 	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if at, err := res.Location(); err == nil {
 		a.Location = s.Below(at.RequestURI())
@@ -130,19 +121,21 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	return a, nil
 }
 
-// sink keeps the beginning of what is written.
+// sink keeps what is written, up to a length.
 type sink struct {
 	most int
 	body []byte
-	size int64
-	sum  *xxhash.Digest
 }
+
+var errTooLong = errors.New("too long to be compared")
 
 // Write implements io.Writer.
 func (s *sink) Write(p []byte) (int, error) {
-	s.body = append(s.body, p[:min(len(p), s.most-len(s.body))]...)
-	s.size += int64(len(p))
-	return s.sum.Write(p)
+	if len(s.body)+len(p) > s.most {
+		return 0, errTooLong
+	}
+	s.body = append(s.body, p...)
+	return len(p), nil
 }
 
 // relative returns a body in which addresses of the side itself are paths, as they are written in text and in PHP's JSON.

@@ -3,7 +3,6 @@ package compare
 import (
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -29,21 +28,24 @@ func tokens(source string) (all []token) {
 	var open []string
 	path := ""
 	for z := html.NewTokenizer(strings.NewReader(source)); z.Next() != html.ErrorToken; {
-		switch t := z.Token(); t.Type {
+		t := z.Token()
+		name := shorten(t.Data)
+		switch t.Type {
 		case html.TextToken:
 			for word := range strings.FieldsFuncSeq(t.Data, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }) { // not at &nbsp;
 				all = append(all, token{word, path})
 			}
+			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
-			sort.Slice(t.Attr, func(i, j int) bool { return t.Attr[i].Key < t.Attr[j].Key })
+			slices.SortFunc(t.Attr, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
 			t.Type = html.StartTagToken
-			if all = append(all, token{t.String(), path}); !slices.Contains(voids, t.Data) {
-				open = append(open, t.Data)
+			if all = append(all, token{t.String(), path}); !slices.Contains(voids, name) {
+				open = append(open, name)
 			}
 		case html.EndTagToken:
 			all = append(all, token{t.String(), path})
-			for i := len(open) - 1; i >= 0; i-- {
-				if open[i] == t.Data {
+			for i := len(open) - 1; i >= max(0, len(open)-unended); i-- {
+				if open[i] == name {
 					open = open[:i]
 					break
 				}
@@ -56,26 +58,22 @@ func tokens(source string) (all []token) {
 
 const (
 	deepest   = 8   // how many elements a path has at most
+	unended   = 100 // how many elements without an end another one's end may close
 	lookahead = 200 // how many tokens a difference may have before text resumes
 	resumes   = 3   // how many equal tokens end a difference
 )
 
 // text compares tokens. If it does not find where the texts agree again, their rest is one difference.
 func (a *answers) text(kind Kind, path string, old, new []token) {
-	for i, j := 0, 0; i < len(old) || j < len(new); {
-		if i < len(old) && j < len(new) && old[i].text == new[j].text {
-			i, j = i+1, j+1
+	for len(old)+len(new) > 0 {
+		if len(old) > 0 && len(new) > 0 && old[0].text == new[0].text {
+			old, new = old[1:], new[1:]
 			continue
 		}
-		toOld, toNew := resume(old[i:], new[j:])
-		var around string
-		if i < len(old) {
-			around = old[i].path
-		} else {
-			around = new[j].path
-		}
-		a.report(kind, strings.TrimSpace(path+" "+around), joined(old[i:i+toOld]), joined(new[j:j+toNew]))
-		i, j = i+toOld, j+toNew
+		i, j := resume(old, new)
+		first := slices.Concat(old[:min(i, 1)], new[:min(j, 1)])[0]
+		a.report(kind, strings.TrimSpace(path+" "+first.path), joined(old[:i]), joined(new[:j]))
+		old, new = old[i:], new[j:]
 	}
 }
 
@@ -93,15 +91,9 @@ func resume(old, new []token) (toOld, toNew int) {
 
 // agree reports whether texts begin with the same tokens, or both end.
 func agree(old, new []token) bool {
-	for i := range resumes {
-		if i >= len(old) || i >= len(new) {
-			return len(old) == len(new) && i == len(old)
-		}
-		if old[i].text != new[i].text {
-			return false
-		}
-	}
-	return true
+	same := func(a, b token) bool { return a.text == b.text }
+	n := min(resumes, max(len(old), len(new)))
+	return n <= min(len(old), len(new)) && slices.EqualFunc(old[:n], new[:n], same)
 }
 
 // joined returns the text of tokens.

@@ -82,7 +82,7 @@ func TestAccept(t *testing.T) {
 	for text, want := range map[string]string{
 		"- {reason: x}":                  "own.yaml: rule 1: want a reason, and one of",
 		"- {kind: order}":                "own.yaml: rule 1: want a reason",
-		"- {reason: x, old: '('}":        "own.yaml: rule 1: old: error parsing regexp",
+		"- {reason: x, old: '('}":        "own.yaml: error parsing regexp: missing closing ): `(`",
 		"- {reason: x, fild: a}":         "field fild not found",
 		"- {reason: x, kind: a}\n- {b: ": "own.yaml: ",
 		"- {reason: x, kind: ordr}":      `own.yaml: rule 1: kind "ordr"`,
@@ -101,7 +101,7 @@ func TestTally(t *testing.T) {
 	old, new := sides(t, answering(""), answering(""))
 	answer := func(n int, took time.Duration) compare.Answer {
 		body := fmt.Sprintf(`{"data":[{"id":"\u001b[2J%d","a":"%s"}]}`, n%7, strings.Repeat("x", n))
-		return compare.Answer{Status: 200, Type: "application/json", Body: []byte(body), Size: int64(len(body)), Sum: uint64(n), Took: took}
+		return compare.Answer{Status: 200, Type: "application/json", Body: []byte(body), Took: took}
 	}
 	report := func(order []int) compare.Report {
 		tally := compare.NewTally(old, new, nil, 3)
@@ -113,9 +113,6 @@ func TestTally(t *testing.T) {
 		tally.Add(compare.Request{Method: "GET", Target: "/api/y"}, compare.Answer{}, compare.Answer{}, nil, errors.New("refused"))
 		r := tally.Report()
 		r.Since, r.Until = time.Time{}, time.Time{}
-		for _, g := range r.Differences {
-			g.Last = time.Time{}
-		}
 		return r
 	}
 	var up []int
@@ -141,7 +138,7 @@ func TestTally(t *testing.T) {
 		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
 		tally.Add(r, compare.Answer{Status: 200}, compare.Answer{Status: 404}, nil, nil)
 		body := fmt.Sprintf(`{"a%d":1}`, n)
-		tally.Add(r, compare.Answer{Status: 200, Body: []byte(`{}`), Size: 2, Sum: 1}, compare.Answer{Status: 200, Body: []byte(body), Size: int64(len(body)), Sum: 2}, nil, nil)
+		tally.Add(r, compare.Answer{Status: 200, Body: []byte(`{}`)}, compare.Answer{Status: 200, Body: []byte(body)}, nil, nil)
 	}
 	if r := tally.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1000 || r.MoreGroups == 0 || r.Total.Asked != 6000 {
 		t.Errorf("%d endpoints, %d groups and %d more", len(r.Endpoints), len(r.Differences), r.MoreGroups)
@@ -223,7 +220,7 @@ func TestRunResumes(t *testing.T) {
 	if err := c.Resume(file); err == nil || !strings.Contains(err.Error(), "is of the comparison of") {
 		t.Errorf("the state of another comparison: %v", err)
 	}
-	for _, text := range []string{"", "{}", `{"Version":1}`, "\x00"} {
+	for _, text := range []string{"", "{}", `{"Report":{"endpoints":[null],"differences":[null]}}`, "\x00"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +249,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// TestTooLong: answers that are too long to be compared count as failed, and stop nothing.
+// TestTooLong: answers that are too long to be compared count as failed, and do not stop the others.
 func TestTooLong(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`), answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
 	old.Most, new.Most = 1000, 1000
@@ -278,7 +275,7 @@ func TestPage(t *testing.T) {
 	if err != nil || strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Contains(text, "Geheim") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if !strings.Contains(text, "X-API-Key: $OLD_KEY") || !strings.Contains(text, "&lt;script&gt; alert(1)") {
+	if !strings.Contains(text, "&lt;script&gt; alert(1)") {
 		t.Errorf("%s", text)
 	}
 }
