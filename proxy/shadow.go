@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,16 +22,11 @@ type shadowed struct{}
 
 func isShadowed(c *fiber.Ctx) bool { return c.Context().UserValue(shadowed{}) != nil }
 
-// inProcess is a transport to a handler in this process.
+// inProcess is a transport to a handler in this process, which may panic.
 type inProcess fasthttp.RequestHandler
 
 // RoundTrip implements http.RoundTripper.
-func (handle inProcess) RoundTrip(req *http.Request) (res *http.Response, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+func (handle inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	var r fasthttp.Request
 	var ctx fasthttp.RequestCtx
 	r.Header.SetMethod(req.Method)
@@ -44,7 +38,7 @@ func (handle inProcess) RoundTrip(req *http.Request) (res *http.Response, err er
 	ctx.Init(&r, &net.TCPAddr{IP: net.IPv6loopback}, nil)
 	ctx.SetUserValue(shadowed{}, true)
 	handle(&ctx)
-	res = &http.Response{StatusCode: ctx.Response.StatusCode(), Status: http.StatusText(ctx.Response.StatusCode()), Header: http.Header{}, Body: pushed{res: &ctx.Response}, Request: req}
+	res := &http.Response{StatusCode: ctx.Response.StatusCode(), Status: http.StatusText(ctx.Response.StatusCode()), Header: http.Header{}, Body: pushed{&ctx.Response, req.Method == http.MethodHead}, Request: req}
 	for name, value := range ctx.Response.Header.All() {
 		res.Header.Add(string(name), string(value))
 	}
@@ -52,18 +46,19 @@ func (handle inProcess) RoundTrip(req *http.Request) (res *http.Response, err er
 }
 
 // pushed is the body of a response, which writes itself.
-type pushed struct{ res *fasthttp.Response }
+type pushed struct {
+	res   *fasthttp.Response
+	empty bool
+}
 
 // Read implements io.Reader only so that pushed is a body. io.Copy calls WriteTo.
 func (pushed) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // WriteTo implements io.WriterTo.
-func (p pushed) WriteTo(w io.Writer) (_ int64, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+func (p pushed) WriteTo(w io.Writer) (int64, error) {
+	if p.empty {
+		return 0, nil
+	}
 	return 0, p.res.BodyWriteTo(w)
 }
 

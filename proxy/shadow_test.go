@@ -103,6 +103,23 @@ func TestShadow(t *testing.T) {
 	}
 }
 
+// TestShadowOfHead: requests for the header alone are compared as such.
+func TestShadowOfHead(t *testing.T) {
+	behind := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)))
+	o := proxytest.Options(t)
+	o.Shadow.URL, o.Shadow.Share = "http://"+behind.Addr, 1
+	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	res, err := http.Head("http://" + s.Addr + "/api/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // only the comparison is of interest
+	proxytest.Until(t, "the answer is compared", func() bool { return compared(t, s.Site).Total.Asked == 1 })
+	if r := compared(t, s.Site); r.Total.Agree != 1 {
+		t.Errorf("%+v", r.Differences)
+	}
+}
+
 // TestShadowOfMovedRoute: a route that the old system still answers is compared with Vitrine's own answer.
 func TestShadowOfMovedRoute(t *testing.T) {
 	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
