@@ -57,8 +57,8 @@ func (s *Side) SetKeys(k Keys) { s.keys.Store(&k) }
 // URL returns the address of a request.
 func (s *Side) URL(target string) string { return s.base.String() + target }
 
-// Below returns a logged URL without the path of the side.
-func (s *Side) Below(target string) string {
+// below returns a URL without the path of the side.
+func (s *Side) below(target string) string {
 	if rest, ok := strings.CutPrefix(target, s.base.EscapedPath()); ok && strings.HasPrefix(rest, "/") {
 		return rest
 	}
@@ -107,16 +107,16 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	defer res.Body.Close()
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return a, errors.New(res.Status)
+		return a, fmt.Errorf("%d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	read := sink{most: s.Most}
 	if _, err = io.Copy(&read, res.Body); err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
-	a = Answer{Status: res.StatusCode, Body: s.relative(read.body), Took: time.Since(begun)}
+	a = Answer{Status: res.StatusCode, Body: s.cleaned(read.body), Took: time.Since(begun)}
 	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if at, err := res.Location(); err == nil {
-		a.Location = s.Below(at.RequestURI())
+		a.Location = string(s.cleaned([]byte(s.below(at.RequestURI()))))
 	}
 	return a, nil
 }
@@ -138,12 +138,13 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// relative returns a body in which addresses of the side itself are paths, as they are written in text and in PHP's JSON.
-func (s *Side) relative(body []byte) []byte {
-	base := s.base.String()
-	for _, own := range []string{base, strings.ReplaceAll(base, "/", `\/`)} {
-		if bytes.Contains(body, []byte(own)) {
-			body = bytes.ReplaceAll(body, []byte(own), nil)
+// cleaned returns what the side sent without its keys. Addresses of the side itself are paths, as they are written in text
+// and in PHP's JSON.
+func (s *Side) cleaned(body []byte) []byte {
+	base, keys := s.base.String(), s.keys.Load()
+	for own, instead := range map[string]string{base: "", strings.ReplaceAll(base, "/", `\/`): "", keys.API: hidden, keys.Portfolio: hidden} {
+		if own != "" && bytes.Contains(body, []byte(own)) {
+			body = bytes.ReplaceAll(body, []byte(own), []byte(instead))
 		}
 	}
 	return body

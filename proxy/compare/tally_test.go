@@ -264,7 +264,7 @@ func TestTooLong(t *testing.T) {
 
 // TestPage: the page has what servers sent as text, and no key.
 func TestPage(t *testing.T) {
-	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))
+	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))
 	old.SetKeys(compare.Keys{API: "Geheim7"})
 	c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 1}
 	if err := c.Do(t.Context(), targets(1, func(int) {})); err != nil {
