@@ -20,47 +20,26 @@ import (
 	"vitrine/proxy/compare"
 )
 
-// exitError ends the program with a code other than 1.
-type exitError struct {
-	error
-	code int
-}
-
-func (e exitError) Unwrap() error { return e.error }
-
 // comparison has the flags of the command compare.
 type comparison struct {
 	run                      compare.Run
 	old, new, oldKey, newKey string
 	accept, state, page      string
-	paths                    []string
 	examples                 int
 	strict, asJSON           bool
-	oldSide, newSide         *compare.Side
+	oldSide                  *compare.Side
 	secrets                  auth.Redactor
 	failed                   error // why a log could not be read to its end
 }
 
-// compareCommand asks two servers for what logs have, and reports what differs. It exits with 1 if answers differ, and
-// with 2 if not all could be compared.
+// errDiffer is the error with which compare exits with 1. With others it exits with 2.
+var errDiffer = errors.New("answers differ")
+
+// compareCommand asks two servers for what logs have, and reports what differs.
 func compareCommand() *cobra.Command {
 	var c comparison
 	cmd := withConfig("compare", func(cmd *cobra.Command, logs []string, cfg configs.Config) error { return c.compare(cmd, logs, cfg) }, "listen")
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := run(cmd, args)
-		if err != nil && !errors.As(err, &exitError{}) {
-			err = exitError{err, 2}
-		}
-		return err
-	}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if err := cobra.MinimumNArgs(1)(cmd, args); err != nil {
-			return exitError{errors.New("want at least one log; - is standard input"), 2}
-		}
-		return nil
-	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exitError{suggestFlag(cmd, err), 2} })
+	cmd.Args = cobra.ArbitraryArgs
 	f := cmd.Flags()
 	f.StringVar(&c.old, "old", "", "`URL` of the old server")
 	f.StringVar(&c.new, "new", "", "`URL` of the new server; default: Vitrine at --listen")
@@ -68,7 +47,6 @@ func compareCommand() *cobra.Command {
 	f.StringVar(&c.newKey, "new-key", "", "`FILE` with the new server's; default: those of the configuration")
 	f.StringVar(&c.accept, "accept", "", "YAML `FILE` of differences that are on purpose")
 	f.BoolVar(&c.strict, "strict", false, "count what differs from OSIRIS on purpose, too")
-	f.StringSliceVar(&c.paths, "path", []string{"/api", "/portfolio", "/lists", "/items", "/oembed"}, "`PATH` below which URLs are asked; repeat it for more")
 	f.Float64Var(&c.run.Rate, "rate", 10, "`NUMBER` of requests a second to each server; 0: as fast as they answer")
 	f.IntVar(&c.run.Concurrency, "concurrency", 2, "`NUMBER` of requests at a time")
 	f.IntVar(&c.examples, "examples", 3, "`NUMBER` of examples of each difference")
@@ -79,6 +57,9 @@ func compareCommand() *cobra.Command {
 }
 
 func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Config) error {
+	if c.old == "" || len(logs) == 0 || c.run.Concurrency < 1 || c.run.Concurrency > 64 || c.run.Rate < 0 || c.examples < 0 {
+		return errors.New("want --old URL, at least one LOG (- is standard input), a --concurrency from 1 to 64, and no negative --rate or --examples")
+	}
 	if err := c.prepare(cfg); err != nil {
 		return err
 	}
@@ -98,22 +79,19 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 func outcome(r compare.Report) error {
 	switch {
 	case r.Stopped != "":
-		return exitError{errors.New("comparison not complete: " + r.Stopped), 2}
+		return errors.New("comparison not complete: " + r.Stopped)
 	case r.Total.Differ > 0:
-		return exitError{fmt.Errorf("%d of %d answers differ", r.Total.Differ, r.Total.Asked), 1}
+		return fmt.Errorf("%d of %d %w", r.Total.Differ, r.Total.Asked, errDiffer)
 	case r.Total.Failed > 0:
-		return exitError{fmt.Errorf("%d of %d requests failed", r.Total.Failed, r.Total.Asked), 2}
+		return fmt.Errorf("%d of %d requests failed", r.Total.Failed, r.Total.Asked)
 	case r.Total.Asked == 0:
-		return exitError{errors.New("the logs have no request to compare"), 2}
+		return errors.New("the logs have no request to compare")
 	}
 	return nil
 }
 
 // prepare reads keys, rules and state.
 func (c *comparison) prepare(cfg configs.Config) (err error) {
-	if c.old == "" || c.run.Concurrency < 1 || c.run.Concurrency > 64 || c.run.Rate < 0 || c.examples < 0 {
-		return errors.New("want --old URL, a --concurrency from 1 to 64, and no negative --rate or --examples")
-	}
 	keys := [2]compare.Keys{}
 	if c.new == "" {
 		c.new = "http://" + reachable(cfg.Listen)
@@ -130,7 +108,8 @@ func (c *comparison) prepare(cfg configs.Config) (err error) {
 	if c.oldSide, err = compare.NewSide("old", c.old, keys[0], nil); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	if c.newSide, err = compare.NewSide("new", c.new, keys[1], nil); err != nil {
+	newSide, err := compare.NewSide("new", c.new, keys[1], nil)
+	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	var rules compare.Rules
@@ -146,7 +125,7 @@ func (c *comparison) prepare(cfg configs.Config) (err error) {
 	if !c.strict {
 		rules = append(rules, compare.OSIRIS()...)
 	}
-	c.run.Tally = compare.NewTally(c.oldSide, c.newSide, rules, c.examples)
+	c.run.Tally = compare.NewTally(c.oldSide, newSide, rules, c.examples)
 	if c.state != "" {
 		return c.run.Resume(c.state)
 	}
@@ -165,62 +144,35 @@ func (c *comparison) requests(cmd *cobra.Command, logs []string) iter.Seq[compar
 	return func(yield func(compare.Request) bool) {
 		bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
 		defer bar.Finish()
-		for e, err := range entries(cmd.InOrStdin(), logs) {
-			_ = bar.Add(1) // a bar that cannot be shown stops nothing
-			var r compare.Request
-			switch {
-			case cmd.Context().Err() != nil:
-				return
-			case err == nil:
-				r, err = c.request(e)
-			case !errors.Is(err, accesslog.ErrLine):
-				c.failed = err
-				return
-			}
-			if err != nil {
-				c.run.Tally.NotAsked(err.Error())
-			} else if !yield(r) {
-				return
-			}
-		}
-	}
-}
-
-// entries returns the entries of logs. Other errors than accesslog.ErrLine end them.
-func entries(stdin io.Reader, logs []string) iter.Seq2[accesslog.Entry, error] {
-	return func(yield func(accesslog.Entry, error) bool) {
 		for _, name := range logs {
-			in := io.NopCloser(stdin)
+			in := cmd.InOrStdin()
 			if name != "-" {
-				var err error
-				if in, err = os.Open(name); err != nil {
-					yield(accesslog.Entry{}, err)
+				f, err := os.Open(name)
+				if err != nil {
+					c.failed = err
 					return
 				}
+				defer f.Close() // until all are read: logs are few
+				in = f
 			}
-			defer in.Close() // until all are read: logs are few
 			for e, err := range accesslog.Read(in) {
-				if err != nil && !errors.Is(err, accesslog.ErrLine) {
-					err = fmt.Errorf("%s: %w", name, err)
+				_ = bar.Add(1) // a bar that cannot be shown stops nothing
+				var r compare.Request
+				if err == nil {
+					r, err = c.oldSide.Request(e.Method, e.URL, c.secrets)
+				} else if !errors.Is(err, accesslog.ErrLine) {
+					c.failed = fmt.Errorf("%s: %w", name, err)
+					return
 				}
-				if !yield(e, err) {
+				if err != nil {
+					c.run.Tally.NotAsked(err.Error())
+				}
+				if cmd.Context().Err() != nil || err == nil && !yield(r) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// request returns the request for an entry of a log, or why it is not asked.
-func (c *comparison) request(e accesslog.Entry) (compare.Request, error) {
-	r, err := compare.NewRequest(e.Method, e.URL, c.secrets)
-	if err != nil {
-		return r, err
-	}
-	if r.Target = c.oldSide.Below(r.Target); !r.Under(c.paths) {
-		return r, compare.ErrPath
-	}
-	return r, nil
 }
 
 // keep writes the state of a comparison that is not complete, and removes that of one that is.

@@ -38,8 +38,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "vitrine:", err)
-		if e := (exitError{}); errors.As(err, &e) {
-			return e.code
+		if cmd.Name() == "compare" && !errors.Is(err, errDiffer) {
+			return 2 // for scripts: not all could be compared
 		}
 		return 1
 	}

@@ -59,6 +59,18 @@ func NewRequest(method, logged string, secrets auth.Redactor) (Request, error) {
 	return Request{method, target}, nil
 }
 
+// Request returns the request for a URL that a server at the address of s logged.
+func (s *Side) Request(method, logged string, secrets auth.Redactor) (Request, error) {
+	r, err := NewRequest(method, logged, secrets)
+	if r.Target = s.below(r.Target); err == nil && !asked.MatchString(r.Target) {
+		err = ErrPath
+	}
+	return r, err
+}
+
+// asked matches the paths of which a log is asked.
+var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)([/?]|$)`)
+
 // hidden is what Vitrine's log has instead of a secret.
 const hidden = "…"
 
@@ -70,17 +82,6 @@ var odd = regexp.MustCompile(`[^!-~]|["'\\<>^` + "`" + `{|}]`)
 
 // Hash identifies a request.
 func (r Request) Hash() uint64 { return xxhash.Sum64String(r.Method + " " + r.Target) }
-
-// Under reports whether the path of a request is one of some prefixes, or below.
-func (r Request) Under(prefixes []string) bool {
-	p, _, _ := strings.Cut(r.Target, "?")
-	for _, prefix := range prefixes {
-		if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(prefix, "/")); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
-}
 
 // Endpoint returns the endpoint of a request, as the report groups by it: its fixed parts of the path, {…} for others, and the
 // suffix of a format.

@@ -72,9 +72,17 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	for target, want := range map[string]bool{"/api": true, "/api/x": true, "/api?x": true, "/apix": false, "/": false, "/x/api": false} {
-		if got := (compare.Request{Target: target}).Under([]string{"/api/", "/portfolio"}); got != want {
-			t.Errorf("%s: %v", target, got)
+	s, err := compare.NewSide("old", "https://x.example/osiris/", compare.Keys{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for logged, want := range map[string]string{
+		"/osiris/api/x": "/api/x", "/api": "/api", "/api?x": "/api?x", "/portfolio/a": "/portfolio/a", "https://y.example/osiris/lists/a": "/lists/a",
+		"/apix": "", "/": "", "/x/api": "", "/osiris": "", "/osirisx/api": "", "/admin/refresh": "",
+	} {
+		r, err := s.Request("GET", logged, nil)
+		if err == nil && r.Target != want || err != nil && (want != "" || !errors.Is(err, compare.ErrPath)) {
+			t.Errorf("%s: %q, %v; want %q", logged, r.Target, err, want)
 		}
 	}
 }

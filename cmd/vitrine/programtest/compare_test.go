@@ -454,7 +454,7 @@ func TestCompareRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "want at least one log"},
+		{nil, "want --old URL, at least one LOG"},
 		{[]string{log}, "want --old URL"},
 		{[]string{"--old", "osiris", log}, "--old: want a web address"},
 		{[]string{"--old", "http://127.0.0.1:1", "--new", "ftp://x", log}, "--new: want a web address"},

@@ -109,6 +109,9 @@ func readHAR(in *bufio.Reader, yield func(Entry, error) bool) {
 			return
 		}
 	}
+	if _, err := d.Token(); err != nil { // More is false if the file ends, too
+		yield(Entry{}, fmt.Errorf("HAR: %w", err))
+	}
 }
 
 var (
@@ -145,27 +148,33 @@ func unquoted(text string) string {
 	return strings.Trim(text, `"`)
 }
 
-// parseJSON returns the request of a line in JSON, by the names that servers and common formats use.
+// These are the names that servers and common formats give to the parts of a request.
+var (
+	methodNames = []string{"method", "request_method"}
+	urlNames    = []string{"url", "uri", "request_uri"}
+)
+
+// parseJSON returns the request of a line in JSON: of its parts, or of the request line or the object "request".
 func parseJSON(line []byte) Entry {
-	type names struct {
-		Method        string
-		RequestMethod string `json:"request_method"`
-		URL, URI      string
-		RequestURI    string `json:"request_uri"`
-	}
-	var l struct {
-		names
-		Request json.RawMessage // an object, or the request line
-	}
+	var l map[string]any
 	if json.Unmarshal(line, &l) != nil {
 		return Entry{}
 	}
-	var first string
-	if json.Unmarshal(l.Request, &first) == nil {
-		if m := requestLine.FindStringSubmatch(first); m != nil {
+	switch request := l["request"].(type) {
+	case string:
+		if m := requestLine.FindStringSubmatch(request); m != nil {
 			return Entry{m[1], m[2]}
 		}
+	case map[string]any:
+		l = request
 	}
-	_ = json.Unmarshal(l.Request, &l.names) // ignore the error: other lines have no object
-	return Entry{cmp.Or(l.Method, l.RequestMethod, "GET"), cmp.Or(l.URL, l.URI, l.RequestURI)}
+	part := func(names []string) string {
+		for _, name := range names {
+			if text, ok := l[name].(string); ok && text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	return Entry{cmp.Or(part(methodNames), "GET"), part(urlNames)}
 }

@@ -53,6 +53,7 @@ func TestRead(t *testing.T) {
 		{"Windows", "/a\r\n/b\r\n", "GET /a\nGET /b"},
 		{"HAR", "\uFEFF{ \"log\": {\"version\": \"1.2\", \"comment\": \"entries\", \"pages\": [{\"id\": \"entries\"}], \"entries\": [\n{\"request\": {\"method\": \"GET\", \"url\": \"https://h/a?b\", \"headers\": []}, \"response\": {\"content\": {\"text\": \"" + long + "\"}}}, {\"request\": {\"method\": \"POST\", \"url\": \"https://h/c\"}}]}}", "GET https://h/a?b\nPOST https://h/c"},
 		{"HAR that is cut off", `{"log":{"entries":[{"request":{"method":"GET","url":"/a"}},{"req`, "GET /a\nerror: HAR: entry 2: unexpected EOF"},
+		{"HAR that is cut off between entries", `{"log":{"entries":[{"request":{"method":"GET","url":"/a"}}`, "GET /a\nerror: HAR: EOF"},
 		{"HAR with an endless entry", `{"log":{"entries":[{"request":{"method":"GET","url":"` + strings.Repeat(long, 40), "error: HAR: entry 1: unexpected EOF"},
 		{"a long line", "/a\n/" + long + "\n/b\n" + long, "GET /a\n-\nGET /b\n-"},
 		{"binary", "\x00\xff\xfe\x01\n/a\n\x1b[2J", "-\nGET /a\n-"},
