@@ -49,17 +49,17 @@ type storedRows struct {
 }
 
 // Bounds of what storedRows knows: lists need the same counts and facets for each page, order and format.
-const mostKnown, mostKnownGroups, mostKnownQuery = 256, 256, 4096
+const mostKnown, mostKnownGroups, mostKnownQuery = 128, 256, 4096
 
 // remember returns what ask has returned for a query before, or asks.
 func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.Group, error)) ([]index.Group, error) {
 	key := kind + "\x00" + string(query)
 	s.mu.Lock()
-	known := s.known.Get(key)
-	s.mu.Unlock()
-	if known != nil {
+	if known := s.known.Get(key); known != nil {
+		defer s.mu.Unlock()
 		return *known, nil
 	}
+	s.mu.Unlock()
 	groups, err := ask()
 	if err == nil && len(groups) <= mostKnownGroups && len(key) <= mostKnownQuery {
 		s.mu.Lock()
