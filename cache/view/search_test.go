@@ -238,4 +238,15 @@ func TestStoreIsAskedOnce(t *testing.T) {
 	if p.counts.Load() != 2 || p.groups.Load() != 3 {
 		t.Errorf("other questions: %d counts, %d groupings, want 2 and 3", p.counts.Load(), p.groups.Load())
 	}
+	none, err := snap.Select(t.Context(), filter.OneOf("n", "none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fewer, err := none.Narrow(t.Context(), some, view.Uncounted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fewer.Facet(t.Context(), "n", "n"); err != nil || fewer.Count() != 0 || p.counts.Load() != 3 || p.groups.Load() != 3 {
+		t.Errorf("no rows: %v, %d counts, %d groupings, want one count more", err, p.counts.Load()-2, p.groups.Load()-3)
+	}
 }

@@ -63,6 +63,9 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count in
 	narrow := *s
 	narrow.backtracks = other.backtracks || s.backtracks
 	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, other.filter}})
+	if s.size == 0 {
+		count = 0
+	}
 	if count != Uncounted {
 		narrow.size, narrow.levels = count, nil
 		return &narrow, nil
@@ -184,7 +187,7 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 
 func (s *storedSelection) Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error) {
 	parsed, err := raw.ParsePath(path)
-	if err != nil {
+	if err != nil || s.size == 0 {
 		return nil, err
 	}
 	ask := func() ([]index.Group, error) { return index.FacetDocs(s.distinct(ctx, fields), parsed) }
