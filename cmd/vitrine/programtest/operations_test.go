@@ -2,7 +2,9 @@ package programtest
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -115,5 +117,122 @@ func TestOperations(t *testing.T) {
 	}
 	if said := strings.Count(string(page), "\n### Vitrine"); said != count || count == 0 {
 		t.Errorf("%d alerts, %d paragraphs about them", count, said)
+	}
+	for _, p := range readBoard(t) {
+		for _, target := range p.Targets {
+			named(p.Title, target.Expr)
+		}
+	}
+}
+
+// panel is a panel of the board.
+type panel struct {
+	ID      int
+	Title   string
+	GridPos struct{ X, Y, W, H int }
+	Targets []struct{ Expr, RefID string }
+}
+
+// readBoard reads the board for Grafana. Its panels must have names, queries, and places of their own.
+func readBoard(t *testing.T) []panel {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/deploy/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct{ Panels []panel }
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	ids, places := map[int]bool{}, map[[2]int]bool{}
+	for _, p := range board.Panels {
+		if p.Title == "" || len(p.Targets) == 0 || p.GridPos.X+p.GridPos.W > 24 || ids[p.ID] {
+			t.Errorf("panel %d %q: %+v", p.ID, p.Title, p.GridPos)
+		}
+		ids[p.ID] = true
+		for x := range p.GridPos.W {
+			for y := range p.GridPos.H {
+				at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+				if places[at] {
+					t.Fatalf("panel %q covers another one", p.Title)
+				}
+				places[at] = true
+			}
+		}
+		for _, target := range p.Targets {
+			if target.RefID == "" || strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") || !strings.Contains(target.Expr, "vitrine") {
+				t.Errorf("panel %q asks %q", p.Title, target.Expr)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		t.Error("the board has no panels")
+	}
+	return board.Panels
+}
+
+// TestMonitoring: in docker-compose.yml every instance has its admin listener in a network that only Prometheus shares, and
+// prometheus.yml scrapes them all, under the name that the alerts expect.
+func TestMonitoring(t *testing.T) {
+	t.Parallel()
+	var compose struct {
+		Services map[string]struct {
+			Environment map[string]string
+			Networks    yaml.Node
+			Command     []string
+		}
+	}
+	var prometheus struct {
+		Jobs []struct {
+			Name    string `yaml:"job_name"`
+			Targets []struct {
+				Targets []string
+				Labels  map[string]string
+			} `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	for name, into := range map[string]any{"docker-compose.yml": &compose, "docs/deploy/prometheus.yml": &prometheus} {
+		text, err := os.ReadFile("../../../" + name)
+		if err == nil {
+			err = yaml.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	listeners, members := map[string]string{}, []string{}
+	for name, s := range compose.Services {
+		var all map[string]struct {
+			Address string `yaml:"ipv4_address"`
+		}
+		if s.Networks.Kind == yaml.MappingNode {
+			if err := s.Networks.Decode(&all); err != nil {
+				t.Fatal(err)
+			}
+			if want := all["admin"].Address + ":8081"; s.Environment["VITRINE_ADMIN_LISTEN"] != want {
+				t.Errorf("%s listens on %s, want %s", name, s.Environment["VITRINE_ADMIN_LISTEN"], want)
+			}
+			listeners[name] = s.Environment["VITRINE_ADMIN_LISTEN"]
+		} else if len(s.Networks.Content) > 0 {
+			members = append(members, name)
+		}
+		if serves := slices.Contains(s.Command, "serve"); serves != (listeners[name] != "") {
+			t.Errorf("%s: serves %t, admin listener %q", name, serves, listeners[name])
+		}
+	}
+	if !slices.Equal(members, []string{"prometheus"}) {
+		t.Errorf("beside the instances the network has %v", members)
+	}
+	scraped := map[string]string{}
+	for _, job := range prometheus.Jobs {
+		for _, target := range job.Targets {
+			scraped[target.Labels["instance"]] = strings.Join(target.Targets, " ")
+		}
+		if job.Name != "vitrine" {
+			t.Errorf("job %q", job.Name)
+		}
+	}
+	if !maps.Equal(scraped, listeners) || len(scraped) != 3 {
+		t.Errorf("scraped %v, want %v", scraped, listeners)
 	}
 }
