@@ -59,7 +59,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if logs {
 		s.logAccess(c, level, took)
 	}
-	if hit := response.HitOf(c); hit != nil && (!logs || s.lines != nil) {
+	if hit, ok := c.Context().UserValue(listener.HitKey{}).(listener.Hit); ok && (!logs || s.lines != nil) {
 		set.shortcuts.record(c, hit, logs)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"io"
 	"log/slog"
+	"net/textproto"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,10 +15,8 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 	"golang.org/x/net/http/httpguts"
 
-	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
-	"vitrine/proxy/response"
 )
 
 // prepared is the response to a request for which an answer was in memory, for requests within the same second that
@@ -26,7 +25,7 @@ import (
 type prepared struct {
 	key    []byte // see keyOf
 	second int64  // Unix time
-	hit    *response.Hit
+	hit    listener.Hit
 	header []byte // as the HTTP server writes it
 	id     int    // offset in header of the request id
 	body   bool   // the answer follows the header
@@ -74,17 +73,19 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 		c.Repeats = s.seen[place].Swap(mark) == mark
 		return false, nil
 	}
-	var a *result.Answer
-	if p.second == second {
-		a = p.hit.Again()
+	var body []byte
+	var hold listener.Reservation
+	ok := p.second == second
+	if ok {
+		body, hold, ok = p.hit.Again()
 	}
-	if a == nil {
+	if !ok {
 		c.Repeats = true // prepare it again
 		return false, nil
 	}
-	c.Hold(a)
+	c.Hold(hold)
 	s.metrics.repeated.Inc()
-	out, body := append(key[:0], p.header...), a.Body
+	out := append(key[:0], p.header...)
 	id := out[p.id : p.id+idDigits]
 	appendID(id[:0])
 	if !p.body {
@@ -110,17 +111,26 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 }
 
 // record makes the response to a request a prepared one, if nothing about the request is unusual.
-func (s *shortcuts) record(c *fiber.Ctx, hit *response.Hit, logs bool) {
+func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	conn, ok := c.Context().Conn().(*listener.Conn)
-	req, res := &c.Request().Header, &c.Response().Header
+	req, res, status := &c.Request().Header, &c.Response().Header, c.Response().StatusCode()
 	switch {
+	case status != fiber.StatusOK && status != fiber.StatusNotModified:
+		return
 	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() || c.Request().MayContinue():
 		return
 	// These say who sent the request, or what the response is to say.
 	case slices.ContainsFunc([]string{fiber.HeaderCookie, fiber.HeaderAuthorization, headerRequestID}, func(name string) bool { return len(req.Peek(name)) > 0 }):
 		return
 	}
-	p := &prepared{second: time.Now().Unix(), hit: hit, body: res.StatusCode() == fiber.StatusOK, series: s.metrics.seriesOf(c)}
+	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.seriesOf(c)}
+	for _, line := range res.PeekAll(fiber.HeaderVary) {
+		for name := range strings.SplitSeq(string(line), ",") {
+			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); harmless(name) && !strings.EqualFold(name, s.user) || name != "" && strings.EqualFold(name, s.client) {
+				return // another server's response depends on what is not in the key
+			}
+		}
+	}
 	if p.key, _ = s.keyOf(nil, conn, conn.Header()); p.key == nil {
 		return
 	}
@@ -131,6 +141,7 @@ func (s *shortcuts) record(c *fiber.Ctx, hit *response.Hit, logs bool) {
 	}
 	res.SetContentLength(len(c.Response().Body()))
 	p.header = res.AppendBytes(nil)
+	conn.Date(p.header)
 	p.id = bytes.Index(p.header, []byte("\r\n"+headerRequestID+": ")) + len("\r\n"+headerRequestID+": ")
 	s.table[maphash.Bytes(shortcutSeed, p.key)%uint64(len(s.table))].Store(p)
 }

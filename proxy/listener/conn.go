@@ -215,6 +215,15 @@ func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 // Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
 type Reservation interface{ Drop() }
 
+// Hit is what a response was made from. Again returns the body, and what to hold while it is sent, if the same request
+// would now get it with the same header; the ages in it may be a second old.
+type Hit interface {
+	Again() (body []byte, hold Reservation, ok bool)
+}
+
+// HitKey is the user value under which a handler leaves the Hit of a request with Conn.Repeats.
+type HitKey struct{}
+
 // Hold drops the reservation of the last response, and keeps next until the connection waits for another request or
 // ends. next may be nil.
 func (c *Conn) Hold(next Reservation) {
@@ -281,14 +290,19 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 // current time: a forwarded response keeps its own (RFC 9110: 6.6.1). What is not as long as a date is ignored.
 func (c *Conn) SetDate(date string) { c.date = date }
 
+// Date writes the date of SetDate into a header.
+func (c *Conn) Date(header []byte) {
+	const name = "\r\nDate: "
+	if i := bytes.Index(header, []byte(name)); len(c.date) == len(http.TimeFormat) && i >= 0 {
+		copy(header[i+len(name):], c.date)
+	}
+}
+
 // copied returns a copy of the first bytes of a response, with the date of SetDate, in a buffer from the pool begins.
 func (c *Conn) copied(p []byte) *[]byte {
-	const name = "\r\nDate: "
 	copied := begins.Get().(*[]byte)
 	*copied = append((*copied)[:0], p...)
-	if i := bytes.Index(*copied, []byte(name)); len(c.date) == len(http.TimeFormat) && i >= 0 {
-		copy((*copied)[i+len(name):], c.date)
-	}
+	c.Date(*copied)
 	c.date = ""
 	return copied
 }

@@ -154,7 +154,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
 		if conn := connOf(c); !personal && conn != nil && conn.Repeats {
-			c.Context().SetUserValue(hitKey{}, &Hit{r, p, key, a.ETag, ages, now})
+			c.Context().SetUserValue(listener.HitKey{}, &Hit{r, p, key, a.ETag, ages, now})
 		}
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
 			return err

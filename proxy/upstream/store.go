@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/listener"
 )
 
 // entry is a kept response. It is immutable.
@@ -147,16 +149,40 @@ const (
 
 // find returns the entry for a request, or nil.
 func (p *Proxy) find(key []byte, h *fasthttp.RequestHeader) *entry {
-	found, _ := p.kept.Get(key)
-	if found.key != string(key) {
-		return nil
-	}
-	for _, e := range found.entries {
+	for _, e := range p.entries(key) {
 		if e.of(h) {
 			return e
 		}
 	}
 	return nil
+}
+
+// entries returns what is kept under a key.
+func (p *Proxy) entries(key []byte) []*entry {
+	found, _ := p.kept.Get(key)
+	if found.key != string(key) {
+		return nil
+	}
+	return found.entries
+}
+
+// repeatable is an entry that was sent to a client.
+type repeatable struct {
+	proxy *Proxy
+	key   []byte
+	among []*entry
+	entry *entry
+}
+
+// Again implements listener.Hit.
+func (r *repeatable) Again() (body []byte, hold listener.Reservation, ok bool) {
+	p := r.proxy
+	// Every change under a key makes another slice.
+	if all := p.entries(r.key); len(all) == 0 || len(r.among) == 0 || &all[0] != &r.among[0] || r.entry.left(p.options.Now()) <= 0 {
+		return nil, nil, false
+	}
+	p.counts[hits].Add(1)
+	return r.entry.body, nil, true
 }
 
 // keep keeps an entry, in place of one that is selected by the same headers.

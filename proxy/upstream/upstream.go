@@ -22,6 +22,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/sony/gobreaker/v2"
 
+	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
 
@@ -130,11 +131,15 @@ func (p *Proxy) Kept(c *fiber.Ctx, from Client) (done bool, err error) {
 	if from.Known || method != http.MethodGet && method != http.MethodHead || len(c.Request().Body()) > 0 {
 		return false, nil
 	}
-	e, now := p.find(appendKey(nil, c, from.Scheme), &c.Request().Header), p.options.Now()
+	key, now := appendKey(nil, c, from.Scheme), p.options.Now()
+	e := p.find(key, &c.Request().Header)
 	if e == nil || e.left(now) <= 0 {
 		return false, nil
 	}
 	p.counts[hits].Add(1)
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok && conn.Repeats {
+		c.Context().SetUserValue(listener.HitKey{}, &repeatable{p, key, p.entries(key), e})
+	}
 	return true, p.answer(c, e, now, hit, "")
 }
 

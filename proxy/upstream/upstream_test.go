@@ -307,3 +307,53 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeated: repeated requests get the same answers as the first, and new ones as soon as there are.
+func TestRepeated(t *testing.T) {
+	w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.Methods = []string{"POST"} })
+	echo := func(rw http.ResponseWriter, r *http.Request) {
+		says(r.UserAgent(), "Cache-Control", fresh, "Vary", r.Header.Get("X-Vary")+", X-Vary", "Etag", `"a"`)(rw, r)
+	}
+	repeat := func(headers ...string) {
+		t.Helper()
+		w.answers(echo)
+		first := w.get("/old", headers...)
+		before := w.Metric("vitrine_requests_repeated_total")
+		proxytest.Until(t, "a repeated request", func() bool {
+			for range 4 { // within a second, if this machine is not too busy
+				res := w.get("/old", headers...)
+				if res.StatusCode != first.StatusCode || res.body != first.body || res.Header.Get("Date") != began.Format(http.TimeFormat) ||
+					res.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") || !strings.HasPrefix(res.Header.Get("Cache-Status"), "vitrine; hit; ttl=60") {
+					t.Errorf("%d %q %v after %d %q", res.StatusCode, res.body, res.Header, first.StatusCode, first.body)
+				}
+			}
+			return w.Metric("vitrine_requests_repeated_total") > before
+		})
+	}
+	w.answers(echo)
+	w.get("/old") // so that all below are hits, with their own entries first
+	repeat()
+	repeat("If-None-Match", `"a"`)
+	w.answers(says("new", "Cache-Control", fresh))
+	w.ask("POST", "/old", "")
+	if body := w.get("/old").body; body != "new" {
+		t.Errorf("%q after POST", body)
+	}
+	w.ask("POST", "/old", "")
+	repeat()
+	w.pass(2 * time.Minute)
+	w.answers(says("late", "Cache-Control", fresh))
+	if body := w.get("/old").body; body != "late" {
+		t.Errorf("%q after its life", body)
+	}
+	w.answers(echo)
+	for i := range 20 {
+		agent := fmt.Sprint("agent ", i%2)
+		if body := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent").body; body != agent {
+			t.Fatalf("%s gets %s", agent, body)
+		}
+		if res := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent", "Range", "bytes=1-2"); res.StatusCode != 206 || res.body != "ge" {
+			t.Fatalf("a range: %d %q", res.StatusCode, res.body)
+		}
+	}
+}
