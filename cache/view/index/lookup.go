@@ -220,8 +220,6 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	case <-d.built:
 		return nil
 	default:
-		s.waiting.Add(1)
-		defer s.waiting.Add(-1)
 		return fair.TurnOf(ctx).Wait(ctx, d.built)
 	}
 }

@@ -23,7 +23,6 @@ type segment struct {
 	nap     func()       // rests beside requests
 	workers int          // goroutines that derive values; fewer while the segment is warmed beside requests
 	wanted  atomic.Int64 // when a request last needed a value that is not built, in milliseconds
-	waiting atomic.Int32 // number of requests that wait for a value that others build
 	frags   []fragments  // one for each of Definition.Fragments
 	bulk    int64        // bytes of bulky fragments kept; guarded by the budget
 	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
@@ -31,13 +30,12 @@ type segment struct {
 	late *lru.Cache[derivedKey, derivedOf]
 }
 
-// hurry is how long values are derived without rest after a request needed one, and after none waits for one. On a busy
-// machine each rest takes many milliseconds, so that those of a long build would add up to minutes.
+// hurry is how long values are derived without rest after a request needed one.
 const hurry = 2 * time.Second
 
 // rest is called while values are derived from all rows.
 func (s *segment) rest() {
-	if s.waiting.Load() == 0 && time.Now().UnixMilli()-s.wanted.Load() > hurry.Milliseconds() {
+	if time.Now().UnixMilli()-s.wanted.Load() > hurry.Milliseconds() {
 		s.nap()
 	}
 }
