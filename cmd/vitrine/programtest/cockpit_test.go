@@ -63,6 +63,9 @@ func TestCockpit(t *testing.T) {
 	v.click("#no")
 	v.want(`document.getElementById("sure").open + ""`, "false")
 
+	v.click("#reload")
+	v.await(`document.getElementById("outcome").textContent === "Reload: nothing has changed"`)
+
 	v.do(chromedp.SendKeys(chromedp.CSS("#url"), "/api/projects?filter[nothing]=1\r"))
 	v.await(`JSON.parse(document.getElementById("explained").textContent || "{}").view === "projects"`)
 	v.do(chromedp.SendKeys(chromedp.CSS("#id"), "unknown\r"))

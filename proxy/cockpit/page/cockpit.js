@@ -267,18 +267,19 @@ $("login").addEventListener("submit", (event) => {
 });
 
 // Buttons.
-async function act(path, name) {
+async function act(path, name, done) {
   put($("outcome"), name + " …");
   try {
     const res = await fetch(path, { method: "POST", headers: headers() });
-    put($("outcome"), `${name}: ${res.ok ? (await reason(res)).replace(/^HTTP 20\d$/, "begun; the table shows how it ends.") : await reason(res)}`);
+    const answer = await res.json().catch(() => ({}));
+    put($("outcome"), `${name}: ${answer.msg ?? (res.ok ? done(answer) : `HTTP ${res.status}`)}`);
   } catch (e) {
     put($("outcome"), `${name}: ${e.message}`);
   }
 }
 
 const run = (view, force) => act("/admin/refresh?" + new URLSearchParams({ ...(view && { view }), ...(force && { force: 1 }) }),
-  `${force ? "Force" : "Refresh"} ${view || "all views"}`);
+  `${force ? "Force" : "Refresh"} ${view || "all views"}`, () => "begun; the table shows how it ends.");
 
 let forced = "";
 document.addEventListener("click", (event) => {
@@ -291,7 +292,8 @@ document.addEventListener("click", (event) => {
 });
 $("yes").addEventListener("click", () => { $("sure").close(); run(forced, true); });
 $("no").addEventListener("click", () => $("sure").close());
-$("reload").addEventListener("click", () => act("/admin/reload", "Reload"));
+$("reload").addEventListener("click", () => act("/admin/reload", "Reload",
+  ({ adopted, refused }) => `${adopted?.join(", ") || "nothing has changed"}${refused?.length ? "; after a restart only: " + refused.join(", ") : ""}`));
 
 $("explain").addEventListener("submit", async (event) => {
   event.preventDefault();
