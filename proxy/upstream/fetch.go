@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -38,7 +39,11 @@ type request struct {
 // send sends a request to the other server, unless waiting ends before the response begins. The body of the response must
 // be closed; reading it fails once the server sends nothing for Options.Timeout.
 func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*http.Response, error) {
+	if !p.shares.take(r.client) {
+		return nil, &rules.RetryError{Err: fmt.Errorf("%w: the client has %d requests under way", rules.ErrUnavailable, mostOfClient), After: time.Second}
+	}
 	ctx, cancel := context.WithCancelCause(p.life)
+	end := sync.OnceFunc(func() { cancel(nil); p.shares.drop(r.client) })
 	defer context.AfterFunc(waiting, func() { cancel(nil) })() // with context.Canceled, which is not the server's fault
 	patience := time.AfterFunc(p.options.Timeout, func() { cancel(ErrTimeout) })
 	resp, err := p.circuit.Execute(func() (*http.Response, error) {
@@ -56,7 +61,7 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 	if err != nil {
 		patience.Stop()
 		cause := context.Cause(ctx)
-		cancel(nil)
+		end()
 		switch {
 		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 			return nil, &rules.RetryError{Err: fmt.Errorf("%w: %w", rules.ErrUnavailable, err), After: circuitPause}
@@ -70,7 +75,7 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 	endToEnd(resp.Header)
 	resp.Header.Add("Via", p.via(resp.ProtoMajor, resp.ProtoMinor))
 	p.relocate(resp.Header)
-	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: func() { cancel(nil) }}
+	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: end}
 	return resp, nil
 }
 
@@ -127,6 +132,40 @@ func (p *Proxy) relocate(header http.Header) {
 		if below && (own || base != "") && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
 			header.Set(name, "/"+strings.TrimLeft(rest, "/"))
 		}
+	}
+}
+
+// mostOfClient bounds the connections to the other server that one client takes, so that clients who read long answers
+// slowly leave some for others.
+const mostOfClient = mostConnections / 2
+
+// shares counts them. Its zero is ready.
+type shares struct {
+	mu    sync.Mutex // guards taken
+	taken map[netip.Prefix]int
+}
+
+// take reports whether a client may have one more. Addresses of a network of IPv6 are one client.
+func (s *shares) take(addr netip.Addr) bool {
+	client, _ := addr.Prefix(min(addr.BitLen(), 64)) // fails for the zero Addr
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == nil {
+		s.taken = map[netip.Prefix]int{}
+	}
+	if s.taken[client] >= mostOfClient {
+		return false
+	}
+	s.taken[client]++
+	return true
+}
+
+func (s *shares) drop(addr netip.Addr) {
+	client, _ := addr.Prefix(min(addr.BitLen(), 64))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[client]--; s.taken[client] == 0 {
+		delete(s.taken, client)
 	}
 }
 

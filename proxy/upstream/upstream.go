@@ -55,6 +55,7 @@ type Proxy struct {
 	transport *http.Transport
 	circuit   *gobreaker.CircuitBreaker[*http.Response]
 	kept      *ristretto.Cache[[]byte, variants]
+	shares    shares
 	keeping   sync.Mutex // one change of kept at a time
 	counts    [outcomes]atomic.Uint64
 
