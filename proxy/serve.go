@@ -29,10 +29,9 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	if admin != nil {
 		served = append(served, s.start(s.admin, admin, cancel))
 	}
-	var comparing sync.WaitGroup
-	defer comparing.Wait()
+	defer s.shadowed.Wait()
 	if s.shadow != nil {
-		comparing.Go(func() { s.shadow.Run(ctx) })
+		s.shadowed.Go(func() { s.shadow.Run(ctx) })
 	}
 	<-ctx.Done()
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ type Server struct {
 	planner   response.Planner
 	popular   response.Popular
 	shadow    *compare.Shadow // nil if answers are not compared
+	shadowed  sync.WaitGroup  // connections of shadow
 	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	passing   *passing        // nil if there is no upstream server
@@ -105,7 +107,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.passing, err = newPassing(o.Upstream, s)
 	if err == nil && o.Shadow.URL != "" {
-		own := inProcess(func(c *fasthttp.RequestCtx) { s.app.Server().Handler(c) })
+		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)
 	}
 	o.Purge.Log = o.Logger

@@ -1,13 +1,15 @@
 package proxy
 
 import (
-	"errors"
-	"io"
+	"context"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 )
 
 // ShadowOptions says with which server live answers are compared.
@@ -16,51 +18,30 @@ type ShadowOptions struct {
 	Share float64 // of the requests
 }
 
-// shadowed is the key under which a request is marked that the Shadow sends: it counts neither in metrics and the log nor
-// for limits.
-type shadowed struct{}
+// shadowConn is a connection of the Shadow. Its requests count neither in metrics and the log nor for limits.
+type shadowConn struct{ net.Conn }
 
-func isShadowed(c *fiber.Ctx) bool { return c.Context().UserValue(shadowed{}) != nil }
-
-// inProcess is a transport to a handler in this process, which may panic.
-type inProcess fasthttp.RequestHandler
-
-// RoundTrip implements http.RoundTripper.
-func (handle inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	var r fasthttp.Request
-	var ctx fasthttp.RequestCtx
-	r.Header.SetMethod(req.Method)
-	r.SetRequestURI(req.URL.RequestURI())
-	r.SetHost(req.URL.Host)
-	for name := range req.Header {
-		r.Header.Set(name, req.Header.Get(name))
-	}
-	ctx.Init(&r, &net.TCPAddr{IP: net.IPv6loopback}, nil)
-	ctx.SetUserValue(shadowed{}, true)
-	handle(&ctx)
-	res := &http.Response{StatusCode: ctx.Response.StatusCode(), Status: http.StatusText(ctx.Response.StatusCode()), Header: http.Header{}, Body: pushed{&ctx.Response, req.Method == http.MethodHead}, Request: req}
-	for name, value := range ctx.Response.Header.All() {
-		res.Header.Add(string(name), string(value))
-	}
-	return res, nil
+func isShadowed(c *fiber.Ctx) bool {
+	_, ok := c.Context().Conn().(shadowConn)
+	return ok
 }
 
-// pushed is the body of a response, which writes itself.
-type pushed struct {
-	res   *fasthttp.Response
-	empty bool
+// inMemory returns a transport to a server without a network, with a connection for each request. The log gets panics.
+func inMemory(serve func(net.Conn) error, serving *sync.WaitGroup, log *slog.Logger) http.RoundTripper {
+	return &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // the Shadow has ended
+		}
+		client, server := net.Pipe()
+		serving.Go(func() {
+			defer server.Close()
+			defer func() {
+				if r := recover(); r != nil {
+					log.Error("compare", "error", fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+				}
+			}()
+			_ = serve(shadowConn{server}) // the client sees that it fails
+		})
+		return client, nil
+	}}
 }
-
-// Read implements io.Reader only so that pushed is a body. io.Copy calls WriteTo.
-func (pushed) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
-
-// WriteTo implements io.WriterTo.
-func (p pushed) WriteTo(w io.Writer) (int64, error) {
-	if p.empty {
-		return 0, nil
-	}
-	return 0, p.res.BodyWriteTo(w)
-}
-
-// Close implements io.Closer.
-func (p pushed) Close() error { return p.res.CloseBodyStream() }

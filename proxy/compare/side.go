@@ -27,7 +27,7 @@ type Keys struct {
 // Side is one of the two servers. It sends its key as a header, so that no URL has it.
 type Side struct {
 	Name   string // how messages call it
-	Most   int    // bytes of an answer; longer ones are errors; 64 MiB
+	Most   int64  // bytes of an answer; longer ones are errors; 64 MiB
 	base   *url.URL
 	keys   atomic.Pointer[Keys]
 	client http.Client
@@ -79,11 +79,6 @@ type Answer struct {
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r) // a Shadow's own server may
-		}
-	}()
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Target), nil)
 	if err != nil {
 		return a, errors.New("the URL cannot be asked")
@@ -109,11 +104,14 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return a, fmt.Errorf("%d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	}
-	read := sink{most: s.Most}
-	if _, err = io.Copy(&read, res.Body); err != nil {
+	body, err := io.ReadAll(io.LimitReader(res.Body, s.Most+1))
+	if int64(len(body)) > s.Most {
+		err = errTooLong
+	}
+	if err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
-	a = Answer{Status: res.StatusCode, Body: s.cleaned(read.body), Took: time.Since(begun)}
+	a = Answer{Status: res.StatusCode, Body: s.cleaned(body), Took: time.Since(begun)}
 	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if at, err := res.Location(); err == nil {
 		a.Location = string(s.cleaned([]byte(s.below(at.RequestURI()))))
@@ -121,22 +119,7 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	return a, nil
 }
 
-// sink keeps what is written, up to a length.
-type sink struct {
-	most int
-	body []byte
-}
-
 var errTooLong = errors.New("too long to be compared")
-
-// Write implements io.Writer.
-func (s *sink) Write(p []byte) (int, error) {
-	if len(s.body)+len(p) > s.most {
-		return 0, errTooLong
-	}
-	s.body = append(s.body, p...)
-	return len(p), nil
-}
 
 // cleaned returns what the side sent without its keys. Addresses of the side itself are paths, as they are written in text
 // and in PHP's JSON.
