@@ -51,7 +51,8 @@ func (b *bench) beside(ctx context.Context, c Case) error {
 		if err := group.Wait(); err != nil {
 			return fmt.Errorf("beside %d clients: %w", clients, err)
 		}
-		if hits := samples[0].Hits; hits > 0 && hits == len(samples[0].Took) && c.Fresh {
+		// A few answers may all be kept, as two questions can mean the same.
+		if n := len(samples[0].Took); n >= 2*clients && n == samples[0].Hits && c.Fresh {
 			return fmt.Errorf("beside %d clients: all their answers came from the result cache", clients)
 		}
 		results[i] = Beside{Kept: samples[1].quantile(0.99), Uncached: samples[2].quantile(0.99)}
