@@ -98,7 +98,7 @@ func New(o Options, shared Shared) (*Authenticator, error) {
 // judged, but neither wrong ones nor the uses of named ones count.
 func (a *Authenticator) As(user string) *Authenticator {
 	as := *a
-	as.user, as.operator, as.shared.Guesses = user, true, nil
+	as.user, as.operator = user, true
 	return &as
 }
 
@@ -155,6 +155,11 @@ func (a *Authenticator) Admit(c *fiber.Ctx, path string) (Caller, error) {
 			return caller, nil
 		}
 		if k := a.named.find(text); k != nil {
+			if header != "" && header != text && !a.isSingle(header) { // a guess at a key that opens more than this one
+				if err := a.CountWrongKey(a.shared.Guesses, c); err != nil {
+					return Caller{}, err
+				}
+			}
 			caller.Viewer.Keyed, caller.Personal = k.Rights, true
 			return caller, a.use(c, k, path)
 		}
@@ -227,8 +232,10 @@ func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, t
 // connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the same
 // address may have sent the wrong ones.
 func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
-	a.shared.WrongKeys.Inc()
-	if guesses == nil {
+	if a.operator {
+		return nil
+	}
+	if a.shared.WrongKeys.Inc(); guesses == nil {
 		return nil
 	}
 	l := guesses.Take(a.Client(c), a.shared.Now())

@@ -87,7 +87,11 @@ func (r keyring) find(text string) *namedKey {
 	return r[sha256.Sum256([]byte(text))]
 }
 
-// Identify finds the named key of a request for an open path, and fails if its limits do not admit the request.
+// isSingle reports whether a text is one of the keys without a name.
+func (a *Authenticator) isSingle(text string) bool { return a.api.key.Is(text) || a.folio.key.Is(text) }
+
+// Identify finds the named key of a request for an open path, and fails if its limits do not admit the request. A wrong key
+// counts as a guess, because the limits of a right one show that it is right.
 func (a *Authenticator) Identify(c *fiber.Ctx, path string) (found bool, err error) {
 	if len(a.named) == 0 {
 		return false, nil
@@ -96,6 +100,9 @@ func (a *Authenticator) Identify(c *fiber.Ctx, path string) (found bool, err err
 		if k := a.named.find(text); text != "" && k != nil {
 			return true, a.use(c, k, path)
 		}
+	}
+	if header := c.Get(headerKey); header != "" && !a.isSingle(header) {
+		return false, a.CountWrongKey(a.shared.Guesses, c)
 	}
 	return false, nil
 }

@@ -254,6 +254,34 @@ func TestKeysOfLists(t *testing.T) {
 	}
 }
 
+// TestGuessingByKey: wrong keys beside a named one count, and so do those where a list tells a right one by its limits.
+func TestGuessingByKey(t *testing.T) {
+	for _, target := range []string{"/api/activities?limit=1&apikey=own-text", "/lists/activities.json?limit=1"} {
+		o := proxytest.ListOptions(t)
+		o.Auth.APIKey, o.Auth.PortfolioKey, o.Auth.Keys, o.Limits.KeyFailures = "single", "folio", []auth.Key{key("own")}, 3
+		s := openLists(t, o)
+		for _, text := range []string{"own-text", "single", "own-text", "single"} {
+			if got := s.Get(target, "X-API-Key", text).StatusCode; got != 200 {
+				t.Errorf("%s with %s: %d", target, text, got)
+			}
+		}
+		var got []int
+		for _, text := range []string{"a", "b", "c", "d"} {
+			got = append(got, s.Get(target, "X-API-Key", text).StatusCode)
+		}
+		if !slices.Equal(got, []int{200, 200, 200, 429}) {
+			t.Errorf("%s with wrong keys: %d", target, got)
+		}
+		if got := s.Get(target, "X-API-Key", "own-text").StatusCode; got != 200 {
+			t.Errorf("%s with a right key after wrong ones: %d", target, got)
+		}
+		s.Admin(http.MethodGet, "/admin/explain?url="+url.QueryEscape(target), "X-API-Key", "e")
+		if got := s.Metric("vitrine_wrong_keys_total"); got != 4 {
+			t.Errorf("%s: %v wrong keys, want 4: the operator's own do not count", target, got)
+		}
+	}
+}
+
 // TestNewKey: the texts of new keys are left out of logs wherever they are.
 func TestNewKey(t *testing.T) {
 	text, sum := auth.NewKey()
