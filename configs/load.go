@@ -112,6 +112,16 @@ func (c *Config) given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
 
+// FromFile reports whether a file sets any value.
+func (c *Config) FromFile() bool {
+	for _, place := range c.origins {
+		if place.source == atFile {
+			return true
+		}
+	}
+	return false
+}
+
 // Stored are the settings in an institute's database. A zero value means that the database has none.
 type Stored struct {
 	StartYear            int

@@ -97,6 +97,9 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 		return done, rules.Wrongf("", "", "%v", err)
 	}
 	before := p.institute.loaded.Load()
+	if before.FromFile() && !cfg.FromFile() { // without keys and rights, much would be open
+		return done, rules.Wrongf("", "", "the configuration file sets nothing: it may not be written yet")
+	}
 	cfg, done.Adopted, done.Refused = before.Keeping(cfg, p.institute.fixed(cfg))
 	next, err := p.institute.load(cfg)
 	cited, failed := loadCite(cfg.Rules)

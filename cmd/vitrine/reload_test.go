@@ -310,6 +310,21 @@ func TestInvalidReload(t *testing.T) {
 	}
 }
 
+// TestEmptiedReload: a file that an editor has just emptied to write it anew does not open what keys close.
+func TestEmptiedReload(t *testing.T) {
+	t.Parallel()
+	r := runFile(t, "auth: {api_key: right}\n")
+	r.head = ""
+	for _, text := range []string{"", "\n", "# a comment\n", "---\n", "{}\n", "auth:\n"} {
+		if status, done, msg := r.reload(t, text); status != http.StatusBadRequest || !strings.Contains(msg, "file sets nothing") {
+			t.Errorf("%q: %d %q, adopted %q", text, status, msg, done.Adopted)
+		}
+		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities"); status != http.StatusForbidden {
+			t.Errorf("%q: %d without a key", text, status)
+		}
+	}
+}
+
 // TestShownConfig: the operator's listener shows what is in force and where it comes from, without secrets.
 func TestShownConfig(t *testing.T) {
 	t.Parallel()
