@@ -24,7 +24,7 @@
 //
 // Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: the
 // write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another
-// publisher's generation. In view_staged it stays under an attempt that nobody commits. Every other late write is
+// publisher's generation. In view_staged it stays under an attempt that is not committed. Every other late write is
 // harmless: settling replaces only older versions, and deletions concern only finished attempts and generations.
 //
 // A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In the other order a row could be
