@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,13 +40,16 @@ type request struct {
 // send sends a request to the other server, unless waiting ends before the response begins. The body of the response must
 // be closed; reading it fails once the server sends nothing for Options.Timeout.
 func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*http.Response, error) {
-	if !p.shares.take(r.client) {
-		return nil, &rules.RetryError{Err: fmt.Errorf("%w: the client has %d requests under way", rules.ErrUnavailable, mostOfClient), After: time.Second}
-	}
 	ctx, cancel := context.WithCancelCause(p.life)
-	end := sync.OnceFunc(func() { cancel(nil); p.shares.drop(r.client) })
 	defer context.AfterFunc(waiting, func() { cancel(nil) })() // with context.Canceled, which is not the server's fault
 	patience := time.AfterFunc(p.options.Timeout, func() { cancel(ErrTimeout) })
+	drop, ok := p.shares.take(ctx, r.client)
+	if !ok {
+		patience.Stop()
+		cancel(nil)
+		return nil, cmp.Or(context.Cause(waiting), error(&rules.RetryError{Err: fmt.Errorf("%w: the client has %d requests under way", rules.ErrUnavailable, mostOfClient), After: time.Second}))
+	}
+	end := sync.OnceFunc(func() { cancel(nil); drop() })
 	resp, err := p.circuit.Execute(func() (*http.Response, error) {
 		req, err := p.outgoing(ctx, r, more)
 		if err != nil {
@@ -139,33 +143,46 @@ func (p *Proxy) relocate(header http.Header) {
 // slowly leave some for others.
 const mostOfClient = mostConnections / 2
 
-// shares counts them. Its zero is ready.
+// shares are the connections that clients take. Its zero is ready.
 type shares struct {
-	mu    sync.Mutex // guards taken
-	taken map[netip.Prefix]int
+	mu      sync.Mutex // guards the rest
+	clients map[netip.Prefix]*share
 }
 
-// take reports whether a client may have one more. Addresses of a network of IPv6 are one client.
-func (s *shares) take(addr netip.Addr) bool {
+// share is what one client takes.
+type share struct {
+	taken chan struct{} // has an element for each connection
+	users int           // requests that have or wait for one
+}
+
+// take waits until a client may have one more, and reports whether it may before ctx ended. Addresses of a network of IPv6
+// are one client. The function that it returns gives the connection back.
+func (s *shares) take(ctx context.Context, addr netip.Addr) (drop func(), ok bool) {
 	client, _ := addr.Prefix(min(addr.BitLen(), 64)) // fails for the zero Addr
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken == nil {
-		s.taken = map[netip.Prefix]int{}
+	if s.clients == nil {
+		s.clients = map[netip.Prefix]*share{}
 	}
-	if s.taken[client] >= mostOfClient {
-		return false
+	own := s.clients[client]
+	if own == nil {
+		own = &share{taken: make(chan struct{}, mostOfClient)}
+		s.clients[client] = own
 	}
-	s.taken[client]++
-	return true
-}
-
-func (s *shares) drop(addr netip.Addr) {
-	client, _ := addr.Prefix(min(addr.BitLen(), 64))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken[client]--; s.taken[client] == 0 {
-		delete(s.taken, client)
+	own.users++
+	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if own.users--; own.users == 0 {
+			delete(s.clients, client)
+		}
+	}
+	select {
+	case own.taken <- struct{}{}:
+		return func() { <-own.taken; leave() }, true
+	case <-ctx.Done():
+		leave()
+		return nil, false
 	}
 }
 

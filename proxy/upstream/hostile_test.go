@@ -278,7 +278,7 @@ func TestSlowReaders(t *testing.T) {
 				return
 			}
 		}
-	}, nil)
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = time.Second })
 	refused := 0
 	for range 64 {
 		res, err := client.Get("http://" + w.Addr + "/endless")

@@ -97,10 +97,17 @@ func New(o Options) (*Proxy, error) {
 	p.circuit = gobreaker.NewCircuitBreaker[*http.Response](gobreaker.Settings{
 		Timeout:     circuitPause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
-		IsExcluded:  func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, rules.ErrWrongCall) }, // not the server's fault
+		IsExcluded:  func(err error) bool { return err != nil && !unreachable(err) },
 	})
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
+}
+
+// unreachable reports whether an error shows that the server cannot be reached, or hangs. Other failures may be those of a
+// single URL, for which a client could ask again and again.
+func unreachable(err error) bool {
+	dial, ok := errors.AsType[*net.OpError](err)
+	return errors.Is(err, ErrTimeout) || ok && dial.Op == "dial"
 }
 
 // Close ends requests under way and waits for those in the background.

@@ -281,9 +281,15 @@ func TestRelocated(t *testing.T) {
 	}
 }
 
-// TestCircuit: a server that fails again and again is left alone for a while.
+// TestCircuit: a server that cannot be reached is left alone for a while, one with a URL that breaks is not.
 func TestCircuit(t *testing.T) {
 	w := newWorld(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil)
+	for range 10 {
+		if res := w.get("/old"); res.StatusCode != 502 {
+			t.Fatalf("a URL that breaks: %d", res.StatusCode)
+		}
+	}
+	w.old.Close()
 	proxytest.Until(t, "the circuit opens", func() bool { return w.get("/old").StatusCode == 503 })
 	w.asks(0, "open", func() {
 		if res := w.get("/old"); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
