@@ -42,7 +42,7 @@ type Server struct {
 	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	passing   *passing        // nil if there is no upstream server
-	purger    *purge.Purger   // nil if no cache in front is told of changes
+	purger    *purge.Purger   // nil if there are no targets to purge
 	cockpit   *cockpit.Cockpit
 	counted   atomic.Bool // the column for counting authors was made
 
