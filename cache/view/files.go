@@ -158,10 +158,11 @@ func (s *Set) writeFiles(ctx context.Context) {
 // writeDue writes the files that differ from what is shown: those whose time has come, or all.
 func (s *Set) writeDue(all bool) {
 	for _, v := range s.views {
-		known, snap := v.known(), v.current.Load()
-		if snap == nil || known.checked.IsZero() { // the snapshot is shown a moment before it is confirmed
+		snap := v.current.Load()
+		if snap == nil {
 			continue
 		}
+		known := v.known()
 		table, resident := snap.Resident()
 		if !resident {
 			continue

@@ -217,6 +217,11 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	if prepare := v.set.preparer.Load(); prepare != nil {
 		shown = (*prepare)(ctx, next, changes)
 	}
+	v.update(func(s *state) {
+		if s.checked.IsZero() { // what precedes the end of the first refresh may take seconds
+			s.checked = next.loaded
+		}
+	})
 	v.current.Store(next)
 	if shown != nil {
 		shown()

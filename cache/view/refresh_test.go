@@ -310,3 +310,27 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("%d rows", got)
 	}
 }
+
+// TestFirstSnapshotIsFresh: the first snapshot is confirmed as soon as it is shown.
+func TestFirstSnapshotIsFresh(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	shown := make(chan view.Status, 1)
+	set, err := view.New(view.Options{Store: s, Poll: time.Hour, Views: []index.Definition{{Name: "things"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Prepare(func(context.Context, *view.Snapshot, []index.Change) func() {
+		return func() { shown <- set.Status()[0] }
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- set.Run(ctx) }()
+	if st := <-shown; st.Stale || st.Checked.IsZero() {
+		t.Errorf("stale %v, checked %v", st.Stale, st.Checked)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
