@@ -169,6 +169,9 @@ func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
 	}
 	e, now := p.find([]byte(r.key), h), p.options.Now()
 	switch {
+	case e != nil && e.left(now) > 0: // kept since Kept looked for it
+		p.counts[hits].Add(1)
+		return p.answer(c, e, now, hit, "")
 	case e != nil && -e.left(now) < e.revalidating && !e.strict:
 		p.validateLater(r, e)
 		p.counts[staleHits].Add(1)
@@ -218,18 +221,19 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
 	arrived := p.options.Now()
 	ended, leads := p.board(r.key)
-	if !leads {
+	if leads {
+		defer p.land(r.key)
+	} else {
 		select {
 		case <-ended:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if shared := p.find([]byte(r.key), &c.Request().Header); shared != nil && !shared.received.Before(arrived) {
-			p.counts[collapsed].Add(1)
-			return p.answer(c, shared, p.options.Now(), "fwd=miss; collapsed", "")
-		}
-	} else {
-		defer p.land(r.key)
+	}
+	// Another flight may also have landed between the look-up of e and this one.
+	if shared, now := p.find([]byte(r.key), &c.Request().Header), p.options.Now(); shared != nil && shared != e && (shared.left(now) > 0 || !shared.received.Before(arrived)) {
+		p.counts[collapsed].Add(1)
+		return p.answer(c, shared, now, "fwd=miss; collapsed", "")
 	}
 	why := "uri-miss"
 	if e != nil {
