@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/cockpit"
+	"vitrine/proxy/listener"
 )
 
 // cockpitState is what the operator's page shows beside metrics, runs and log.
@@ -74,7 +75,7 @@ func live(p *cockpit.Cockpit) fiber.Handler {
 		}
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		c.Context().SetBodyStream(events, -1)
+		listener.SetStream(c.Context(), events, -1)
 		return nil
 	}
 }

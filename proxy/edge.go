@@ -52,10 +52,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
 		s.shadow.Offer(c.Method(), c.Request().Header.RequestURI(), c.Response().StatusCode())
 	}
-	took := time.Since(c.Context().Time())
-	s.metrics.observe(c, took)
-	level := accessLevel(c)
+	took, series, level := time.Since(c.Context().Time()), s.metrics.seriesOf(c), accessLevel(c)
+	series.seconds.Observe(took.Seconds())
 	logs := s.options.AccessLog && s.log.Enabled(context.Background(), level)
+	if stream, ok := c.Response().BodyStream().(*listener.Stream); ok {
+		s.observeStream(c, stream, series, logs)
+		return nil
+	}
+	series.bytes.Observe(float64(bodyBytes(c)))
 	if logs {
 		s.logAccess(c, level, took)
 	}
@@ -194,14 +198,37 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 			return
 		}
 	}
-	url := string(set.auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString()))
-	// The record has no place in the source, which slog.Logger would look up.
-	r := slog.NewRecord(at, level, "request", 0)
-	r.AddAttrs(slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", url), slog.Int("status", c.Response().StatusCode()),
-		slog.Int("bytes", bodyBytes(c)))
-	if key := auth.KeyName(c); key != "" {
-		r.AddAttrs(slog.String("key", key))
+	s.accessRecord(c, level)(int64(bodyBytes(c)), took)
+}
+
+// accessRecord returns a function that logs a request. It does not depend on the request's memory.
+func (s *Server) accessRecord(c *fiber.Ctx, level slog.Level) func(sent int64, took time.Duration) {
+	buffer, set, began, key := lines.Get().(*[]byte), s.settingsOf(c), c.Context().Time(), auth.KeyName(c)
+	defer lines.Put(buffer)
+	*buffer = set.auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString())
+	peer, about := set.auth.Addr(c).String(), []slog.Attr{
+		slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", string(*buffer)), slog.Int("status", c.Response().StatusCode()),
 	}
-	r.AddAttrs(slog.Duration("took", took), slog.String("peer", set.auth.Addr(c).String()))
-	_ = s.log.Handler().Handle(context.Background(), r) // as above
+	return func(sent int64, took time.Duration) {
+		// The record has no place in the source, which slog.Logger would look up.
+		r := slog.NewRecord(began.Add(took), level, "request", 0)
+		r.AddAttrs(append(about, slog.Int64("bytes", sent))...)
+		if key != "" {
+			r.AddAttrs(slog.String("key", key))
+		}
+		r.AddAttrs(slog.Duration("took", took), slog.String("peer", peer))
+		_ = s.log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
+	}
+}
+
+// observeStream counts and logs a streamed response when it ends, because only then its size is known.
+func (s *Server) observeStream(c *fiber.Ctx, stream *listener.Stream, counted series, logs bool) {
+	began, record := c.Context().Time(), func(int64, time.Duration) {}
+	if logs {
+		record = s.accessRecord(c, accessLevel(c))
+	}
+	stream.Ended = func(sent int64) {
+		counted.bytes.Observe(float64(sent))
+		record(sent, time.Since(began))
+	}
 }

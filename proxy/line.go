@@ -40,7 +40,7 @@ func appendRequest(dst []byte, c *fiber.Ctx, a *auth.Authenticator) (line []byte
 		line = append(line[:begin], url...)
 	}
 	line = strconv.AppendInt(append(line, " status="...), int64(c.Response().StatusCode()), 10)
-	line = strconv.AppendInt(append(line, " bytes="...), int64(bodyBytes(c)), 10) // -1 if streamed
+	line = strconv.AppendInt(append(line, " bytes="...), int64(bodyBytes(c)), 10)
 	if key := auth.KeyName(c); key != "" {
 		line = append(append(line, " key="...), key...)
 	}

@@ -18,7 +18,6 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/purge"
-	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 )
 
@@ -160,18 +159,6 @@ func (m *Metrics) seriesOf(c *fiber.Ctx) series {
 		m.mu.Unlock()
 	}
 	return found
-}
-
-func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
-	s := m.seriesOf(c)
-	s.seconds.Observe(took.Seconds())
-	if stream, ok := c.Response().BodyStream().(*response.Stream); ok {
-		stream.Sizes = s.bytes // the size is known when the stream ends
-		return
-	}
-	if n := bodyBytes(c); n >= 0 { // unknown of some that are passed on
-		s.bytes.Observe(float64(n))
-	}
 }
 
 // collector is a prometheus.Collector that reads its values at each scrape.
@@ -317,7 +304,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// bodyBytes returns how many bytes of body are sent; -1 if that is not known.
+// bodyBytes returns how many bytes of body are sent; -1 for a stream of unknown length.
 func bodyBytes(c *fiber.Ctx) int {
 	switch status := c.Response().StatusCode(); {
 	case c.Method() == fiber.MethodHead || status == fiber.StatusNotModified || status == fiber.StatusNoContent:

@@ -101,7 +101,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 		}
 		c.Disconnect()
 	}()
-	if err := server.ServeConn(c); err != nil {
+	if err := c.SendLast(server.ServeConn(c)); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
 		c.Linger()
 	}
@@ -117,8 +117,8 @@ func (s *Server) rescue(c *listener.Conn, p *panicError) {
 		c.Join(false)
 		_, _ = c.Write(broken) // the client may have gone
 	}
-	if c.Request != nil {
-		_ = c.Request.Response.CloseBodyStream() // ignore the error: the panic is its cause
+	if _ = c.SendLast(p); c.Request != nil { // ignore the errors: the panic is their cause
+		_ = c.Request.Response.CloseBodyStream()
 	}
 }
 

@@ -60,6 +60,7 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
 			c.Begin(ctx)
+			defer c.Finish(ctx)
 		}
 		s.results.Arrive()
 		next(ctx)

@@ -45,6 +45,7 @@ type Conn struct {
 	queued      time.Duration        // how long the response waited for the turn, not for the client
 	joins       bool                 // the next write waits in begun, to be sent with the one after it
 	reads       bool                 // the client has read some of a long response
+	last        *Stream              // follows the last response; nil if none does
 	begun       *[]byte              // from the pool begins; nil if no write waits
 	date        string               // replaces the HTTP server's own; empty if it does not
 	pieces      [2][]byte            // sent in one system call

@@ -5,6 +5,8 @@
 //	Conn      passes one whole request head at a time to the HTTP server, unless a shortcut
 //	          answers it, ends when the client is silent, sends or reads for too long, and
 //	          keeps the reservation of memory of a response until it is sent
+//	Stream    counts what it sends of a body while that is made; ends with the connection
+//	          where its length is unknown and the client has no chunks
 //	CheckHead refuses a head that another server could have read differently
 //
 // It is the stage before the HTTP server and does not depend on routes, callers or settings beyond its Options. A

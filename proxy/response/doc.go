@@ -5,7 +5,7 @@
 //	           bytes or 304                                                   (responder.go, headers.go, negotiate.go)
 //	request    computes an answer that is not in memory, to be kept; compresses
 //	           a large one in the background                                  (evaluate.go)
-//	Stream     sends a body while it is made, in one turn that is paused while
+//	stream     sends a body while it is made, in one turn that is paused while
 //	           the client does not read                                       (stream.go)
 //	Body       an evaluated answer: an iterator of pieces, which several
 //	           processors make if the rows are costly                         (body.go, parts.go)

@@ -9,10 +9,10 @@ import (
 	"io"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
+	"vitrine/proxy/listener"
 )
 
 // stream sends a body while it is made. It builds the body if b is nil. The error is result.ErrInFlight if too many
@@ -20,7 +20,7 @@ import (
 // stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
 	ctx, cancel := r.work(r.c, r.client)
-	s := &Stream{cancel: cancel, inFlight: r.Results.InFlight()}
+	s := &stream{cancel: cancel, inFlight: r.Results.InFlight()}
 	head := r.c.Method() == fiber.MethodHead
 	defer func() {
 		if err != nil || head || s.pieces == nil {
@@ -66,7 +66,7 @@ func (r *request) stream(b *Body) (err error) {
 	if conn := connOf(r.c); conn != nil {
 		s.shares = conn.WriteIn(s)
 	}
-	r.c.Context().SetBodyStream(s, size)
+	listener.SetStream(r.c.Context(), s, size)
 	return nil
 }
 
@@ -119,56 +119,49 @@ func (b *Body) in(ctx context.Context, c result.Coding) Pieces {
 	}
 }
 
-// Stream writes the pieces of a body, one in memory at a time, to a connection. The server closes it.
-type Stream struct {
-	// Sizes gets the number of bytes sent when the stream ends. May be nil.
-	Sizes prometheus.Observer
-
+// stream writes the pieces of a body, one in memory at a time, to a connection. The server closes it.
+type stream struct {
 	ctx      context.Context // for WriteTo, which has no context parameter; it ends with the client, and has turn
 	cancel   context.CancelFunc
 	turn     *fair.Turn // paused while the client does not read
 	shares   bool       // the connection pauses and resumes the turn
 	pieces   func() Pieces
-	sent     int64
 	inFlight *result.InFlight // counts the acquired bytes until the end
 	acquired int64
 }
 
-// Read implements io.Reader. Fasthttp calls WriteTo instead.
-func (s *Stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
-
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are not copied even if the length is unknown.
-func (s *Stream) SupportsBodyWriteTo() bool { return true }
+// Read implements io.Reader. The server calls WriteTo instead.
+func (s *stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // WriteTo implements io.WriterTo.
-func (s *Stream) WriteTo(w io.Writer) (int64, error) {
+func (s *stream) WriteTo(w io.Writer) (sent int64, err error) {
 	defer s.Pause()
 	if err := cmp.Or(s.Resume(), s.turn.Costly(s.ctx)); err != nil { // costly, because a stream is long
 		return 0, err
 	}
 	for piece, err := range s.pieces() {
 		if err != nil {
-			return s.sent, fmt.Errorf("response: stream: %w", err)
+			return sent, fmt.Errorf("response: stream: %w", err)
 		}
 		if !s.shares {
 			s.Pause()
 		}
 		n, err := w.Write(piece)
-		if s.sent += int64(n); err == nil {
+		if sent += int64(n); err == nil {
 			err = cmp.Or(s.Resume(), s.turn.Check(s.ctx))
 		}
 		if err != nil {
-			return s.sent, err
+			return sent, err
 		}
 	}
-	return s.sent, nil
+	return sent, nil
 }
 
 // Pause returns the turn until Resume.
-func (s *Stream) Pause() { s.turn.Pause() }
+func (s *stream) Pause() { s.turn.Pause() }
 
 // Resume waits for the turn, unless it is held.
-func (s *Stream) Resume() error {
+func (s *stream) Resume() error {
 	if err := s.turn.Resume(s.ctx); err != nil {
 		return fmt.Errorf("response: stream: %w", err)
 	}
@@ -176,17 +169,13 @@ func (s *Stream) Resume() error {
 }
 
 // Close implements io.Closer. It drops the rest of the pieces.
-func (s *Stream) Close() error {
-	if s.Sizes != nil {
-		s.Sizes.Observe(float64(s.sent))
-		s.Sizes = nil
-	}
+func (s *stream) Close() error {
 	s.end()
 	return nil
 }
 
 // end ends the work and releases the acquired memory.
-func (s *Stream) end() {
+func (s *stream) end() {
 	if s.turn != nil {
 		s.turn.End()
 	}

@@ -93,7 +93,7 @@ func (p *Proxy) stream(c *fiber.Ctx, resp *http.Response, how string) error {
 		}
 		return resp.Body.Close()
 	}
-	c.Context().SetBodyStream(resp.Body, int(resp.ContentLength))
+	listener.SetStream(c.Context(), resp.Body, int(resp.ContentLength))
 	return nil
 }
 

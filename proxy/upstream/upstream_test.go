@@ -1,7 +1,12 @@
 package upstream_test
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -360,6 +365,47 @@ func TestRepeated(t *testing.T) {
 		}
 		if res := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent", "Range", "bytes=1-2"); res.StatusCode != 206 || res.body != "ge" {
 			t.Fatalf("a range: %d %q", res.StatusCode, res.body)
+		}
+	}
+}
+
+// TestStreamed: the log says how many bytes of a body of unknown length were sent. Over HTTP/1.0, which has no chunks, such a
+// body ends with the connection: in order if it is whole, otherwise by a reset.
+func TestStreamed(t *testing.T) {
+	var log proxytest.LockedBuffer
+	w := newWorldWith(t, func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(rw, strings.Repeat("x", 5000))
+		rw.(http.Flusher).Flush()
+		_, _ = io.WriteString(rw, "end")
+		if r.URL.Path == "/cut" {
+			panic(http.ErrAbortHandler)
+		}
+	}, func(o *proxy.Options) { o.Logger, o.AccessLog = slog.New(slog.NewTextHandler(&log, nil)), true })
+	for _, protocol := range []string{"1.0", "1.1"} {
+		for _, path := range []string{"/whole", "/cut"} {
+			conn := w.Dial()
+			w.Write(conn, "GET "+path+" HTTP/"+protocol+"\r\nHost: x\r\n"+map[string]string{"1.0": "Connection: keep-alive", "1.1": "Connection: close"}[protocol]+"\r\n\r\n")
+			answer, err := io.ReadAll(conn)
+			res, bad := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+			if bad != nil {
+				t.Fatalf("%v: %q", bad, answer)
+			}
+			if old := protocol == "1.0"; old == (res.TransferEncoding != nil) || res.ContentLength >= 0 || old && !res.Close {
+				t.Errorf("%s over %s: headers %v, coding %v", path, protocol, res.Header, res.TransferEncoding)
+			}
+			body, cut := io.ReadAll(res.Body)
+			whole := path == "/whole"
+			if (errors.Join(err, cut) == nil) != whole || whole && len(body) != 5003 {
+				t.Errorf("%s over %s: %d bytes, errors %v and %v", path, protocol, len(body), err, cut)
+			}
+			lines := ""
+			proxytest.Until(t, "a line in the log", func() bool {
+				lines += log.Taken()
+				return strings.Contains(lines, "msg=request")
+			})
+			if want := "url=" + path + " status=200 bytes=500"; !strings.Contains(lines, want) || whole && !strings.Contains(lines, want+"3 ") {
+				t.Errorf("%s over %s logs %s", path, protocol, lines)
+			}
 		}
 	}
 }

@@ -33,6 +33,15 @@ var began = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 
 // newWorld serves a site before a server that answers with answer.
 func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.UpstreamOptions)) *world {
+	return newWorldWith(t, answer, func(o *proxy.Options) {
+		if change != nil {
+			change(&o.Upstream)
+		}
+	})
+}
+
+// newWorldWith is newWorld with other options of the site.
+func newWorldWith(t *testing.T, answer http.HandlerFunc, change func(*proxy.Options)) *world {
 	w := &world{answer: answer}
 	w.old = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -47,9 +56,7 @@ func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.Upstream
 	t.Cleanup(w.old.Close)
 	o := proxytest.Options(t)
 	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: w.old.URL, Now: w.time}, Paths: []string{"/"}}
-	if change != nil {
-		change(&o.Upstream)
-	}
+	change(&o)
 	w.Live = proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 	return w
 }
