@@ -250,9 +250,9 @@ func collectView(to sink, s view.Status, now time.Time) {
 		}
 	}
 	since("vitrine_view_age_seconds", "Seconds since the generation was published.", s.Meta.Published)
-	since("vitrine_view_file_seconds", "Seconds since the store confirmed the content of the view's snapshot file.", s.Filed)
+	since("vitrine_view_file_seconds", "Seconds since the store confirmed the content of the view's snapshot file.", s.FileConfirmed)
 	since("vitrine_view_checked_seconds", "Seconds since the store last confirmed the view.", s.Checked)
-	if !s.Filed.IsZero() || s.FileErr != nil {
+	if !s.FileConfirmed.IsZero() || s.FileErr != nil {
 		gauge("vitrine_view_file_failing", "1 if the last attempt to write the view's snapshot file failed, otherwise 0.", truth(s.FileErr != nil))
 	}
 }

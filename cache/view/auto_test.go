@@ -40,7 +40,7 @@ func TestOutgrownHasNoFile(t *testing.T) {
 	o := filing(t.TempDir())
 	o.Store, o.Mode, o.RowBudget, o.Views = p, view.Auto, 25<<10, []index.Definition{{Name: "things"}}
 	s := kept(t, o)
-	for s.Status()[0].Filed.IsZero() {
+	for s.Status()[0].FileConfirmed.IsZero() {
 		<-time.After(time.Millisecond)
 	}
 	before, err := s.Snapshot("things")
@@ -52,7 +52,7 @@ func TestOutgrownHasNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkModes(t, s, view.Store)
-	if st := s.Status()[0]; !st.Filed.IsZero() || st.FileErr != nil {
-		t.Errorf("the status reports a file: %v, %v", st.Filed, st.FileErr)
+	if st := s.Status()[0]; !st.FileConfirmed.IsZero() || st.FileErr != nil {
+		t.Errorf("the status reports a file: %v, %v", st.FileConfirmed, st.FileErr)
 	}
 }

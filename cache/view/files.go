@@ -81,7 +81,7 @@ func (s *Set) readFile(v *view) {
 		rows = l.rows()
 	}
 	table := v.builder.Load(rows)
-	if !s.room.take(v.def.Name, table.RowBytes()) {
+	if !s.rowBudget.reserve(v.def.Name, table.RowBytes()) {
 		v.builder.Drop()
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
@@ -123,17 +123,17 @@ func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []strin
 	return table.DerivedNames()
 }
 
-// showFiled shows the snapshot from the file. err says why it could not be refreshed.
-func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snapshot {
+// showFromFile shows the snapshot from the file. err says why it could not be refreshed.
+func (v *view) showFromFile(ctx context.Context, fromFile *Snapshot, err error) *Snapshot {
 	v.update(func(s *state) { // the state of the view that another process had confirmed, and when
 		if err != nil && s.checked.IsZero() {
 			s.checked = s.file.confirmed
 		}
 		if s.newest.View == "" {
-			s.newest = filed.meta
+			s.newest = fromFile.meta
 		}
 	})
-	return v.swap(ctx, filed, nil)
+	return v.swap(ctx, fromFile, nil)
 }
 
 // writeShare is the least time between two writes of a file, as a multiple of the time that one takes.
@@ -176,8 +176,8 @@ func (s *Set) writeDue(all bool) {
 			known = s.write(v, snap, table, known)
 		}
 		names := table.DerivedNames()
-		d, filed := known.file.derived, known.file.table == weak.Make(table) && !known.file.id.IsZero()
-		if filed && !slices.Equal(names, d.names) && due(d.tried, d.took) {
+		d, current := known.file.derived, known.file.table == weak.Make(table) && !known.file.id.IsZero()
+		if current && !slices.Equal(names, d.names) && due(d.tried, d.took) {
 			s.writeDerived(v, table, known.file, names)
 		}
 	}

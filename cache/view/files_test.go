@@ -202,7 +202,7 @@ func TestFileCannotBeWritten(t *testing.T) {
 	o.Files.Every = time.Millisecond
 	r := run(t, s, o)
 	<-r.swaps
-	r.until(func(st view.Status) bool { return !st.Filed.IsZero() })
+	r.until(func(st view.Status) bool { return !st.FileConfirmed.IsZero() })
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}

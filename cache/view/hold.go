@@ -67,7 +67,7 @@ func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
 	if table := v.table(); table != nil {
-		v.set.room.take(v.def.Name, table.RowBytes()) // as it was before reading
+		v.set.rowBudget.reserve(v.def.Name, table.RowBytes()) // as it was before reading
 	}
 	return &HeldError{Meta: meta, Missing: meta.Rows - rows, reason: fmt.Sprintf(
 		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}

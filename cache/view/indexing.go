@@ -48,7 +48,7 @@ func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 		v.indexing.Unlock()
 		return
 	}
-	s.beside.Go(func() {
+	s.background.Go(func() {
 		defer v.indexing.Unlock()
 		s.oneByOne.Lock()
 		defer s.oneByOne.Unlock()

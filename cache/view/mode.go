@@ -29,31 +29,31 @@ const (
 
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// room is the memory for the rows of all views. A view either takes the memory that its rows need, or takes nothing and
-// stays in the store.
-type room struct {
+// rowBudget is the memory for the rows of all views. A view either reserves the memory that its rows need, or reserves
+// nothing and stays in the store.
+type rowBudget struct {
 	limit int64 // 0 means no limit
 
-	mu    sync.Mutex // guards taken
-	taken map[string]int64
+	mu       sync.Mutex // guards reserved
+	reserved map[string]int64
 }
 
-// take reserves bytes for a view in place of those that it had. If there is no room, it takes nothing.
-func (r *room) take(view string, bytes int64) bool {
+// reserve replaces a view's reservation. If it would exceed the limit, it returns false, and the view has none any more.
+func (r *rowBudget) reserve(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.taken, view)
+	delete(r.reserved, view)
 	total := bytes
-	for _, other := range r.taken {
+	for _, other := range r.reserved {
 		total += other
 	}
 	if total > r.limit {
 		return false
 	}
-	r.taken[view] = bytes
+	r.reserved[view] = bytes
 	return true
 }
 
@@ -135,7 +135,7 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 // moveToStore drops the rows of a view that does not fit into memory, and shows the view from the store.
 func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	v.set.o.Logger.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
-		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.room.limit)
+		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.rowBudget.limit)
 	return v.showStored(ctx, meta)
 }
 

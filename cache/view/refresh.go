@@ -24,11 +24,11 @@ type view struct {
 	current  atomic.Pointer[Snapshot]
 	rowBytes atomic.Int64 // bytes of the rows that are, or are about to be, in memory
 	// Only the refreshing goroutine uses these:
-	fromFile *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
-	tried    bool       // the view was refreshed at least once
-	stripped bool       // a row in memory lacks fields, or has lacked some
-	held     *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
-	retry    time.Time  // when to read a view with missing rows again
+	fromFile  *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
+	refreshed bool       // the view was refreshed at least once
+	stripped  bool       // a row in memory lacks fields, or has lacked some
+	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
+	retry     time.Time  // when to read a view with missing rows again
 
 	mu    sync.Mutex // guards state
 	state state
@@ -64,9 +64,9 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	} else {
 		v.update(func(s *state) { s.newest = meta })
 	}
-	shown, filed := v.current.Load(), v.fromFile
-	if v.fromFile = nil; filed != nil {
-		shown = filed
+	shown, fromFile := v.current.Load(), v.fromFile
+	if v.fromFile = nil; fromFile != nil {
+		shown = fromFile
 	}
 	if err == nil {
 		next, err = v.advance(ctx, shown, meta)
@@ -74,11 +74,11 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	if h := held(err); h != nil || err == nil {
 		v.held = h
 	}
-	if filed != nil && next == nil {
-		next = v.showFiled(ctx, filed, err)
+	if fromFile != nil && next == nil {
+		next = v.showFromFile(ctx, fromFile, err)
 	}
-	if filed != nil {
-		table, _ := filed.Resident()
+	if fromFile != nil {
+		table, _ := fromFile.Resident()
 		table.ReplacedBy(v.table()) // drops the indexes from the file unless they are in use
 	}
 	return next, err
@@ -120,7 +120,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 	defer l.wait()
 	meta, err := v.read(ctx, 0, func(i int, row origin.Row) error {
 		l.put(i, row.Doc)
-		if !v.set.room.take(v.def.Name, l.total) {
+		if !v.set.rowBudget.reserve(v.def.Name, l.total) {
 			return errTooLarge
 		}
 		return nil
@@ -173,10 +173,10 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	if next.Len() < meta.Rows {
 		return v.load(ctx, shown, shown.meta)
 	}
-	fits := v.set.room.take(v.def.Name, next.RowBytes())
+	fits := v.set.rowBudget.reserve(v.def.Name, next.RowBytes())
 	if !fits { // without the replaced rows it may fit
 		next = v.builder.Fold()
-		fits = v.set.room.take(v.def.Name, next.RowBytes())
+		fits = v.set.rowBudget.reserve(v.def.Name, next.RowBytes())
 	}
 	if !fits {
 		return v.moveToStore(ctx, meta)
@@ -235,13 +235,13 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	return next
 }
 
-// fitIndexes gives the indexes as much room as the rows of all views permit.
+// fitIndexes sets the budget of indexes from the bytes of the rows of all views.
 func (s *Set) fitIndexes() {
 	rows := int64(0)
 	for _, v := range s.views {
 		rows += v.rowBytes.Load()
 	}
-	s.budget.Resize(max(s.o.IndexBudget, min(rows/4, s.o.MostIndexes)))
+	s.indexBudget.Resize(max(s.o.IndexBudget, min(rows/4, s.o.MostIndexes)))
 }
 
 // table returns the rows of the current snapshot in memory, or nil.
@@ -260,7 +260,7 @@ func (v *view) status() Status {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
 		st.Mode = Store
 		if table, resident := snap.Resident(); resident {
-			st.Mode, st.Filed, st.FileErr = Memory, known.file.confirmed, known.file.err
+			st.Mode, st.FileConfirmed, st.FileErr = Memory, known.file.confirmed, known.file.err
 			st.Segments, st.RowBytes, st.MappedBytes = table.Segments(), table.RowBytes(), v.builder.Files.Bytes()
 			st.IndexPaths, st.IndexBytes = table.Indexes()
 		}

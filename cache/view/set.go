@@ -65,21 +65,21 @@ type Options struct {
 
 // Set holds all views. Its methods are safe for concurrent use.
 type Set struct {
-	o      Options // with defaults filled in
-	views  []*view // in the order of definition
-	budget *index.Budget
-	room   *room
+	o           Options // with defaults filled in
+	views       []*view // in the order of definition
+	indexBudget *index.Budget
+	rowBudget   *rowBudget
 
-	preparer atomic.Pointer[Preparer]
-	untried  atomic.Int32  // views that have not been refreshed yet
-	tried    chan struct{} // closed when untried is 0
+	preparer     atomic.Pointer[Preparer]
+	pending      atomic.Int32  // views that have not been refreshed yet
+	allRefreshed chan struct{} // closed when pending is 0
 
-	unmapped  sync.Once // logs why rows are not mapped
-	beside    sync.WaitGroup
-	warming   sync.Mutex // held while a view is warmed; guards warmed
-	warmed    int        // views whose first snapshot is warm
-	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
-	unindexed bool       // indexing has failed, and this was logged
+	unmapped   sync.Once      // logs why rows are not mapped
+	background sync.WaitGroup // of the goroutines that warm and index views
+	warming    sync.Mutex     // held while a view is warmed; guards warmed
+	warmed     int            // views whose first snapshot is warm
+	oneByOne   sync.Mutex     // held while a view is indexed in the store; guards unindexed
+	unindexed  bool           // indexing has failed, and this was logged
 }
 
 // Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. The function
@@ -106,10 +106,10 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		o: o, budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
-		room: &room{limit: o.RowBudget, taken: map[string]int64{}}, tried: make(chan struct{}),
+		o: o, indexBudget: index.NewBudget(o.IndexBudget, o.BulkBudget),
+		rowBudget: &rowBudget{limit: o.RowBudget, reserved: map[string]int64{}}, allRefreshed: make(chan struct{}),
 	}
-	s.untried.Store(int32(len(o.Views)))
+	s.pending.Store(int32(len(o.Views)))
 	unmapped := func(err error) {
 		s.unmapped.Do(func() { o.Logger.Warn("rows are held in memory, not in mapped files", "error", err) })
 	}
@@ -117,7 +117,7 @@ func New(o Options) (*Set, error) {
 		if s.view(def.Name) != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.budget, o.Foreign), signal: make(chan struct{}, 1)}
+		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign), signal: make(chan struct{}, 1)}
 		if o.RowFiles != nil {
 			v.builder.Files = &mapped.Files{Create: o.RowFiles, Failed: unmapped}
 		}
@@ -146,18 +146,18 @@ func (s *Set) Run(ctx context.Context) error {
 	}
 	var wg sync.WaitGroup
 	for _, v := range s.views {
-		wg.Go(func() { s.keep(ctx, v) })
+		wg.Go(func() { s.refreshLoop(ctx, v) })
 	}
 	if s.o.Files.Dir != "" {
 		wg.Go(func() { s.writeFiles(ctx) })
 	}
 	wg.Wait()
-	s.beside.Wait()
+	s.background.Wait()
 	return nil
 }
 
-// keep refreshes one view at every poll and signal.
-func (s *Set) keep(ctx context.Context, v *view) {
+// refreshLoop refreshes one view at every poll and signal.
+func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.o.Poll)
 	defer ticker.Stop()
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
@@ -167,7 +167,7 @@ func (s *Set) keep(ctx context.Context, v *view) {
 		s.refresh(ctx, v)
 		if !warming && v.current.Load() != nil && ctx.Err() == nil {
 			warming = true
-			s.beside.Go(func() { s.warm(ctx, v) })
+			s.background.Go(func() { s.warm(ctx, v) })
 		}
 		select {
 		case <-ctx.Done():
@@ -200,9 +200,9 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 			s.checked = time.Now()
 		}
 	})
-	if !v.tried {
-		if v.tried = true; s.untried.Add(-1) == 0 {
-			close(s.tried)
+	if !v.refreshed {
+		if v.refreshed = true; s.pending.Add(-1) == 0 {
+			close(s.allRefreshed)
 		}
 	}
 	if swapped != nil {
@@ -262,7 +262,7 @@ const loadPatience = 5 * time.Minute
 // jobs that read all records would only delay the first answers.
 func (s *Set) WaitLoaded(ctx context.Context) {
 	select {
-	case <-s.tried:
+	case <-s.allRefreshed:
 	case <-time.After(loadPatience):
 	case <-ctx.Done():
 	}
@@ -270,22 +270,22 @@ func (s *Set) WaitLoaded(ctx context.Context) {
 
 // Status is the state of a view.
 type Status struct {
-	View       string
-	Mode       Mode        // where its rows are: Memory or Store; empty before the view is loaded
-	Meta       origin.Meta // meta of the snapshot, but Checked and Health are the newest
-	Loaded     time.Time   // when the snapshot was made
-	Checked    time.Time   // when the store last answered
-	Err        error       // error of the last refresh
-	Stale      bool        // the view is served although the store did not confirm it in time
-	Rows       int
-	Held       error     // why the view does not show the store's generation; nil if it does, or the store does not answer
-	Missing    int       // rows that the store counts but cannot return undamaged
-	Filed      time.Time // when the store confirmed the snapshot in the view's file; zero if there is no file
-	FileErr    error     // why the last write of the file failed, or nil
-	Segments   int
-	IndexPaths int
-	IndexBytes int64
-	RowBytes   int64
+	View          string
+	Mode          Mode        // where its rows are: Memory or Store; empty before the view is loaded
+	Meta          origin.Meta // meta of the snapshot, but Checked and Health are the newest
+	Loaded        time.Time   // when the snapshot was made
+	Checked       time.Time   // when the store last answered
+	Err           error       // error of the last refresh
+	Stale         bool        // the view is served although the store did not confirm it in time
+	Rows          int
+	Held          error     // why the view does not show the store's generation; nil if it does, or the store does not answer
+	Missing       int       // rows that the store counts but cannot return undamaged
+	FileConfirmed time.Time // when the store confirmed the snapshot in the view's file; zero if there is no file
+	FileErr       error     // why the last write of the file failed, or nil
+	Segments      int
+	IndexPaths    int
+	IndexBytes    int64
+	RowBytes      int64
 	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in use.
 	MappedBytes int64
 }
