@@ -41,10 +41,11 @@ type settings struct {
 // newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the invalid
 // option.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
+	var earlier *auth.Authenticator
 	set, adopted := &settings{rate: auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second), perSecond: o.Limits.Rate}, time.Time{}
 	if before != nil {
 		// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
-		set.generation, adopted = before.generation+1, s.options.Now()
+		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
 		if before.perSecond == set.perSecond {
 			set.rate = before.rate // so that a reload forgives no client
 		}
@@ -73,7 +74,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
 		Token: o.Admin.Token, Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
-	})
+	}, earlier)
 	if err != nil {
 		return nil, err
 	}

@@ -82,13 +82,13 @@ type Authenticator struct {
 	user       string // see As
 }
 
-// New returns an Authenticator. Errors name the invalid option.
-func New(o Options, shared Shared) (*Authenticator, error) {
+// New returns an Authenticator that replaces another one, which may be nil. Errors name the invalid option.
+func New(o Options, shared Shared, before *Authenticator) (*Authenticator, error) {
 	sessions, err := newSessions(o.Session, shared.Now)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses)}
+	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses, before)}
 	a.api, a.folio = newArea("/api", o.APIKey, o.Keys), newArea("/portfolio", o.PortfolioKey, o.Keys)
 	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token)}
 	return a, nil

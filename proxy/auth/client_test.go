@@ -43,7 +43,7 @@ func authenticator(t *testing.T, o auth.Options, s auth.Shared) *auth.Authentica
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	a, err := auth.New(o, s)
+	a, err := auth.New(o, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

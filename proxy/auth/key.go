@@ -69,10 +69,19 @@ type namedKey struct {
 	uses *prometheus.CounterVec
 }
 
-func newKeyring(keys []Key, uses *prometheus.CounterVec) keyring {
-	r := keyring{}
+// newKeyring keeps the limiters of keys that were in use before, so that a reload gives back nothing that was used.
+func newKeyring(keys []Key, uses *prometheus.CounterVec, before *Authenticator) keyring {
+	r, rates := keyring{}, map[string]*namedKey{}
+	if before != nil {
+		for _, k := range before.named {
+			rates[k.Name] = k
+		}
+	}
 	for _, k := range keys {
 		named := &namedKey{k, NewLimiter(k.Rate, k.Rate, time.Second), uses.MustCurryWith(prometheus.Labels{"key": k.Name})}
+		if earlier := rates[k.Name]; earlier != nil && earlier.Rate == k.Rate {
+			named.rate = earlier.rate
+		}
 		named.uses.WithLabelValues("admitted") // so that a key without requests is there, too
 		for _, sum := range k.Sums {
 			r[sum] = named

@@ -181,6 +181,15 @@ func TestKeyLimits(t *testing.T) {
 			t.Errorf("metrics lack %s %d", series, want)
 		}
 	}
+	for _, adopted := range []struct{ rate, status int }{{2, 429}, {3, 200}} { // a reload gives back nothing that was used
+		o.Auth.Keys[len(o.Auth.Keys)-1].Rate = adopted.rate
+		if err := s.Server.Adopt(o); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Get("/api/activities?limit=1", "X-API-Key", "slow-text").StatusCode; got != adopted.status {
+			t.Errorf("a used-up key after a reload with rate %d: %d", adopted.rate, got)
+		}
+	}
 	if got := s.Get("/portfolio/spectrum").StatusCode; got != 403 {
 		t.Errorf("without a key, where a named one is valid: %d", got)
 	}
