@@ -11,5 +11,6 @@
 //	                     kept and stale ──▶ validate ──▶ update, send
 //	                     not kept ────────▶ fetch, keep, send
 //
-// policy.go says what may be kept, and how long; store.go keeps it; fetch.go asks the other server.
+// policy.go says what may be kept, and how long; store.go keeps it; fetch.go asks the other server;
+// header.go makes headers those of this server.
 package upstream

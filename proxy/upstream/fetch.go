@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -78,7 +77,7 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 	}
 	endToEnd(resp.Header)
 	resp.Header.Add("Via", p.via(resp.ProtoMajor, resp.ProtoMinor))
-	p.relocate(resp.Header)
+	p.relocate(r, resp.Header)
 	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: end}
 	return resp, nil
 }
@@ -124,19 +123,6 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
 	req.Header.Add("Via", p.via(1, 1))
 	return req, nil
-}
-
-// relocate makes addresses below the other server's base ones below this server's root. A path never begins with two
-// slashes, after which clients would read a host.
-func (p *Proxy) relocate(header http.Header) {
-	base := p.base.EscapedPath()
-	for _, name := range []string{"Location", "Content-Location"} {
-		at, own := strings.CutPrefix(header.Get(name), p.base.Scheme+"://"+p.base.Host)
-		rest, below := strings.CutPrefix(at, base)
-		if below && (own || base != "") && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
-			header.Set(name, "/"+strings.TrimLeft(rest, "/"))
-		}
-	}
 }
 
 // mostOfClient bounds the connections to the other server that one client takes, so that clients who read long answers

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -273,15 +274,41 @@ func TestForwarded(t *testing.T) {
 // TestRelocated: addresses below the other server's own become those of the site, and no path becomes a host.
 func TestRelocated(t *testing.T) {
 	for base, moves := range map[string]map[string]string{
-		"":        {"OLD": "/", "OLD/x?y": "/x?y", "OLD//evil.example/": "/evil.example/", "//else/x": "//else/x", "?x": "?x", "OLD.evil/x": "OLD.evil/x"},
-		"/osiris": {"OLD/osiris": "/", "OLD/osiris/x": "/x", "/osiris/x": "/x", "/osiris?x": "/?x", "x": "x", "OLD/else": "OLD/else", "/osirisx": "/osirisx"},
+		"": {"OLD": "/", "OLD/x?y": "/x?y", "OLD//evil.example/": "/evil.example/", "//else/x": "//else/x", "?x": "?x", "OLD.evil/x": "OLD.evil/x", "OLD/\\evil.example": "/evil.example"},
+		"/osiris": {"OLD/osiris": "/", "OLD/osiris/x": "/x", "/osiris/x": "/x", "/osiris?x": "/?x", "x": "x", "OLD/else": "OLD/else", "/osirisx": "/osirisx",
+			"http://old.example.org/osiris/x": "/x", "https://old.example.org/osiris/x": "https://old.example.org/osiris/x", "/osiris/\t/evil.example": "/evil.example"},
 	} {
-		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL += base })
+		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+base, "old.example.org" })
 		for from, to := range moves {
 			w.answers(says("", "Location", strings.Replace(from, "OLD", w.old.URL, 1)))
 			if got := strings.Replace(w.get("/a").Header.Get("Location"), w.old.URL, "OLD", 1); got != to {
 				t.Errorf("%s below %q becomes %s, want %s", from, base, got, to)
 			}
+		}
+	}
+}
+
+// TestCookies: cookies for the other server's base path and host are for the site.
+func TestCookies(t *testing.T) {
+	for base, cookies := range map[string]map[string]string{
+		"": {"a=b; Path=/osiris": "a=b; Path=/osiris", "a=b; Path=": "a=b; Path="},
+		"/osiris": {
+			"a=b": "a=b", "a=b; Path=/osiris; HttpOnly": "a=b; Path=/; HttpOnly", "a=/osiris;path = /osiris/x/;Priority=High": "a=/osiris; Path=/x/;Priority=High",
+			"a=b; Path=/": "a=b; Path=/", "a=b; Path=/osirisx": "a=b; Path=/osirisx",
+			"a=b; Domain=old.example.org; Secure": "a=b; Secure", "a=b; domain=.Example.org": "a=b", "a=b; Domain=example.net": "a=b; Domain=example.net",
+			"a=b; Domain=else.example.org": "a=b; Domain=else.example.org",
+		},
+	} {
+		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+base, "old.example.org:8080" })
+		for from, to := range cookies {
+			w.answers(says("", "Set-Cookie", from, "Set-Cookie", "second=1"))
+			if got := w.get("/a", "Host", "www.example.net").Header["Set-Cookie"]; !slices.Equal(got, []string{to, "second=1"}) {
+				t.Errorf("%s below %q becomes %q, want %s", from, base, got, to)
+			}
+		}
+		w.answers(says("", "Set-Cookie", "a=b; Domain=example.org"))
+		if got := w.get("/a", "Host", "www.example.org").Header.Get("Set-Cookie"); got != "a=b; Domain=example.org" {
+			t.Errorf("a cookie for both hosts becomes %s", got)
 		}
 	}
 }
