@@ -63,7 +63,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
 	o := listener.Options{
-		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.HeaderRoom,
+		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.MaxFields,
 		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,

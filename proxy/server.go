@@ -150,7 +150,7 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// urlBytes is the longest URL, in bytes. Headers have listener.HeaderRoom in addition.
+// urlBytes is the longest URL, in bytes. Header fields may have listener.MaxFields in addition.
 const urlBytes = 64 << 10
 
 // App returns the public app, for requests without a network.
@@ -165,7 +165,7 @@ func (s *Server) newApp() *fiber.App {
 		AppName:               "vitrine",
 		DisableStartupMessage: true,
 		CaseSensitive:         true,
-		ReadBufferSize:        urlBytes + listener.HeaderRoom,
+		ReadBufferSize:        urlBytes + listener.MaxFields,
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,

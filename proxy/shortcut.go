@@ -74,16 +74,16 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 		return false, nil
 	}
 	var body []byte
-	var hold listener.Reservation
+	var reservation listener.Reservation
 	ok := p.second == second
 	if ok {
-		body, hold, ok = p.hit.Again()
+		body, reservation, ok = p.hit.Again()
 	}
 	if !ok {
 		c.Repeats = true // prepare it again
 		return false, nil
 	}
-	c.Hold(hold)
+	c.SetReservation(reservation)
 	s.metrics.repeated.Inc()
 	out := append(key[:0], p.header...)
 	id := out[p.id : p.id+idDigits]

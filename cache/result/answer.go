@@ -25,7 +25,7 @@ type Answer struct {
 	holders  int       // number of holders; guarded by inFlight
 	kept     bool      // in the budget for large kept answers; guarded by inFlight
 	counted  bool      // in flight; guarded by inFlight
-	inFlight *InFlight // set by the first Hold
+	inFlight *InFlight // set by the first Retain
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.

@@ -139,10 +139,10 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 	if err != nil || plain.TooLarge {
 		return plain, err
 	}
-	if !c.inFlight.Hold(plain) { // otherwise plain answers that wait for a turn could fill the memory
+	if !c.inFlight.Retain(plain) { // otherwise plain answers that wait for a turn could fill the memory
 		return nil, ErrInFlight
 	}
-	defer plain.Drop()
+	defer plain.Release()
 	return c.run(ctx, func(ctx context.Context) (*Answer, error) {
 		if len(plain.Body) > LargeBytes {
 			if err := fair.TurnOf(ctx).Costly(ctx); err != nil {

@@ -14,7 +14,7 @@ var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their b
 const Uncounted = 32 << 10
 
 // InFlight is the memory budget of answers in flight: being made, waiting to be compressed or being sent, whether or
-// not the cache keeps them, except large ones (see Hold), because a slow client holds its answer in memory. One third
+// not the cache keeps them, except large ones (see Retain), because a slow client holds its answer in memory. One third
 // is for making, one for answers sent as a whole, and one for answers sent in pieces. No method waits for memory: a
 // waiting caller would hold memory and a turn that others may need. The methods are safe for concurrent use.
 type InFlight struct {
@@ -74,9 +74,9 @@ func (f *InFlight) Acquire(n int64) {
 	f.mu.Unlock()
 }
 
-// Hold acquires the memory of an answer once for all its holders, until each has called Drop, or returns false. A large
-// kept answer takes none until the cache drops it, which may exceed the budget once.
-func (f *InFlight) Hold(a *Answer) bool {
+// Retain acquires the memory of an answer, once for all its holders, until each of them has called Release. It returns
+// false if too little is free. A large kept answer takes none until the cache drops it, which may exceed the budget once.
+func (f *InFlight) Retain(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true
 	}
@@ -100,8 +100,8 @@ func (f *InFlight) Hold(a *Answer) bool {
 	return true
 }
 
-// Drop ends a Hold.
-func (a *Answer) Drop() {
+// Release ends a Retain.
+func (a *Answer) Release() {
 	if len(a.Body) <= Uncounted {
 		return
 	}

@@ -19,9 +19,9 @@ func TestInFlight(t *testing.T) {
 	large := result.NewAnswer(bytes.Repeat([]byte("x"), third/2), "text/plain")
 	other := result.NewAnswer(bytes.Repeat([]byte("y"), third/2), "text/plain")
 	small := result.NewAnswer([]byte("x"), "text/plain")
-	again := func() bool { return f.Hold(large) }
-	if !f.Hold(large) || !again() || f.Hold(other) || !f.Hold(small) {
-		t.Errorf("want Hold to accept the first large answer, any number of times, but not a second one; %d bytes", f.Bytes())
+	again := func() bool { return f.Retain(large) }
+	if !f.Retain(large) || !again() || f.Retain(other) || !f.Retain(small) {
+		t.Errorf("want Retain to accept the first large answer, any number of times, but not a second one; %d bytes", f.Bytes())
 	}
 	if f.TryAcquire(third) || !f.TryAcquirePiece(third) || f.TryAcquirePiece(third) {
 		t.Errorf("want only one claim of a piece to get the second third; %d bytes", f.Bytes())
@@ -30,9 +30,9 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("AcquireToMake for an answer that could not be sent: %v", err)
 	}
 	f.Release(third)
-	large.Drop()
-	large.Drop()
-	small.Drop()
+	large.Release()
+	large.Release()
+	small.Release()
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes are still claimed", f.Bytes())
 	}
@@ -71,21 +71,21 @@ func TestKeptInFlight(t *testing.T) {
 	}
 	first := get(1)
 	for range 2 {
-		if !f.Hold(first) || f.Bytes() != 0 {
+		if !f.Retain(first) || f.Bytes() != 0 {
 			t.Errorf("%d bytes in flight while the answer is kept", f.Bytes())
 		}
 	}
 	second := get(2)
-	if f.Bytes() <= third || !f.Hold(first) || f.Hold(second) {
+	if f.Bytes() <= third || !f.Retain(first) || f.Retain(second) {
 		t.Errorf("%d bytes in flight after another answer took the place; want no answer but those in flight to be held", f.Bytes())
 	}
 	for range 3 {
-		first.Drop()
+		first.Release()
 	}
-	if f.Bytes() != 0 || !f.Hold(second) {
+	if f.Bytes() != 0 || !f.Retain(second) {
 		t.Errorf("%d bytes in flight in the end", f.Bytes())
 	}
-	second.Drop()
+	second.Release()
 	get(3)
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes in flight without a holder", f.Bytes())

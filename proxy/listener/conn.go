@@ -99,7 +99,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or reading fails.
 func (c *Conn) gather() {
-	c.Hold(nil)
+	c.SetReservation(nil)
 	c.Request, c.turn, c.date = nil, nil, ""
 	c.Join(false)
 	c.rewind()
@@ -212,23 +212,23 @@ func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 	c.sent.Store(false)
 }
 
-// Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
-type Reservation interface{ Drop() }
+// Reservation is memory that counts as in flight until Release, such as a *result.Answer.
+type Reservation interface{ Release() }
 
-// Hit is what a response was made from. Again returns the body, and what to hold while it is sent, if the same request
+// Hit is what a response was made from. Again returns the body, and the reservation for sending it, if the same request
 // would now get it with the same header; the ages in it may be a second old.
 type Hit interface {
-	Again() (body []byte, hold Reservation, ok bool)
+	Again() (body []byte, reservation Reservation, ok bool)
 }
 
 // HitKey is the user value under which a handler leaves the Hit of a request with Conn.Repeats.
 type HitKey struct{}
 
-// Hold drops the reservation of the last response, and keeps next until the connection waits for another request or
-// ends. next may be nil.
-func (c *Conn) Hold(next Reservation) {
+// SetReservation releases the reservation of the last response, and next when the connection waits for another request
+// or ends. next may be nil.
+func (c *Conn) SetReservation(next Reservation) {
 	if c.reservation != nil {
-		c.reservation.Drop()
+		c.reservation.Release()
 	}
 	c.reservation = next
 }
@@ -363,7 +363,7 @@ const (
 // Linger gives a client time to read why it was refused. If a connection is closed before everything from the client
 // was read, the system resets it and the response is lost.
 func (c *Conn) Linger() {
-	c.Hold(nil)
+	c.SetReservation(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || !c.sent.Load() || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
@@ -380,7 +380,7 @@ func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.
 func (c *Conn) Disconnect() {
-	c.Hold(nil)
+	c.SetReservation(nil)
 	c.listener.mu.Lock()
 	c.listener.removeLocked(c)
 	c.listener.mu.Unlock()

@@ -37,8 +37,8 @@ type Memory interface {
 	Short() bool // there is too little memory left for whole responses
 }
 
-// HeaderRoom is how many bytes of headers a request may have beside its URL.
-const HeaderRoom = 16 << 10
+// MaxFields is how many bytes of header fields a request may have in addition to its URL.
+const MaxFields = 16 << 10
 
 // MostServed is the HTTP server's own limit of connections. It is above any Options.MaxConns.
 const MostServed = 1 << 20

@@ -18,8 +18,8 @@ type Hit struct {
 	at        time.Time
 }
 
-// Again implements listener.Hit. The answer is in flight until it is dropped.
-func (h *Hit) Again() (body []byte, hold listener.Reservation, ok bool) {
+// Again implements listener.Hit. The answer is in flight until the reservation is released.
+func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 	r, now := h.responder, h.responder.Now()
 	if r.ages.last.Load() != h.ages || now.Sub(h.ages.at) >= agesFor {
 		return nil, nil, false
@@ -38,7 +38,7 @@ func (h *Hit) Again() (body []byte, hold listener.Reservation, ok bool) {
 		return nil, nil, false
 	}
 	a := r.Results.Lookup(h.key)
-	if a == nil || a.ETag != h.etag || !r.Results.InFlight().Hold(a) {
+	if a == nil || a.ETag != h.etag || !r.Results.InFlight().Retain(a) {
 		return nil, nil, false
 	}
 	r.Results.Arrive()

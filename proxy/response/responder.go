@@ -301,7 +301,7 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	sends := c.Method() != fiber.MethodHead
-	if sends && !r.Results.InFlight().Hold(a) {
+	if sends && !r.Results.InFlight().Retain(a) {
 		return result.ErrInFlight
 	}
 	c.Response().Header.SetContentType(a.ContentType)
@@ -310,9 +310,9 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	}
 	c.Response().SetBodyRaw(a.Body)
 	if conn := connOf(c); sends && conn != nil {
-		conn.Hold(a) // until the answer is sent
+		conn.SetReservation(a) // until the answer is sent
 	} else if sends {
-		a.Drop()
+		a.Release()
 	}
 	return nil
 }
