@@ -33,8 +33,8 @@ type build struct {
 	rest    func() // called between records; sleeps now and then, but not in a first run
 	index   *rowIndex
 
-	proving bool   // a full run summarises the records that the rows before it summarise
-	outside string // result of Job.Outside; empty if it failed
+	verifying bool   // a full run summarises the same records as the previous rows, and must make the same rows
+	outside   string // result of Job.Outside; empty if it failed
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -122,7 +122,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
 	kept := b.kept[view]
 	delete(b.kept, view) // a failed run keeps no index
-	same := kept != nil && b.unchanged(kept.inputs, in) && b.tallied(kept)
+	same := kept != nil && b.unchanged(kept.inputs, in) && b.summaryCurrent(kept)
 	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && in.exact && b.watched == 0); err != nil {
 		return meta, Failed, err
 	}
@@ -139,7 +139,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	vanished := b.index.removeVanished()
 	b.out.Removed += len(vanished)
-	b.prove()
+	b.checkDrift()
 	rows := b.index.live()
 	if err := b.guard.rows(b.total, b.out.Removed, rows); err != nil {
 		return meta, Held, err

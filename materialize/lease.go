@@ -23,7 +23,8 @@ type term struct {
 	until time.Time
 }
 
-// acquire takes the lease. It tries again while another instance holds it, and with endless patience after any error.
+// acquire waits for the lease while another instance holds it, for at most patience. With endless patience it also tries
+// again after any other error.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started, waiting, shown := time.Now(), false, patience.String()
 	if patience < 0 {
@@ -49,7 +50,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		}
 		pause := r.o.LeaseTTL / 3
 		if held {
-			pause = r.o.LeaseTTL / 10 // so that an expired lease is taken soon
+			pause = r.o.LeaseTTL / 10 // so that an expired lease is acquired soon
 		}
 		if err := sleep(ctx, jitter(pause)); err != nil {
 			return term{}, err
@@ -57,9 +58,9 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// hold does work under a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context of
-// work ends with ErrFenced as its cause. hold returns when work has returned and the lease is no longer renewed.
-func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
+// withLease calls work with a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context
+// of work ends with ErrFenced as its cause. withLease returns when work has returned and the lease is no longer renewed.
+func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() { r.renew(working, stop, lease) })
@@ -74,7 +75,7 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 	}
 }
 
-// renew extends the lease three times in its life, until ctx ends or the lease is lost: taken by another instance, or
+// renew extends the lease three times in its life, until ctx ends or the lease is lost: acquired by another instance, or
 // expired because the store did not answer. Then it stops the work; the store would refuse its later writes anyway.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {

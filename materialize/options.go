@@ -29,7 +29,7 @@ type Options struct {
 	Store Store
 	// Jobs run in this order when several are due.
 	Jobs []Job
-	// Schedule has each view's cron spec. Without one, it is made at the start, by Trigger and by full runs.
+	// Schedule has each view's cron spec. A view without one is made only at the start, by Trigger and by full runs.
 	Schedule map[string]string
 	// FullSchedule is the cron spec of the full run of all jobs. If empty, there are no full runs.
 	FullSchedule string
@@ -58,7 +58,7 @@ type Options struct {
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration
-	// Before is called when Run has taken the lease, before the first jobs, and ends with its context. May be nil.
+	// Before is called when Run has acquired the lease, before the first jobs, and ends with its context. May be nil.
 	Before func(context.Context)
 	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
 	OnPublish func(origin.Meta)

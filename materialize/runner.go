@@ -66,7 +66,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		if err != nil {
 			break // ctx has ended: an endless wait ends for no other reason
 		}
-		r.hold(ctx, lease, r.work)
+		r.withLease(ctx, lease, r.work)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		return nil, err
 	}
 	var outcomes []Outcome
-	r.hold(ctx, lease, func(ctx context.Context, lease origin.Lease) {
+	r.withLease(ctx, lease, func(ctx context.Context, lease origin.Lease) {
 		for _, job := range jobs {
 			out := r.build(ctx, lease, job, q.run(), progress)
 			outcomes = append(outcomes, out)

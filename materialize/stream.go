@@ -155,7 +155,7 @@ func (b *build) changes(ctx context.Context, deps Deps, fingerprint string, h *h
 // summarize is changes for a job whose rows summarise all records.
 func (b *build) summarize(ctx context.Context, deps Deps, fingerprint string, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
-		rows, err := b.summarized(ctx, deps, fingerprint)
+		rows, err := b.summaryRows(ctx, deps, fingerprint)
 		if err != nil {
 			yield(change{}, err)
 			return

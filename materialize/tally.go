@@ -20,23 +20,25 @@ func (k *rowIndex) put(at int, record bson.Raw) {
 	}
 }
 
-var errDrift = errors.New("rows made from changed activities alone were wrong, and are made anew: please report this")
+var errDrift = errors.New("the rows made from changed activities alone were wrong and are made anew: please report this bug")
 
-func (b *build) prove() {
-	if b.out.Drifted = b.proving && b.out.Changed+b.out.Removed > 0; b.out.Drifted {
+// checkDrift reports it if a full run had to change rows that should have been the same.
+func (b *build) checkDrift() {
+	if b.out.Drifted = b.verifying && b.out.Changed+b.out.Removed > 0; b.out.Drifted {
 		b.skip(bson.RawValue{}, errDrift)
 	}
 }
 
-// tallied reports whether the last rows are no summary, or one of all that the job of activities has read.
-func (b *build) tallied(rows *rowIndex) bool {
+// summaryCurrent reports whether the last rows, if they are a summary, include all changes that the job of activities has
+// read.
+func (b *build) summaryCurrent(rows *rowIndex) bool {
 	source := b.kept[rules.ViewActivities]
 	return rows.summary == nil || source != nil && source.tally == rows.summary && !source.tally.Changed()
 }
 
-// summarized returns the rows of a summary: those that changed records have changed, if the last run had the same basis
-// and the job of activities has noticed every change since, or else all.
-func (b *build) summarized(ctx context.Context, deps Deps, fingerprint string) (iter.Seq[bson.Raw], error) {
+// summaryRows returns the rows of a summary: only those of changed records if the last run had the same basis and the job
+// of activities has noticed every change since, or else all.
+func (b *build) summaryRows(ctx context.Context, deps Deps, fingerprint string) (iter.Seq[bson.Raw], error) {
 	source, old, basis := b.kept[rules.ViewActivities], b.index.summary, fingerprint+" "+b.outside
 	if source == nil {
 		source = &rowIndex{at: map[string]int{}}
@@ -59,7 +61,7 @@ func (b *build) summarized(ctx context.Context, deps Deps, fingerprint string) (
 	}
 	source.tally, b.index.summary = old, nil
 	rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})
-	b.proving = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] && b.out.Skipped+b.out.Missing == 0
+	b.verifying = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] && b.out.Skipped+b.out.Missing == 0
 	if b.out.Skipped > 0 {
 		source.tally = nil
 	}

@@ -20,7 +20,7 @@ import (
 
 // Follower reads the settings of an OSIRIS database, and logs each warning once. It is safe for concurrent use.
 type Follower struct {
-	// Source is the database, or a Kept that reads it. It may be replaced before the first call of a method.
+	// Source is the database, or a Keeper that reads it. It may be replaced before the first call of a method.
 	Source Source
 	log    *slog.Logger
 	latest atomic.Pointer[Rendering] // rendering of the last run of activities; nil before the first
