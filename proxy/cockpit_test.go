@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,6 +103,18 @@ func TestCockpitStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		return res
+	}
+	for _, protocol := range []string{"1.0", "1.1"} {
+		conn, err := net.Dial("tcp", admin.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "HEAD /admin/live HTTP/%s\r\nHost: localhost\r\nConnection: close\r\n\r\n", protocol)
+		answer, err := io.ReadAll(conn)
+		if _, body, _ := strings.Cut(string(answer), "\r\n\r\n"); err != nil || body != "" || !strings.Contains(string(answer), " 200 ") {
+			t.Fatalf("HEAD over HTTP/%s: %q, %v", protocol, answer, err)
+		}
 	}
 	var all []*http.Response
 	for {

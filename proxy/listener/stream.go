@@ -60,7 +60,9 @@ func (c *Conn) Finish(request *fasthttp.RequestCtx) {
 	if !ok || request.Request.Header.IsHTTP11() || request.Response.Header.ContentLength() >= 0 {
 		return
 	}
-	c.last, s.last = s, true
+	if !request.IsHead() {
+		c.last, s.last = s, true
+	}
 	request.Response.ResetBody()
 	request.Response.SkipBody = true
 	request.Response.Header.Del(fasthttp.HeaderTransferEncoding)
