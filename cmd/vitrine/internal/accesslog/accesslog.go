@@ -44,27 +44,26 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 			}
 			in = bufio.NewReaderSize(z, mostLine)
 		}
+		if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
+			_, _ = in.Discard(3) // cannot fail: they are in the buffer
+		}
 		if begin, _ := in.Peek(512); har.Match(begin) {
 			readHAR(in, yield)
-			return
+		} else {
+			readLines(in, yield)
 		}
-		readLines(in, yield)
 	}
 }
 
 func readLines(in *bufio.Reader, yield func(Entry, error) bool) {
 	for {
 		line, err := in.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
+		text := string(bytes.TrimSpace(line))
 		for errors.Is(err, bufio.ErrBufferFull) {
+			text = "a line that is too long"
 			_, err = in.ReadSlice('\n')
 		}
-		var e Entry
-		text := bytes.TrimSpace(line)
-		if !long && len(text) > 0 {
-			e = parse(text)
-		}
-		if e.URL != "" && !yield(e, nil) || e.URL == "" && (long || len(text) > 0 && text[0] != '#') && !yield(e, ErrLine) {
+		if text != "" && text[0] != '#' && !yield(parse(text)) {
 			return
 		}
 		if err != nil {
@@ -77,40 +76,34 @@ func readLines(in *bufio.Reader, yield func(Entry, error) bool) {
 }
 
 // har matches the beginning of a HAR file.
-var har = regexp.MustCompile(`^(\x{FEFF})?\s*\{\s*"log"\s*:\s*\{`)
+var har = regexp.MustCompile(`^\s*\{\s*"log"\s*:\s*\{`)
 
 // readHAR reads the entries of a HAR file one by one.
-func readHAR(in *bufio.Reader, yield func(Entry, error) bool) {
-	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
-		_, _ = in.Discard(3) // cannot fail: they are in the buffer
-	}
+func readHAR(in io.Reader, yield func(Entry, error) bool) {
 	bounded := &io.LimitedReader{R: in, N: mostEntry}
 	d := json.NewDecoder(bounded)
 	var before json.Token
-	for {
-		t, err := d.Token()
-		if err != nil {
-			yield(Entry{}, fmt.Errorf("HAR: %w", err))
-			return
-		}
-		if t == json.Delim('[') && before == "entries" {
+	t, err := d.Token()
+	for err == nil && (t != json.Delim('[') || before != "entries") {
+		before = t
+		t, err = d.Token()
+	}
+	n := 0
+	for ; err == nil && d.More(); n++ {
+		bounded.N = mostEntry
+		var entry struct{ Request Entry }
+		if err = d.Decode(&entry); err != nil {
 			break
 		}
-		before = t
-	}
-	for n := 1; d.More(); n++ {
-		bounded.N = mostEntry
-		var entry struct{ Request struct{ Method, URL string } }
-		if err := d.Decode(&entry); err != nil {
-			yield(Entry{}, fmt.Errorf("HAR: entry %d: %w", n, err))
-			return
-		}
-		if !yield(Entry(entry.Request), nil) {
+		if !yield(entry.Request, nil) {
 			return
 		}
 	}
-	if _, err := d.Token(); err != nil { // More is false if the file ends, too
-		yield(Entry{}, fmt.Errorf("HAR: %w", err))
+	if err == nil {
+		_, err = d.Token() // More is false if the file ends, too
+	}
+	if err != nil {
+		yield(Entry{}, fmt.Errorf("HAR: after %d entries: %w", n, err))
 	}
 }
 
@@ -121,23 +114,25 @@ var (
 	address     = regexp.MustCompile(`^(?:/|https?://)\S*$`)
 )
 
-// parse returns the request of a line. Its URL is empty if there is none.
-func parse(line []byte) Entry {
-	text := string(line)
-	switch m := logfmt.FindStringSubmatch(text); {
-	case line[0] == '{':
-		return parseJSON(line)
-	case address.MatchString(text):
-		return Entry{"GET", text}
-	case m != nil:
-		return Entry{m[1], unquoted(m[2])}
+// parse returns the request of a line.
+func parse(line string) (Entry, error) {
+	if address.MatchString(line) {
+		return Entry{"GET", line}, nil
 	}
-	for _, part := range append(quoted.FindAllString(text, -1), text) {
-		if m := requestLine.FindStringSubmatch(unquoted(part)); m != nil {
-			return Entry{m[1], m[2]}
+	if at := strings.IndexByte(line, '{'); at >= 0 {
+		if e := parseJSON([]byte(line[at:])); e.URL != "" {
+			return e, nil
 		}
 	}
-	return Entry{}
+	if m := logfmt.FindStringSubmatch(line); m != nil {
+		return Entry{m[1], unquoted(m[2])}, nil
+	}
+	for _, part := range append(quoted.FindAllString(line, -1), line) {
+		if m := requestLine.FindStringSubmatch(unquoted(part)); m != nil {
+			return Entry{m[1], m[2]}, nil
+		}
+	}
+	return Entry{}, ErrLine
 }
 
 // unquoted returns what a quoted text quotes. Servers escape as Go does.
@@ -148,33 +143,27 @@ func unquoted(text string) string {
 	return strings.Trim(text, `"`)
 }
 
-// These are the names that servers and common formats give to the parts of a request.
-var (
-	methodNames = []string{"method", "request_method"}
-	urlNames    = []string{"url", "uri", "request_uri"}
-)
-
-// parseJSON returns the request of a line in JSON: of its parts, or of the request line or the object "request".
-func parseJSON(line []byte) Entry {
-	var l map[string]any
-	if json.Unmarshal(line, &l) != nil {
-		return Entry{}
+// parseJSON returns the request of an object: of its parts, by the names that servers and common formats give them, or
+// of the request line or the object "request". Its URL is empty if there is none.
+func parseJSON(object []byte) Entry {
+	type parts struct {
+		Method, URL, URI, Args string
+		RequestMethod          string `json:"request_method"`
+		RequestURI             string `json:"request_uri"`
 	}
-	switch request := l["request"].(type) {
-	case string:
-		if m := requestLine.FindStringSubmatch(request); m != nil {
-			return Entry{m[1], m[2]}
+	var l struct {
+		parts
+		Request json.RawMessage
+	}
+	_ = json.Unmarshal(object, &l) // on an error, fields are empty
+	if line := ""; json.Unmarshal(l.Request, &line) == nil {
+		if e, err := parse(line); err == nil {
+			return e
 		}
-	case map[string]any:
-		l = request
 	}
-	part := func(names []string) string {
-		for _, name := range names {
-			if text, ok := l[name].(string); ok && text != "" {
-				return text
-			}
-		}
-		return ""
+	_ = json.Unmarshal(l.Request, &l.parts) // which is an object, or nothing
+	if l.Args != "" {
+		l.URI += "?" + l.Args
 	}
-	return Entry{cmp.Or(part(methodNames), "GET"), part(urlNames)}
+	return Entry{cmp.Or(l.Method, l.RequestMethod, "GET"), cmp.Or(l.RequestURI, l.URL, l.URI)}
 }
