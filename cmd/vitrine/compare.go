@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -22,14 +21,11 @@ import (
 
 // comparison has the flags of the command compare.
 type comparison struct {
-	run                      compare.Run
 	old, new, oldKey, newKey string
 	accept, state, page      string
-	examples                 int
+	rate                     float64
+	concurrency, examples    int
 	strict, asJSON           bool
-	oldSide                  *compare.Side
-	secrets                  auth.Redactor
-	failed                   error // why a log could not be read to its end
 }
 
 // errDiffer is the error with which compare exits with 1. With others it exits with 2.
@@ -47,8 +43,8 @@ func compareCommand() *cobra.Command {
 	f.StringVar(&c.newKey, "new-key", "", "`FILE` with the new server's; default: those of the configuration")
 	f.StringVar(&c.accept, "accept", "", "YAML `FILE` of differences that are on purpose")
 	f.BoolVar(&c.strict, "strict", false, "count what differs from OSIRIS on purpose, too")
-	f.Float64Var(&c.run.Rate, "rate", 10, "`NUMBER` of requests a second to each server; 0: as fast as they answer")
-	f.IntVar(&c.run.Concurrency, "concurrency", 2, "`NUMBER` of requests at a time")
+	f.Float64Var(&c.rate, "rate", 10, "`NUMBER` of requests a second to each server; 0: as fast as they answer")
+	f.IntVar(&c.concurrency, "concurrency", 2, "`NUMBER` of requests at a time")
 	f.IntVar(&c.examples, "examples", 3, "`NUMBER` of examples of each difference")
 	f.StringVar(&c.state, "state", "", "`FILE` to continue from, and to write when interrupted")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
@@ -57,22 +53,75 @@ func compareCommand() *cobra.Command {
 }
 
 func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Config) error {
-	if c.old == "" || len(logs) == 0 || c.run.Concurrency < 1 || c.run.Concurrency > 64 || c.run.Rate < 0 || c.examples < 0 {
+	if c.old == "" || len(logs) == 0 || c.concurrency < 1 || c.concurrency > 64 || c.rate < 0 || c.examples < 0 {
 		return errors.New("want --old URL, at least one LOG (- is standard input), a --concurrency from 1 to 64, and no negative --rate or --examples")
 	}
-	if err := c.prepare(cfg); err != nil {
+	keys, err := c.keys(cfg)
+	if err != nil {
+		return err
+	}
+	old, oldErr := compare.NewSide("old", c.old, keys[0], nil)
+	new, newErr := compare.NewSide("new", cmp.Or(c.new, "http://"+reachable(cfg.Listen)), keys[1], nil)
+	if err := cmp.Or(oldErr, newErr); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	rules, err := c.rules()
+	if err != nil {
+		return err
+	}
+	both := compare.NewComparison(old, new, rules, c.examples)
+	both.Rate, both.Concurrency, both.State = c.rate, c.concurrency, c.state
+	if err := both.Resume(); err != nil {
 		return err
 	}
 	debug.SetGCPercent(25) // bodies are large and short-lived
-	stopped := c.run.Do(cmd.Context(), c.requests(cmd, logs))
-	report := c.run.Tally.Report()
-	switch stopped = cmp.Or(c.failed, stopped); {
-	case errors.Is(stopped, context.Canceled):
-		report.Stopped = "interrupted"
-	case stopped != nil:
-		report.Stopped = stopped.Error()
+	var secrets auth.Redactor
+	for _, k := range keys {
+		secrets = append(secrets, auth.NewSecret(k.API), auth.NewSecret(k.Portfolio))
 	}
-	return cmp.Or(errors.Join(c.keep(report), c.print(cmd.OutOrStdout(), report)), outcome(report))
+	bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
+	report, err := both.Run(cmd.Context(), func(yield func(compare.Request, error) bool) {
+		for e, err := range entries(cmd.InOrStdin(), logs) {
+			_ = bar.Add(1) // a bar that cannot be shown stops nothing
+			var r compare.Request
+			if errors.Is(err, accesslog.ErrLine) {
+				err = compare.NotAsked(err.Error())
+			} else if err == nil {
+				r, err = old.Request(e.Method, e.URL, secrets)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	})
+	_ = bar.Finish()
+	return cmp.Or(errors.Join(err, c.print(cmd.OutOrStdout(), report)), outcome(report))
+}
+
+// entries returns the requests of logs.
+func entries(stdin io.Reader, logs []string) iter.Seq2[accesslog.Entry, error] {
+	return func(yield func(accesslog.Entry, error) bool) {
+		for _, name := range logs {
+			in := stdin
+			if name != "-" {
+				f, err := os.Open(name)
+				if err != nil {
+					yield(accesslog.Entry{}, err)
+					return
+				}
+				defer f.Close() // until all are read: logs are few
+				in = f
+			}
+			for e, err := range accesslog.Read(in) {
+				if err != nil && !errors.Is(err, accesslog.ErrLine) {
+					err = fmt.Errorf("%s: %w", name, err)
+				}
+				if !yield(e, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // outcome returns nil if all answers agree, or the error that the program ends with.
@@ -90,103 +139,40 @@ func outcome(r compare.Report) error {
 	return nil
 }
 
-// prepare reads keys, rules and state.
-func (c *comparison) prepare(cfg configs.Config) (err error) {
-	keys := [2]compare.Keys{}
+// keys returns the keys of both servers.
+func (c *comparison) keys(cfg configs.Config) (keys [2]compare.Keys, err error) {
 	if c.new == "" {
-		c.new = "http://" + reachable(cfg.Listen)
 		keys[1] = compare.Keys{API: cfg.Auth.APIKey.Reveal(), Portfolio: cfg.Auth.PortfolioKey.Reveal()}
 	}
 	for i, file := range []string{c.oldKey, c.newKey} {
-		if file != "" {
-			if keys[i], err = readKeys(file); err != nil {
-				return err
-			}
+		if file == "" {
+			continue
 		}
-		c.secrets = append(c.secrets, auth.NewSecret(keys[i].API), auth.NewSecret(keys[i].Portfolio))
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return keys, err
+		}
+		first, second, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+		keys[i] = compare.Keys{API: strings.TrimSpace(first), Portfolio: strings.TrimSpace(second)}
 	}
-	if c.oldSide, err = compare.NewSide("old", c.old, keys[0], nil); err != nil {
-		return fmt.Errorf("--%w", err)
-	}
-	newSide, err := compare.NewSide("new", c.new, keys[1], nil)
-	if err != nil {
-		return fmt.Errorf("--%w", err)
-	}
-	var rules compare.Rules
+	return keys, nil
+}
+
+// rules returns the rules for what differs on purpose, the operator's first.
+func (c *comparison) rules() (rules compare.Rules, err error) {
 	if c.accept != "" {
 		text, err := os.ReadFile(c.accept)
 		if err == nil {
 			rules, err = compare.ParseRules(c.accept, text)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if !c.strict {
 		rules = append(rules, compare.OSIRIS()...)
 	}
-	c.run.Tally = compare.NewTally(c.oldSide, newSide, rules, c.examples)
-	if c.state != "" {
-		return c.run.Resume(c.state)
-	}
-	return nil
-}
-
-// readKeys reads a file of keys.
-func readKeys(file string) (k compare.Keys, err error) {
-	text, err := os.ReadFile(file)
-	first, second, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	return compare.Keys{API: string(bytes.TrimSpace(first)), Portfolio: string(bytes.TrimSpace(second))}, err
-}
-
-// requests returns the requests of logs, and counts those that are not asked.
-func (c *comparison) requests(cmd *cobra.Command, logs []string) iter.Seq[compare.Request] {
-	return func(yield func(compare.Request) bool) {
-		bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
-		defer bar.Finish()
-		for _, name := range logs {
-			in := cmd.InOrStdin()
-			if name != "-" {
-				f, err := os.Open(name)
-				if err != nil {
-					c.failed = err
-					return
-				}
-				defer f.Close() // until all are read: logs are few
-				in = f
-			}
-			for e, err := range accesslog.Read(in) {
-				_ = bar.Add(1) // a bar that cannot be shown stops nothing
-				var r compare.Request
-				if err == nil {
-					r, err = c.oldSide.Request(e.Method, e.URL, c.secrets)
-				} else if !errors.Is(err, accesslog.ErrLine) {
-					c.failed = fmt.Errorf("%s: %w", name, err)
-					return
-				}
-				if err != nil {
-					c.run.Tally.NotAsked(err.Error())
-				}
-				if cmd.Context().Err() != nil || err == nil && !yield(r) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// keep writes the state of a comparison that is not complete, and removes that of one that is.
-func (c *comparison) keep(r compare.Report) error {
-	switch {
-	case c.state == "":
-		return nil
-	case r.Stopped != "" || r.Total.Failed > 0:
-		return c.run.Save(c.state)
-	}
-	if err := os.Remove(c.state); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return rules, nil
 }
 
 // print writes a report to standard output and to the file of the page.

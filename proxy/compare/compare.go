@@ -1,13 +1,12 @@
 // Package compare asks two servers for the same and reports what they answer differently: an old system and the Vitrine
 // that is to replace it, or two versions of Vitrine.
 //
-//	Side     one of the servers; asks by GET and HEAD alone (side.go)
-//	Request  path and query of a logged URL, without secrets (request.go)
-//	Compare  finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file, json.go, text.go)
-//	Rules    say which differences are on purpose (rules.go)
-//	Tally    counts by endpoint, keeps examples within bounds (tally.go), and makes the Report (report.go)
-//	Run      asks both sides for many requests, paced (run.go)
-//	Shadow   does so for a share of a server's live requests (shadow.go)
+//	Side        one of the servers; asks by GET and HEAD alone (side.go)
+//	Request     path and query of a logged URL, without secrets (request.go)
+//	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file, json.go, text.go)
+//	Rules       say which differences are on purpose (rules.go)
+//	Comparison  asks both sides, paced, and counts what differs by endpoint (comparison.go), within bounds (report.go)
+//	Shadow      does so for a share of a server's live requests (shadow.go)
 package compare
 
 import (
@@ -41,11 +40,12 @@ var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdd
 
 // Difference is one difference of two answers. What one side lacks is empty.
 type Difference struct {
-	Kind Kind   `json:"-"`
-	Path string `json:"path"`          // a JSON path such as $.data[17].title, by the old answer; behind it the elements of HTML
-	Row  string `json:"row,omitempty"` // the id of the row with the difference
-	Old  string `json:"old"`
-	New  string `json:"new"`
+	Target string `json:"target"` // of the request; in reports only
+	Kind   Kind   `json:"-"`
+	Path   string `json:"path"`          // a JSON path such as $.data[17].title, by the old answer; behind it the elements of HTML
+	Row    string `json:"row,omitempty"` // the id of the row with the difference
+	Old    string `json:"old"`
+	New    string `json:"new"`
 }
 
 // answers compares two answers.
@@ -56,7 +56,7 @@ type answers struct {
 }
 
 func (a *answers) report(kind Kind, path, old, new string) {
-	a.emit(Difference{kind, path, a.row, old, new})
+	a.emit(Difference{Kind: kind, Path: path, Row: a.row, Old: old, New: new})
 }
 
 // Compare calls emit for each difference of two answers.

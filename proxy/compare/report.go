@@ -2,10 +2,12 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
-	"maps"
-	"math"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,17 +16,17 @@ import (
 
 // Report is what a comparison has found.
 type Report struct {
-	Old         string         `json:"old"`
-	New         string         `json:"new"`
-	Since       time.Time      `json:"since"`
-	Until       time.Time      `json:"until"`
-	Stopped     string         `json:"stopped,omitempty"` // why the comparison is not complete
-	NotAsked    map[string]int `json:"not_asked"`         // lines of the logs, by reason
-	Dropped     int64          `json:"dropped,omitempty"` // live requests that came too fast
-	Total       Endpoint       `json:"total"`
-	Endpoints   []Endpoint     `json:"endpoints"`   // the most different first
-	Differences []Group        `json:"differences"` // those on purpose last; the most frequent first
-	MoreGroups  int            `json:"more_groups,omitempty"`
+	Old         string           `json:"old"`
+	New         string           `json:"new"`
+	Since       time.Time        `json:"since"`
+	Until       time.Time        `json:"until"`
+	Stopped     string           `json:"stopped,omitempty"` // why the comparison is not complete
+	NotAsked    map[NotAsked]int `json:"not_asked"`         // lines of the logs, by reason
+	Dropped     int64            `json:"dropped,omitempty"` // live requests that came too fast
+	Total       Endpoint         `json:"total"`
+	Endpoints   []Endpoint       `json:"endpoints"`   // the most different first
+	Differences []Group          `json:"differences"` // those on purpose last; the most frequent first
+	MoreGroups  int              `json:"more_groups,omitempty"`
 }
 
 // Endpoint counts what was asked of an endpoint.
@@ -45,9 +47,9 @@ type Endpoint struct {
 // Group is the differences of a kind at one place of an endpoint's answers.
 type Group struct {
 	Place
-	Answers  int       `json:"answers"`
-	Values   int       `json:"values"`
-	Examples []Example `json:"examples"`
+	Answers  int          `json:"answers"`
+	Values   int          `json:"values"`
+	Examples []Difference `json:"examples"`
 }
 
 // Place identifies a Group.
@@ -58,43 +60,68 @@ type Place struct {
 	Reason   string `json:"reason,omitempty"` // why the differences are on purpose
 }
 
-// Example is one of a group's differences.
-type Example struct {
-	Target string `json:"target"`
-	Difference
+// These bounds keep a report small, whatever the servers answer.
+const (
+	mostEndpoints = 200
+	mostGroups    = 1000
+	mostShown     = 300  // characters of a value
+	mostTarget    = 2000 // bytes of a URL
+	mostTimes     = 4096 // of an endpoint's answers
+)
+
+// count counts two answers with an outcome.
+func (e *Endpoint) count(outcome string, answers [2]Answer) {
+	e.Asked++
+	*map[string]*int{"agree": &e.Agree, "purpose": &e.Purpose, "differ": &e.Differ, "failed": &e.Failed}[outcome]++
+	if outcome == "failed" {
+		return
+	}
+	e.Old.add(answers[0].Took)
+	e.New.add(answers[1].Took)
+	if s := answers[0].envelope(); s >= 400 && s == answers[1].envelope() {
+		e.Errors++
+		if s == http.StatusUnauthorized || s == http.StatusForbidden {
+			e.Refused++
+		}
+	}
 }
 
-// Latency has the times of answers in milliseconds, within 5 percent.
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// keep keeps a difference as an example. Of more than fit the first in a fixed order stay, so that a report does not
+// depend on which answer was first. Reports share the examples, so that keep changes a copy.
+func (g *Group) keep(r Request, d Difference, most int) {
+	at, _ := slices.BinarySearchFunc(g.Examples, r.Target, func(x Difference, target string) int {
+		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1) // behind those of the same answer
+	})
+	if at < most {
+		x := Difference{r.Target, d.Kind, shorten(d.Path), shorten(d.Row), shorten(d.Old), shorten(d.New)}
+		g.Examples = slices.Insert(slices.Clone(g.Examples), at, x)
+		g.Examples = g.Examples[:min(len(g.Examples), most)]
+	}
+}
+
+// Latency has the times of answers in milliseconds: of half of them, and of 99 of 100, the longest.
 type Latency struct {
-	P50     float64     `json:"p50_ms"`
-	P99     float64     `json:"p99_ms"`
-	Buckets map[int]int `json:"buckets"` // how many answers took exp(0.05 times the key) milliseconds
+	P50   float64   `json:"p50_ms"`
+	P99   float64   `json:"p99_ms"`
+	Count int       `json:"-"`
+	Times []float64 `json:"-"` // of all, or of a random choice
 }
-
-const bucketWidth = 0.05
 
 func (l *Latency) add(took time.Duration) {
-	if l.Buckets == nil {
-		l.Buckets = map[int]int{}
+	ms := float64(took.Microseconds()) / 1000
+	if l.Count++; len(l.Times) < mostTimes {
+		l.Times = append(l.Times, ms)
+	} else if at := rand.IntN(l.Count); at < mostTimes {
+		l.Times[at] = ms
 	}
-	l.Buckets[int(math.Round(math.Log(max(float64(took)/1e6, 1e-3))/bucketWidth))]++
 }
 
-// quantiles returns a copy of l with its quantiles.
-func (l Latency) quantiles() Latency {
-	q, total, seen := Latency{Buckets: maps.Clone(l.Buckets)}, 0, 0
-	for _, times := range l.Buckets {
-		total += times
-	}
-	for _, b := range slices.Sorted(maps.Keys(l.Buckets)) {
-		ms := math.Round(math.Exp(float64(b)*bucketWidth)*1000) / 1000
-		if seen*2 < total {
-			q.P50 = ms
-		}
-		if seen*100 < total*99 {
-			q.P99 = ms
-		}
-		seen += l.Buckets[b]
+// quantiles returns l with its quantiles alone.
+func (l Latency) quantiles() (q Latency) {
+	if all := slices.Sorted(slices.Values(l.Times)); len(all) > 0 {
+		q.P50, q.P99 = all[len(all)/2], all[len(all)*99/100]
 	}
 	return q
 }

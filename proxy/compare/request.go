@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"errors"
+	"cmp"
 	"net/http"
 	"net/url"
 	"path"
@@ -19,57 +19,52 @@ type Request struct {
 	Target string // path and query
 }
 
+// NotAsked is why what a log has is not asked. The report counts them.
+type NotAsked string
+
+func (reason NotAsked) Error() string { return string(reason) }
+
 // Reasons why a logged request is not asked.
-var (
-	ErrMethod = errors.New("other methods than GET and HEAD")
-	ErrURL    = errors.New("unreadable URLs")
-	ErrPath   = errors.New("other paths")
+const (
+	ErrMethod  NotAsked = "other methods than GET and HEAD"
+	ErrURL     NotAsked = "unreadable URLs"
+	ErrPath    NotAsked = "other paths"
+	errTooMany NotAsked = "more than 1,048,576 different requests"
 )
 
 // mostURL is the longest URL that is asked, in bytes.
 const mostURL = 64 << 10
 
-// NewRequest returns the request for a logged URL: its path and query, whatever host it names, without parameters that
-// may be secrets. Secrets are those that Reveals knows beside names such as apikey and token.
-func NewRequest(method, logged string, secrets auth.Redactor) (Request, error) {
+// Request returns the request for a URL that a server at the address of s logged: its path and query, whatever host it
+// names, without parameters that may be secrets. Secrets are those that Reveals knows beside names such as apikey and token.
+func (s *Side) Request(method, logged string, secrets auth.Redactor) (r Request, err error) {
 	if method != http.MethodGet && method != http.MethodHead {
-		return Request{}, ErrMethod
+		return r, ErrMethod
 	}
 	logged, _, _ = strings.Cut(logged, "#")
 	if len(logged) > mostURL || cut.MatchString(logged) {
-		return Request{}, ErrURL
+		return r, ErrURL
 	}
 	u, err := url.Parse(odd.ReplaceAllStringFunc(logged, url.PathEscape))
 	if err != nil || u.Opaque != "" || u.Path != "" && u.Path[0] != '/' || strings.HasPrefix(logged, "//") || secrets.Path(u.Path) != u.Path {
-		return Request{}, ErrURL
+		return r, ErrURL
 	}
-	if u.Path == "" || path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") && u.Path != "/" {
-		return Request{}, ErrPath // clients and servers resolve . and .. differently
+	target := s.below(u.EscapedPath())
+	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) {
+		return r, ErrPath // clients and servers resolve . and .. differently
 	}
-	var kept []string
+	separator := "?"
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		if pair != "" && pair != url.QueryEscape(hidden) && !secrets.Reveals(pair) {
-			kept = append(kept, pair)
+			target += separator + pair
+			separator = "&"
 		}
-	}
-	target := u.EscapedPath()
-	if len(kept) > 0 {
-		target += "?" + strings.Join(kept, "&")
 	}
 	return Request{method, target}, nil
 }
 
-// Request returns the request for a URL that a server at the address of s logged.
-func (s *Side) Request(method, logged string, secrets auth.Redactor) (Request, error) {
-	r, err := NewRequest(method, logged, secrets)
-	if r.Target = s.below(r.Target); err == nil && !asked.MatchString(r.Target) {
-		err = ErrPath
-	}
-	return r, err
-}
-
 // asked matches the paths of which a log is asked.
-var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)([/?]|$)`)
+var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)(/|$)`)
 
 // hidden is what Vitrine's log has instead of a secret.
 const hidden = "…"
@@ -86,23 +81,12 @@ func (r Request) Hash() uint64 { return xxhash.Sum64String(r.Method + " " + r.Ta
 // Endpoint returns the endpoint of a request, as the report groups by it: its fixed parts of the path, {…} for others, and the
 // suffix of a format.
 func (r Request) Endpoint() string {
-	p, _, _ := strings.Cut(r.Target, "?")
-	parts := strings.Split(strings.Trim(p, "/"), "/")
-	fixed, last := 2, len(parts)-1
-	switch {
-	case parts[0] == "items":
-		fixed = 1
-	case last > 0 && parts[1] == "search":
-		fixed = 3
+	part := place.FindStringSubmatch(r.Target) // matches everything
+	if part[2] != "" {
+		part[2] = "/{…}"
 	}
-	format := suffix.FindString(parts[last])
-	for i := range parts {
-		parts[i] = strings.TrimSuffix(parts[i], format)
-		if i >= fixed {
-			parts[i] = "{…}"
-		}
-	}
-	return "/" + strings.Join(parts[:min(len(parts), fixed+1)], "/") + format
+	return cmp.Or(part[1]+part[2]+part[3], "/")
 }
 
-var suffix = regexp.MustCompile(`\.[a-z][a-z0-9]{0,7}(\.json)?$`)
+// place matches a target's fixed parts, others, and suffix.
+var place = regexp.MustCompile(`^(/items|/api/search/[^/?]*?|/[^/?]+/[^/?]+?|/[^/?]*?)(/[^?]+?)?(\.[a-z][a-z0-9]{0,7}(?:\.json)?)?/?(?:\?|$)`)

@@ -9,7 +9,11 @@ import (
 	"vitrine/proxy/compare"
 )
 
-func TestNewRequest(t *testing.T) {
+func TestRequest(t *testing.T) {
+	s, err := compare.NewSide("old", "https://x.example", compare.Keys{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	secrets := auth.Redactor{auth.NewSecret("Geheim7")}
 	tests := []struct {
 		logged, want string
@@ -46,17 +50,17 @@ func TestNewRequest(t *testing.T) {
 		{"/api/%2e%2e/admin", "", compare.ErrPath},
 		{"/api//html", "", compare.ErrPath},
 		{"/api/html/", "/api/html/", nil},
-		{"/", "/", nil},
+		{"/", "", compare.ErrPath},
 		{"/" + strings.Repeat("x", 70_000), "", compare.ErrURL},
 	}
 	for _, tt := range tests {
-		r, err := compare.NewRequest("GET", tt.logged, secrets)
+		r, err := s.Request("GET", tt.logged, secrets)
 		if r.Target != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%.80q: %q, %v; want %q, %v", tt.logged, r.Target, err, tt.want, tt.err)
 		}
 	}
 	for _, method := range []string{"POST", "DELETE", "get", "", "GET\r\n"} {
-		if _, err := compare.NewRequest(method, "/api/html", nil); !errors.Is(err, compare.ErrMethod) {
+		if _, err := s.Request(method, "/api/html", nil); !errors.Is(err, compare.ErrMethod) {
 			t.Errorf("%q: %v", method, err)
 		}
 	}

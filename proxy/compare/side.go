@@ -54,9 +54,6 @@ func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Sid
 // SetKeys changes the keys.
 func (s *Side) SetKeys(k Keys) { s.keys.Store(&k) }
 
-// URL returns the address of a request.
-func (s *Side) URL(target string) string { return s.base.String() + target }
-
 // below returns a URL without the path of the side.
 func (s *Side) below(target string) string {
 	if rest, ok := strings.CutPrefix(target, s.base.EscapedPath()); ok && strings.HasPrefix(rest, "/") {
@@ -79,7 +76,7 @@ type Answer struct {
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Target), nil)
+	req, err := http.NewRequestWithContext(ctx, r.Method, s.base.String()+r.Target, nil)
 	if err != nil {
 		return a, errors.New("the URL cannot be asked")
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vitrine/proxy/compare"
@@ -96,22 +100,21 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestTally: reports are the same whatever comes first, and bounded.
-func TestTally(t *testing.T) {
+// TestReport: reports are the same whatever comes first, and bounded.
+func TestReport(t *testing.T) {
 	old, new := sides(t, answering(""), answering(""))
 	answer := func(n int, took time.Duration) compare.Answer {
 		body := fmt.Sprintf(`{"data":[{"id":"\u001b[2J%d","a":"%s"}]}`, n%7, strings.Repeat("x", n))
 		return compare.Answer{Status: 200, Type: "application/json", Body: []byte(body), Took: took}
 	}
 	report := func(order []int) compare.Report {
-		tally := compare.NewTally(old, new, nil, 3)
+		c := compare.NewComparison(old, new, nil, 3)
 		for _, n := range order {
 			r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?n=%d", n)}
-			tally.Requested(r)
-			tally.Add(r, answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second), nil, nil)
+			c.Add(r, [2]compare.Answer{answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second)}, [2]error{})
 		}
-		tally.Add(compare.Request{Method: "GET", Target: "/api/y"}, compare.Answer{}, compare.Answer{}, nil, errors.New("refused"))
-		r := tally.Report()
+		c.Add(compare.Request{Method: "GET", Target: "/api/y"}, [2]compare.Answer{}, [2]error{nil, errors.New("refused")})
+		r := c.Report()
 		r.Since, r.Until = time.Time{}, time.Time{}
 		return r
 	}
@@ -127,30 +130,30 @@ func TestTally(t *testing.T) {
 		t.Errorf("reports differ:\n%s\n%s", first, second)
 	}
 	r := report(up)
-	if e := r.Endpoints[0]; e.Asked != 1000 || e.Differ != 1000 || e.Old.P50 < 475 || e.Old.P50 > 525 || e.Old.P99 < 940 || e.Old.P99 > 1040 || e.New.P50 < 950 || e.New.P50 > 1050 {
+	if e := r.Endpoints[0]; e.Asked != 1000 || e.Differ != 1000 || e.Old.P50 != 501 || e.Old.P99 != 991 || e.New.P50 != 1000 {
 		t.Errorf("endpoint %+v", e)
 	}
 	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences[0].Examples) != 3 || len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
 		t.Errorf("report of %d bytes: %.2000s", len(first), first)
 	}
-	tally := compare.NewTally(old, new, nil, 3)
+	c := compare.NewComparison(old, new, nil, 3)
+	ok := compare.Answer{Status: 200, Body: []byte(`{}`), Took: time.Millisecond}
 	for n := range 3000 {
 		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
-		tally.Add(r, compare.Answer{Status: 200}, compare.Answer{Status: 404}, nil, nil)
-		body := fmt.Sprintf(`{"a%d":1}`, n)
-		tally.Add(r, compare.Answer{Status: 200, Body: []byte(`{}`)}, compare.Answer{Status: 200, Body: []byte(body)}, nil, nil)
+		c.Add(r, [2]compare.Answer{ok, {Status: 404}}, [2]error{})
+		c.Add(r, [2]compare.Answer{ok, {Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
 	}
-	if r := tally.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1000 || r.MoreGroups == 0 || r.Total.Asked != 6000 {
-		t.Errorf("%d endpoints, %d groups and %d more", len(r.Endpoints), len(r.Differences), r.MoreGroups)
+	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1000 || r.MoreGroups == 0 || r.Total.Asked != 6000 || r.Total.Old.P99 != 1 || r.Total.New.P99 != 2 {
+		t.Errorf("%d endpoints, %d groups and %d more, %+v", len(r.Endpoints), len(r.Differences), r.MoreGroups, r.Total)
 	}
 }
 
 // targets returns requests for /api/x?0 to n-1.
-func targets(n int, then func(i int)) func(func(compare.Request) bool) {
-	return func(yield func(compare.Request) bool) {
+func targets(n int, then func(i int)) iter.Seq2[compare.Request, error] {
+	return func(yield func(compare.Request, error) bool) {
 		for i := range n {
 			then(i)
-			if !yield(compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?%d", i)}) {
+			if !yield(compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?%d", i)}, nil) {
 				return
 			}
 		}
@@ -175,36 +178,36 @@ func TestRunResumes(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"a":%q}`, strings.Replace(r.RequestURI, "?5", "?changed", 1))
 	})
 	file := filepath.Join(t.TempDir(), "state")
-	run := func() (*compare.Run, error) {
-		c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 3}
-		return c, c.Resume(file)
+	run := func() (*compare.Comparison, error) {
+		c := compare.NewComparison(old, new, nil, 3)
+		c.Concurrency, c.State = 3, file
+		return c, c.Resume()
 	}
 	c, err := run()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
-	if err := c.Do(ctx, targets(1000, func(i int) {
+	r, err := c.Run(ctx, targets(1000, func(i int) {
 		if i == 100 {
 			interrupt()
 		}
-	})); !errors.Is(err, context.Canceled) {
-		t.Fatalf("interrupted: %v", err)
-	}
-	asked := c.Tally.Report().Total.Asked
-	if err := c.Save(file); err != nil || asked < 90 || asked > 101 {
-		t.Fatalf("interrupted after %d: %v", asked, err)
+	}))
+	if err != nil || r.Stopped != "interrupted" || r.Total.Asked < 90 || r.Total.Asked > 101 {
+		t.Fatalf("interrupted: %v, %s after %d", err, r.Stopped, r.Total.Asked)
 	}
 	broken.Store(false)
 	if c, err = run(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Do(t.Context(), targets(1000, func(int) {})); err != nil {
+	if r, err = c.Run(t.Context(), targets(1000, func(int) {})); err != nil {
 		t.Fatal(err)
 	}
-	r := c.Tally.Report()
 	if r.Total.Asked != 1000 || r.Total.Failed != 0 || r.Total.Agree != 889 || r.Total.Differ != 111 || r.Total.Requests != 1000 || len(r.Differences) != 1 {
 		t.Errorf("total %+v, %d differences", r.Total, len(r.Differences))
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the state is still there: %v", err)
 	}
 	again := 0
 	for target, n := range times {
@@ -215,9 +218,13 @@ func TestRunResumes(t *testing.T) {
 	if again > 3 { // those that were under way
 		t.Errorf("%d requests were asked again", again)
 	}
+	if r, err = c.Run(canceled(t), targets(1, func(int) {})); err != nil || r.Stopped == "" {
+		t.Fatal(r.Stopped, err)
+	}
 	other, _ := sides(t, answering(""), answering(""))
-	c = &compare.Run{Tally: compare.NewTally(other, new, nil, 3)}
-	if err := c.Resume(file); err == nil || !strings.Contains(err.Error(), "is of the comparison of") {
+	c = compare.NewComparison(other, new, nil, 3)
+	c.State = file
+	if err := c.Resume(); err == nil || !strings.Contains(err.Error(), "is of the comparison of") {
 		t.Errorf("the state of another comparison: %v", err)
 	}
 	for _, text := range []string{"", "{}", `{"Report":{"endpoints":[null],"differences":[null]}}`, "\x00"} {
@@ -230,6 +237,50 @@ func TestRunResumes(t *testing.T) {
 	}
 }
 
+// roundTrip is a transport that answers itself.
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// TestRunKilled: a run that is killed has written what it compared some seconds before.
+func TestRunKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := func() *compare.Comparison {
+			answer := roundTrip(func(*http.Request) *http.Response {
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}
+			})
+			old, oldErr := compare.NewSide("old", "http://old.example", compare.Keys{}, answer)
+			new, newErr := compare.NewSide("new", "http://new.example", compare.Keys{}, answer)
+			if err := errors.Join(oldErr, newErr); err != nil {
+				t.Fatal(err)
+			}
+			return compare.NewComparison(old, new, nil, 3)
+		}
+		c := run()
+		c.Rate, c.State = 10, filepath.Join(t.TempDir(), "state")
+		r, err := c.Run(t.Context(), targets(1000, func(i int) {
+			if i != 500 {
+				return
+			}
+			again := run()
+			again.State = c.State
+			if err := again.Resume(); err != nil || again.Report().Total.Agree < 400 {
+				t.Errorf("%v, %+v", err, again.Report().Total)
+			}
+		}))
+		if err != nil || r.Total.Agree != 1000 {
+			t.Errorf("%v, %+v", err, r.Total)
+		}
+	})
+}
+
+// canceled returns a context that has ended.
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 // TestRunStops: a server that is away is not asked for all of a log.
 func TestRunStops(t *testing.T) {
 	var asked atomic.Int64
@@ -237,14 +288,14 @@ func TestRunStops(t *testing.T) {
 		asked.Add(1)
 		w.WriteHeader(http.StatusBadGateway)
 	}, answering("{}"))
-	c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 2}
-	if err := c.Do(t.Context(), targets(1000, func(int) {})); err == nil || !strings.Contains(err.Error(), "20 requests in a row failed") {
-		t.Errorf("stopped by %v", err)
+	r, err := compare.NewComparison(old, new, nil, 3).Run(t.Context(), targets(1000, func(int) {}))
+	if err != nil || r.Stopped != "20 requests in a row failed: old: 502 Bad Gateway" {
+		t.Errorf("stopped by %q, %v", r.Stopped, err)
 	}
 	if n := asked.Load(); n < 20 || n > 25 {
 		t.Errorf("asked %d times", n)
 	}
-	if g := c.Tally.Report().Differences; len(g) != 1 || g[0].Examples[0].Old != "502 Bad Gateway" || g[0].Path != "old" {
+	if g := r.Differences; len(g) != 1 || g[0].Examples[0].Old != "502 Bad Gateway" || g[0].Path != "old" {
 		t.Errorf("differences %+v", g)
 	}
 }
@@ -253,11 +304,11 @@ func TestRunStops(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`), answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
 	old.Most, new.Most = 1000, 1000
-	c := &compare.Run{Tally: compare.NewTally(old, new, compare.OSIRIS(), 3), Concurrency: 2}
-	if err := c.Do(t.Context(), targets(50, func(int) {})); err != nil {
-		t.Fatal(err)
+	r, err := compare.NewComparison(old, new, compare.OSIRIS(), 3).Run(t.Context(), targets(50, func(int) {}))
+	if err != nil || r.Stopped != "" {
+		t.Fatal(r.Stopped, err)
 	}
-	if r := c.Tally.Report(); r.Total.Failed != 50 || len(r.Differences) != 1 || r.Differences[0].Reason != "" {
+	if r.Total.Failed != 50 || len(r.Differences) != 1 || r.Differences[0].Reason != "" {
 		t.Errorf("%+v", r.Total)
 	}
 }
@@ -266,11 +317,11 @@ func TestTooLong(t *testing.T) {
 func TestPage(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))
 	old.SetKeys(compare.Keys{API: "Geheim7"})
-	c := &compare.Run{Tally: compare.NewTally(old, new, nil, 3), Concurrency: 1}
-	if err := c.Do(t.Context(), targets(1, func(int) {})); err != nil {
+	r, err := compare.NewComparison(old, new, nil, 3).Run(t.Context(), targets(1, func(int) {}))
+	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := c.Tally.Report().HTML()
+	page, err := r.HTML()
 	text := string(page)
 	if err != nil || strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Contains(text, "Geheim") {
 		t.Errorf("%v\n%s", err, text)
