@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	mostRequests = 1 << 20 // different requests that are asked
-	mostFailures = 20      // in a row, before Run stops
+	mostFailures = 20 // in a row, before Run stops
 	saveEach     = 10 * time.Second
 )
 
@@ -90,12 +89,14 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 	}
 	saved := time.Now()
 	for r, err := range requests {
-		if asking.Err() != nil {
-			break
+		done, err := c.count(r, err)
+		if err == nil && time.Since(saved) > saveEach {
+			saved, err = time.Now(), c.save()
 		}
-		if asked, err := c.first(r, err); err != nil {
-			return cmp.Or(workers.Wait(), err)
-		} else if !asked {
+		if err != nil || asking.Err() != nil {
+			return cmp.Or(workers.Wait(), err, ctx.Err())
+		}
+		if done {
 			continue
 		}
 		if tick != nil {
@@ -103,12 +104,6 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 			case <-tick:
 			case <-asking.Done():
 			}
-		}
-		if time.Since(saved) > saveEach {
-			if err := c.save(); err != nil {
-				return cmp.Or(workers.Wait(), err)
-			}
-			saved = time.Now()
 		}
 		workers.Go(func() error {
 			switch outcome, err := c.Ask(asking, r); {
@@ -123,29 +118,24 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 	return cmp.Or(workers.Wait(), ctx.Err())
 }
 
-// first counts a request or why a line has none, and reports whether it is to be asked.
-func (c *Comparison) first(r Request, err error) (bool, error) {
+// count counts a line of a log: a request or the error instead. It reports whether there is nothing more to ask.
+func (c *Comparison) count(r Request, err error) (done bool, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if reason := NotAsked(""); errors.As(err, &reason) {
 		c.notAsked[reason]++
-		return false, nil
+		return true, nil
 	} else if err != nil {
-		return false, err
+		return true, err
 	}
 	for _, e := range c.endpoints(r) {
 		e.Requests++
 	}
 	hash := r.Hash()
-	if _, known := c.found.Known[hash]; known {
-		return false, nil
+	if _, done = c.found.Known[hash]; !done {
+		c.found.Known[hash] = false
 	}
-	if len(c.found.Known) >= mostRequests {
-		c.notAsked[errTooMany]++
-		return false, nil
-	}
-	c.found.Known[hash] = false
-	return true, nil
+	return done, nil
 }
 
 // Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or "" if ctx

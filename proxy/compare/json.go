@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,16 +20,15 @@ func (v *value) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// documents returns the JSON documents of a body, or nil if it has something else.
+// documents returns the JSON documents of a body, or nil if it has something else. /api/projects?formatted has two.
 func documents(body []byte) (all []value) {
-	body = bytes.TrimSpace(body)
-	if len(body) == 0 || body[0] != '{' && body[0] != '[' {
+	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' && body[0] != '[' {
 		return nil
 	}
 	if json.Valid(body) {
 		return []value{body}
 	}
-	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); { // /api/projects?formatted has two
+	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); {
 		var one json.RawMessage
 		if d.Decode(&one) != nil {
 			return nil
@@ -56,10 +56,9 @@ func (a *answers) json(path string, old, new value) {
 		a.report(FieldMissing, path, show(old), "")
 	case old == nil:
 		a.report(FieldAdded, path, "", show(new))
+	case a.depth > mostDepth && canonical(old) == canonical(new):
 	case a.depth > mostDepth:
-		if was, is := canonical(old), canonical(new); was != is {
-			a.report(FieldChanged, path, was, is)
-		}
+		a.report(FieldChanged, path, show(old), show(new))
 	case old[0] == '{' && new[0] == '{':
 		was, is := decoded[map[string]value](old), decoded[map[string]value](new)
 		for _, name := range slices.Sorted(maps.Keys(was)) {
@@ -125,11 +124,8 @@ type row struct {
 	moved bool
 }
 
-// identify returns the rows of an array in their order and by key. The key of a row is its id; without one its whole
-// value. Rows with the same key are counted, since a search returns a record several times if it unwinds an array.
-func identify(array []value) (all []*row, byKey map[string]*row) {
-	times := map[string]int{}
-	byKey = make(map[string]*row, len(array))
+// identify returns the rows of an array.
+func identify(array []value) (all []*row) {
 	for i, text := range array {
 		r := &row{at: i, text: text}
 		if text[0] == '{' {
@@ -138,20 +134,31 @@ func identify(array []value) (all []*row, byKey map[string]*row) {
 				ID    value `json:"id"`
 				Value value `json:"value"` // of a group
 			}](text)
-			for _, id := range []value{named.OID, named.ID, named.Value} {
-				if r.id == "" && len(id) > 0 {
-					r.id = canonical(id)
-				}
+			if id := cmp.Or(string(named.OID), string(named.ID), string(named.Value)); id != "" {
+				r.id = canonical(value(id))
 			}
 		}
-		key := r.id
-		if key == "" {
-			key = "\x00" + canonical(text)
-		}
-		times[key]++
-		all, byKey[key+"\x00"+strconv.Itoa(times[key])] = append(all, r), r
+		all = append(all, r)
 	}
-	return all, byKey
+	return all
+}
+
+// pair makes twins of rows of two arrays that have the same key, in their order: a search returns a record several times
+// if it unwinds an array. It leaves out rows without a key.
+func pair(was, is []*row, key func(*row) string) {
+	waiting := map[string][]*row{}
+	for _, r := range is {
+		if k := key(r); r.twin == nil && k != "" {
+			waiting[k] = append(waiting[k], r)
+		}
+	}
+	for _, r := range was {
+		k := key(r)
+		if same := waiting[k]; r.twin == nil && len(same) > 0 {
+			r.twin, same[0].twin = same[0], r
+			waiting[k] = same[1:]
+		}
+	}
 }
 
 // canonical returns a value in one spelling. An ObjectID is its digits.
@@ -173,35 +180,26 @@ func (a *answers) rows(path string, old, new []value) {
 		a.report(Failed, path, fmt.Sprintf("%d rows, too many to compare", len(old)), fmt.Sprintf("%d rows, too many to compare", len(new)))
 		return
 	}
-	was, wasByKey := identify(old)
-	is, isByKey := identify(new)
-	for key, r := range wasByKey {
-		if other := isByKey[key]; other != nil {
-			r.twin, other.twin = other, r
+	was, is := identify(old), identify(new)
+	pair(was, is, func(r *row) string { // its id, or all of it
+		if r.id == "" {
+			return "\x00" + canonical(r.text)
 		}
-	}
+		return r.id
+	})
 	markMoved(was, is)
-	for _, objects := range []bool{true, false} { // those without an id and an equal are compared in their order
-		unnamed := func(r *row) bool { return r.twin == nil && r.id == "" && (r.text[0] == '{') == objects }
-		left := is
-		for _, r := range was {
-			if !unnamed(r) {
-				continue
-			}
-			next := slices.IndexFunc(left, unnamed)
-			if next < 0 {
-				break
-			}
-			r.twin, left[next].twin = left[next], r
-			left = left[next+1:]
+	pair(was, is, func(r *row) string { // those without an id and an equal are compared in their order
+		switch {
+		case r.id != "":
+			return ""
+		case r.text[0] == '{':
+			return "object"
 		}
-	}
+		return "other"
+	})
+	none := &row{}
 	for _, r := range was {
-		if r.twin != nil {
-			a.inRow(r, path, r.text, r.twin.text)
-		} else {
-			a.inRow(r, path, r.text, nil)
-		}
+		a.inRow(r, path, r.text, cmp.Or(r.twin, none).text)
 	}
 	for _, r := range is {
 		if r.twin == nil {

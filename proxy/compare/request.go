@@ -26,10 +26,9 @@ func (reason NotAsked) Error() string { return string(reason) }
 
 // Reasons why a logged request is not asked.
 const (
-	ErrMethod  NotAsked = "other methods than GET and HEAD"
-	ErrURL     NotAsked = "unreadable URLs"
-	ErrPath    NotAsked = "other paths"
-	errTooMany NotAsked = "more than 1,048,576 different requests"
+	ErrMethod NotAsked = "other methods than GET and HEAD"
+	ErrURL    NotAsked = "unreadable URLs"
+	ErrPath   NotAsked = "other paths"
 )
 
 // mostURL is the longest URL that is asked, in bytes.
