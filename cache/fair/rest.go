@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Work beside requests must not delay them. runtime.Gosched is not enough when all processors are in use: the system
+// Work in the background must not delay requests. runtime.Gosched is not enough when all processors are in use: the system
 // lets a thread that never sleeps finish its time slice, and Go then looks for new requests only every ten
 // milliseconds. So such work sleeps after every stretch.
 const (
@@ -17,7 +17,8 @@ const (
 // Spare is how many processors such work may use: all but one, if there are several.
 func Spare() int { return max(runtime.GOMAXPROCS(0)-1, 1) }
 
-// Rest returns a function for work without a turn to call every millisecond, which sleeps if no caller has for a while.
+// Rest returns a function that work without a turn calls every millisecond. It sleeps if no goroutine has slept in it
+// for a while.
 func Rest() func() {
 	began := time.Now()
 	var last atomic.Int64 // when a goroutine last slept, after began

@@ -71,8 +71,8 @@ type Turn struct {
 	// backtracks says that a match of the filter may take long and cannot be interrupted.
 	backtracks atomic.Bool
 	limit      time.Duration // total of ordinary time
-	seen       atomic.Uint64 // number of requests that had arrived at the last look
-	crowded    atomic.Bool   // a request arrived less than quiet before the last look
+	seen       atomic.Uint64 // number of requests that had arrived at the last check
+	crowded    atomic.Bool   // a request arrived less than quiet before the last check
 	shared     atomic.Int32  // number of running parts that other work waits for; changes under mu
 
 	mu        sync.Mutex    // guards the rest; no goroutine holds it while it waits
@@ -238,7 +238,7 @@ func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
 
 // EndedError is returned when the context of work ends while it has its turn.
 type EndedError struct {
-	Used  time.Duration // how long the work has had the turn, but for what it shared with other work
+	Used  time.Duration // how long the work has had the turn, without the time shared with other work
 	Cause error         // cause of the context's end
 }
 

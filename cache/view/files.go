@@ -37,7 +37,7 @@ type fileState struct {
 	derived   derivedState
 }
 
-// derivedState describes the file of what is derived from the rows in a view's file.
+// derivedState describes the file of the values derived from the rows in a view's file.
 type derivedState struct {
 	names []string
 	tried time.Time
@@ -99,11 +99,11 @@ func (s *Set) readFile(v *view) {
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// derivedPath returns the path of the file of what is derived from a view's rows.
+// derivedPath returns the path of the file of the values derived from a view's rows.
 func (s *Set) derivedPath(v *view) string { return snapfile.Path(s.o.Files.Dir, v.def.Name+".indexes") }
 
-// readDerived reads what was derived from the rows of a view's file, and returns its names. If it cannot, it is derived
-// again.
+// readDerived reads the values derived from the rows of a view's file, and returns their names. Values that it cannot
+// read are derived again.
 func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []string {
 	_, docs, err := snapfile.Open(s.derivedPath(v), v.builder.Files, func(h snapfile.Header) error {
 		if h.ID != id || h.Derived != v.def.DerivedRules() {
@@ -155,7 +155,7 @@ func (s *Set) writeFiles(ctx context.Context) {
 	}
 }
 
-// writeDue writes the files that differ from what is shown: those whose time has come, or all.
+// writeDue writes the files that differ from the snapshots shown: those whose time has come, or all.
 func (s *Set) writeDue(all bool) {
 	for _, v := range s.views {
 		snap := v.current.Load()
@@ -183,7 +183,7 @@ func (s *Set) writeDue(all bool) {
 	}
 }
 
-// writeDerived writes the file of what is derived from the rows in a view's file. It logs the first failure in a row.
+// writeDerived writes the file of the values derived from the rows in a view's file. It logs the first failure in a row.
 func (s *Set) writeDerived(v *view, table *index.Table, file fileState, names []string) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: file.meta, ID: file.id, Derived: v.def.DerivedRules()}

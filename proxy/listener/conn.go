@@ -43,10 +43,10 @@ type Conn struct {
 	sent        atomic.Bool          // a part of the response was sent
 	turn        Turn                 // the turn in which the response is written; nil if there is none
 	queued      time.Duration        // how long the response waited for the turn, not for the client
-	joins       bool                 // the next write waits in begun, to be sent with the one after it
+	joins       bool                 // the next write waits in pending, to be sent with the one after it
 	reads       bool                 // the client has read some of a long response
 	last        *Stream              // follows the last response; nil if none does
-	begun       *[]byte              // from the pool begins; nil if no write waits
+	pending     *[]byte              // from writeBuffers; nil if no write waits
 	date        string               // replaces the HTTP server's own; empty if it does not
 	pieces      [2][]byte            // sent in one system call
 	unsent      net.Buffers          // the unsent rest of pieces
@@ -250,16 +250,16 @@ func (c *Conn) WriteIn(turn Turn) bool {
 	return c.raw != nil
 }
 
-// begins is a pool of buffers for writes that wait for the next one.
-var begins = sync.Pool{New: func() any { return new([]byte) }}
+// writeBuffers is a pool of buffers for writes that wait for the next one.
+var writeBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Join makes the next write wait for the one after it, so that one system call sends both: a call costs more than
 // copying the first. Call it only if there will be another write, that is for responses longer than the server's
 // buffer. Join drops a write that is waiting.
 func (c *Conn) Join(joins bool) {
-	if c.joins = joins; c.begun != nil {
-		begins.Put(c.begun)
-		c.begun = nil
+	if c.joins = joins; c.pending != nil {
+		writeBuffers.Put(c.pending)
+		c.pending = nil
 	}
 }
 
@@ -267,12 +267,12 @@ func (c *Conn) Join(joins bool) {
 // memory for responses is short, or if Options.Send has passed. A long response may take long if the client reads.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	if c.joins {
-		c.joins, c.begun = false, c.copied(p)
+		c.joins, c.pending = false, c.copied(p)
 		return len(p), nil
 	}
 	if c.date != "" {
 		copied := c.copied(p)
-		defer begins.Put(copied)
+		defer writeBuffers.Put(copied)
 		p = *copied
 	}
 	if !c.reads && len(p) > 4*minUnsent {
@@ -293,9 +293,9 @@ func (c *Conn) write(p []byte) (int, error) {
 		c.until = now.Add(c.listener.options.Send)
 	}
 	c.pieces[1], c.unsent = p, c.pieces[1:]
-	if c.begun != nil {
-		waited = len(*c.begun)
-		c.pieces[0], c.unsent = *c.begun, c.pieces[:]
+	if c.pending != nil {
+		waited = len(*c.pending)
+		c.pieces[0], c.unsent = *c.pending, c.pieces[:]
 	}
 	sent, err := c.send(now)
 	c.pieces = [2][]byte{} // so that an idle connection does not keep the response in memory
@@ -360,8 +360,8 @@ const (
 	lingerBytes = 8 << 20
 )
 
-// Linger gives a client time to read why it was refused. If a connection is closed before everything from the client
-// was read, the system resets it and the response is lost.
+// Linger gives a client time to read why it was refused: if a connection is closed before everything from the client
+// was read, the system resets it, and the response is lost.
 func (c *Conn) Linger() {
 	c.SetReservation(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })

@@ -17,9 +17,9 @@ func (c *Conn) Date(header []byte) {
 	}
 }
 
-// copied returns a copy of the first bytes of a response, with the date of SetDate, in a buffer from the pool begins.
+// copied returns a copy of the first bytes of a response, with the date of SetDate, in a buffer from writeBuffers.
 func (c *Conn) copied(p []byte) *[]byte {
-	copied := begins.Get().(*[]byte)
+	copied := writeBuffers.Get().(*[]byte)
 	*copied = append((*copied)[:0], p...)
 	c.Date(*copied)
 	c.date = ""

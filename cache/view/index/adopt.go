@@ -34,7 +34,7 @@ type derivedDocument struct {
 func (t *Table) derivedKeys() (keys []derivedKey) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()
-	for key, d := range t.budget.held.All() {
+	for key, d := range t.budget.values.All() {
 		worth := key.isIndex() && key.kind != kindFacet || key.kind == kindOrder // an index makes facets fast
 		if worth && key.segment == t.segments[0] && d.bytes > 0 {
 			keys = append(keys, key)
@@ -68,13 +68,13 @@ func (t *Table) Derived() iter.Seq[bson.Raw] {
 	}
 }
 
-// Adopt takes what Derived yielded of a table with the same rows, so that a table that Load made need not derive it. It
-// keeps the documents.
+// Adopt adds to a table that Load made the values that Derived yielded for a table with the same rows. It keeps pointing
+// into the documents.
 func (t *Table) Adopt(docs []bson.Raw) (err error) {
 	keys, values := make([]derivedKey, len(docs)), make([]derived, len(docs))
 	defer func() {
 		if recover() != nil {
-			err = errors.New("its values are not those that were derived")
+			err = errors.New("its values cannot be read")
 		}
 	}()
 	parallel.Split(len(docs), min(runtime.GOMAXPROCS(0), len(docs)), func(_, from, to int) {

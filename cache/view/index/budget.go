@@ -52,12 +52,12 @@ type Budget struct {
 	bulk    int64                        // bytes of bulky fragments kept
 	sorting map[derivedKey]chan struct{} // orders that are being built; each channel is closed when its order is built
 	used    int64
-	held    *lru.Cache[derivedKey, derivedOf]
+	values  *lru.Cache[derivedKey, derivedOf]
 }
 
 // NewBudget returns a budget with a limit in bytes, and another limit for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
+	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, values: lru.New[derivedKey, derivedOf](0)}
 }
 
 // Resize changes the limit in bytes. If it is less than before, values are dropped as others are added.
@@ -67,12 +67,12 @@ func (b *Budget) Resize(limit int64) {
 	b.limit = limit
 }
 
-// heldLocked returns the cache that has the values derived from a segment: that of all, or its own once it is replaced.
-func (b *Budget) heldLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
-	if seg.late != nil {
-		return seg.late
+// valuesLocked returns the cache that has the values derived from a segment: that of all, or its own once it is replaced.
+func (b *Budget) valuesLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
+	if seg.ownValues != nil {
+		return seg.ownValues
 	}
-	return b.held
+	return b.values
 }
 
 // keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read a list of everything as a
@@ -80,7 +80,7 @@ func (b *Budget) heldLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
 func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if seg.late != nil || b.bulk+bytes > b.bulkLimit {
+	if seg.ownValues != nil || b.bulk+bytes > b.bulkLimit {
 		return false
 	}
 	b.bulk += bytes
@@ -93,11 +93,11 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	key.segment = s
 	b := s.budget
 	b.mu.Lock()
-	held := b.heldLocked(s)
-	d := held.Get(key)
+	values := b.valuesLocked(s)
+	d := values.Get(key)
 	if d == nil {
 		built := make(chan struct{})
-		d = held.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
+		d = values.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
 			defer close(built)
 			return build()
 		})})
@@ -115,13 +115,13 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 func (b *Budget) count(d *derivedOf, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.bytes > 0 || b.held.Peek(d.key) != d { // another caller has counted it, or it was dropped or its segment replaced
+	if d.bytes > 0 || b.values.Peek(d.key) != d { // another caller has counted it, or it was dropped or its segment replaced
 		return
 	}
 	d.bytes = bytes + int64(len(d.key.path)+len(d.key.arg)) + 256
 	b.used += d.bytes
-	for b.used > b.limit && b.held.Len() > 1 {
-		_, oldest := b.held.Oldest()
+	for b.used > b.limit && b.values.Len() > 1 {
+		_, oldest := b.values.Oldest()
 		b.dropLocked(oldest)
 	}
 }
@@ -131,11 +131,11 @@ func (s *segment) has(key derivedKey) bool {
 	key.segment = s
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	return s.budget.heldLocked(s).Peek(key) != nil
+	return s.budget.valuesLocked(s).Peek(key) != nil
 }
 
 func (b *Budget) dropLocked(d *derivedOf) {
-	b.held.Remove(d.key)
+	b.values.Remove(d.key)
 	b.used -= d.bytes
 }
 
@@ -144,7 +144,7 @@ func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	seen := make(map[derivedKey]bool)
-	for key := range b.held.All() {
+	for key := range b.values.All() {
 		same := key
 		same.segment = nil
 		if key.isIndex() && !seen[same] && slices.Contains(segments, key.segment) {

@@ -164,13 +164,13 @@ func (s *segment) names(path raw.Path) *names {
 	})
 }
 
-// sampled is how many rows are looked at before the steps of all rows are collected.
-const sampled = 256
+// probedRows is how many rows are checked before the steps of all rows are collected.
+const probedRows = 256
 
 // existing returns the path itself if a row has it. Otherwise it returns one path for all paths that no row has from
 // the same step on, so that paths that clients make up take no memory. open says that nested arrays are opened.
 func (s *segment) existing(path raw.Path, open bool) raw.Path {
-	for i, found := 0, false; i < len(s.rows); i += len(s.rows)/sampled + 1 {
+	for i, found := 0, false; i < len(s.rows); i += len(s.rows)/probedRows + 1 {
 		raw.Walk(s.rows[i], path, func(v raw.Value) bool {
 			found = !v.Missing
 			return !found
@@ -210,7 +210,7 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	}
 	key.segment = s
 	s.budget.mu.Lock()
-	d := s.budget.heldLocked(s).Peek(key)
+	d := s.budget.valuesLocked(s).Peek(key)
 	s.budget.mu.Unlock()
 	s.wanted.Store(time.Now().UnixMilli())
 	if d == nil {

@@ -21,19 +21,19 @@ type segment struct {
 	files   *mapped.Files
 	rows    []bson.Raw
 	nap     func()       // rests beside requests
-	workers int          // goroutines that derive values; fewer while the segment is warmed beside requests
+	workers int          // goroutines that derive values; fewer while the segment is warmed in the background
 	wanted  atomic.Int64 // when a request last needed a value that is not built, in milliseconds
 	frags   []fragments  // one for each of Definition.Fragments
 	bulk    int64        // bytes of bulky fragments kept; guarded by the budget
-	// late has the values that requests derive once the segment is replaced: the budget would keep the segment. It is nil
-	// before, and guarded by the budget.
-	late *lru.Cache[derivedKey, derivedOf]
+	// ownValues are the values that requests derive after the segment was replaced; in the budget they would keep the
+	// segment in memory. It is nil before, and guarded by the budget.
+	ownValues *lru.Cache[derivedKey, derivedOf]
 }
 
 // hurry is how long values are derived without rest after a request needed one.
 const hurry = 2 * time.Second
 
-// rest is called while values are derived from all rows.
+// rest is called while values are derived from all rows. It sleeps now and then unless a request waits for them.
 func (s *segment) rest() {
 	if time.Now().UnixMilli()-s.wanted.Load() > hurry.Milliseconds() {
 		s.nap()
@@ -141,12 +141,12 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	}
 }
 
-// estimated is the number of rows whose fragments estimate encodes.
-const estimated = 64
+// estimateRows is the number of rows whose fragments estimate encodes.
+const estimateRows = 64
 
 // estimate estimates how many bytes the fragments of all rows take.
 func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
-	step := max(len(s.rows)/estimated, 1)
+	step := max(len(s.rows)/estimateRows, 1)
 	var sample []byte
 	for i := 0; i < len(s.rows); i += step {
 		sample = encode(sample, s.rows[i])

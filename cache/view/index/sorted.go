@@ -143,7 +143,7 @@ func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, er
 	b := s.budget
 	for {
 		b.mu.Lock()
-		if kept := b.heldLocked(s).Get(key); kept != nil {
+		if kept := b.valuesLocked(s).Get(key); kept != nil {
 			b.mu.Unlock()
 			return kept.value().(permutation), nil
 		}

@@ -97,7 +97,7 @@ func (t *Table) ReplacedBy(next *Table) {
 	b := t.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, d := range b.held.All() {
+	for key, d := range b.values.All() {
 		if slices.Contains(t.segments, key.segment) && !slices.Contains(kept, key.segment) {
 			b.dropLocked(d)
 		}
@@ -105,7 +105,7 @@ func (t *Table) ReplacedBy(next *Table) {
 	for _, seg := range t.segments {
 		if !slices.Contains(kept, seg) {
 			b.bulk -= seg.bulk
-			seg.bulk, seg.late = 0, lru.New[derivedKey, derivedOf](0)
+			seg.bulk, seg.ownValues = 0, lru.New[derivedKey, derivedOf](0)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (t *Table) ReplacedBy(next *Table) {
 func (t *Table) Indexes() (paths int, bytes int64) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()
-	for key, d := range t.budget.held.All() {
+	for key, d := range t.budget.values.All() {
 		if slices.Contains(t.segments, key.segment) && d.bytes > 0 {
 			bytes += d.bytes
 			if key.isIndex() {

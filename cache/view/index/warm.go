@@ -41,8 +41,8 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	}
 }
 
-// WarmFirst builds what the definition says for a table that is shown already, beside requests, which build or encode
-// themselves what they need earlier. Another goroutine may use the builder meanwhile.
+// WarmFirst builds what the definition says for a table that is already shown, in the background. Requests that need
+// something earlier build it themselves. Another goroutine may use the builder meanwhile.
 func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
 	for _, seg := range first.segments {
 		seg.warm(ctx)

@@ -6,9 +6,9 @@
 // collector knows every reference into the file, and unmaps it once there is none. A slice can therefore not outlive
 // its mapping.
 //
-// A file that Move makes loses its name at once, so that no other process can change it, and the system removes it with the
-// mapping, or with the process. It is written before it is mapped: a full disk is an error, after which the slices stay
-// in memory. If the disk fails to return a page that was written and dropped, the process ends with SIGBUS.
+// Move removes the name of a file as soon as it has made it, so that no other process can change the file, and the system
+// frees it with the mapping, or with the process. Move writes the file before it maps it: a full disk is an error, after
+// which the slices stay in memory. If the disk fails to return a page that was written and dropped, the process ends with SIGBUS.
 package mapped
 
 import (
@@ -20,10 +20,11 @@ import (
 	"sync/atomic"
 )
 
-// FileBytes is about the size of a file: small enough that few bytes are in memory and in a file at once, and that a file
-// does not stay for the sake of a few slices, but large enough that there are few files.
+// FileBytes is about the size of a file: small enough that few bytes are in memory and in a file at once, and that few
+// slices in use do not keep a large file mapped, but large enough that there are few files.
 const FileBytes = 16 << 20
 
+// least is the fewest bytes for which a file is made.
 const least = 1 << 20
 
 // Files are mapped files. A nil *Files moves nothing.
@@ -59,8 +60,8 @@ func In(dir string) func() (*os.File, error) {
 	}
 }
 
-// Move replaces slices by equal slices in mapped files, in which they lie one after the other. The slices must not be
-// changed any more. Those for which no file is worthwhile, or can be made, stay as they are.
+// Move replaces slices by equal slices in mapped files. The slices must not be changed any more. It leaves slices in
+// memory if they are too few for a file, or if it cannot make one.
 func Move[B ~[]byte](f *Files, slices []B) {
 	if f == nil {
 		return
@@ -83,7 +84,8 @@ func Move[B ~[]byte](f *Files, slices []B) {
 	}
 }
 
-// Map returns size bytes of a file, which must not change, from an offset on, mapped, or false if it is not worth it.
+// Map maps size bytes of a file, which must not change, from an offset on. It returns false if they are too few, or if
+// mapping fails.
 func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	if f == nil || size < least {
 		return nil, false
@@ -95,7 +97,7 @@ func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	return memory, err == nil
 }
 
-var errDamaged = errors.New("it has other bytes than were written")
+var errDamaged = errors.New("its content differs from what was written")
 
 func move[B ~[]byte](f *Files, slices []B, size int) error {
 	file, err := f.Create()

@@ -77,8 +77,8 @@ func read(f *os.File, files *mapped.Files, accept func(Header) error) (h Header,
 }
 
 type block struct {
-	at     int64 // where its length lies
-	bytes  int   // with its length
+	at     int64 // offset of its length
+	bytes  int   // including its length
 	before uint32
 	sum    uint32
 }

@@ -1,5 +1,5 @@
 // Package snapfile keeps the rows of a view in a file, so that a front end can start while its store is unavailable, and
-// in another what is derived from them, so that it need not derive it again.
+// the values derived from them, such as indexes, in another, so that it need not build them again.
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
 // previous file unchanged. Readers read a file to its end before they use any of it, or refuse it.
@@ -13,8 +13,8 @@
 //	blocks     each a CRC-32C (4 bytes), the number of bytes that follow the length (4 bytes),
 //	           and that many bytes of BSON documents
 //
-// The first block has the header, the others have rows or derived values, and an empty one is the last; nothing may follow it. A block's
-// checksum continues that of the block before it, so that no block can be missing or in another's place.
+// The first block has the header, the others have rows or derived values. The last block is empty, and nothing may follow
+// it. A block's checksum continues that of the block before it, so that no block can be missing or out of place.
 package snapfile
 
 import (
@@ -42,7 +42,7 @@ const (
 	headBytes = 8
 )
 
-// checksums are those that processors compute themselves.
+// checksums is the CRC for which processors have an instruction.
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
 // Header describes the content of a file.
@@ -52,7 +52,7 @@ type Header struct {
 	Confirmed   time.Time `bson:"confirmed"` // when the store last confirmed the generation
 	Stripped    string    `bson:"stripped"`  // the fields that the rows lack; empty if the rows are whole
 	Without     string    `bson:"without"`   // the fields that no row has: Stripped, or those that none had
-	// ID is that of the rows. A file of what is derived from them has the same, and the rules by which it is derived.
+	// ID identifies the rows. A file of derived values has the ID of its rows, and the rules by which they are derived.
 	ID      bson.ObjectID `bson:"id"`
 	Derived string        `bson:"derived,omitempty"`
 }

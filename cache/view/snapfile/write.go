@@ -82,7 +82,7 @@ func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 type blockWriter struct {
 	to    io.Writer
 	sum   uint32 // checksum of the last block
-	block []byte // the next block, with room for its head
+	block []byte // the next block, after space for its head
 }
 
 func (w *blockWriter) flush() error {
