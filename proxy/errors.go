@@ -70,9 +70,9 @@ func classify(err error) problem {
 	case errors.Is(err, rules.ErrWrongCall):
 		return problem{http.StatusBadRequest, wrongCall, reason("The request cannot be answered.")}
 	case errors.Is(err, lists.ErrFormat):
-		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is answered in JSON alone."}
+		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is available only as JSON."}
 	case errors.Is(err, lists.ErrHost):
-		return problem{http.StatusMisdirectedRequest, wrongCall, "This answer has absolute URLs, and the host in the request is not known as this server's: its operator sets lists.base_url, or adds the host to lists.hosts."}
+		return problem{http.StatusMisdirectedRequest, wrongCall, "This answer needs absolute URLs, and the host in the request is not known as this server's. Its operator can set lists.base_url, or add the host to lists.hosts."}
 	case errors.Is(err, upstream.ErrBadGateway):
 		return problem{http.StatusBadGateway, unavailable, "The system behind this path cannot be reached, or sent no usable answer."}
 	case errors.Is(err, upstream.ErrTimeout):
@@ -84,12 +84,12 @@ func classify(err error) problem {
 	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
 	default:
-		return problem{http.StatusInternalServerError, serverError, "Something went wrong here. The request id in X-Request-Id finds it in the log."}
+		return problem{http.StatusInternalServerError, serverError, "An internal error occurred. The log has it under the id in X-Request-Id."}
 	}
 }
 
 var refusals = map[int]string{
-	http.StatusMethodNotAllowed:            "This path does not take that method; Allow says which it does.",
+	http.StatusMethodNotAllowed:            "This path does not support this method. The header Allow lists those that it supports.",
 	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
 	http.StatusRequestEntityTooLarge:       "The request body is too large.",
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
@@ -106,7 +106,7 @@ func classifyHTTP(e *fiber.Error) problem {
 	case e.Code >= 400 && e.Code < 500:
 		return problem{e.Code, wrongCall, cmp.Or(refusals[e.Code], "The request cannot be read.")}
 	default:
-		return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
+		return problem{http.StatusInternalServerError, serverError, "An internal error occurred."}
 	}
 }
 
@@ -122,7 +122,7 @@ func retryAfter(err error) string {
 // crowded is the response sent when the connection limit is reached; broken is the response to a request that panics.
 var (
 	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
-	broken  = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")
+	broken  = lastWords(http.StatusInternalServerError, serverError, "An internal error occurred.", "")
 )
 
 // lastWords returns the bytes of a response after which the connection closes.

@@ -37,7 +37,7 @@ func TestListRefusals(t *testing.T) {
 		"/lists/activities?limit=501":           "400 limit: want a number from 1 to 500",
 		"/lists/activities?sort=relevance":      "400 sort: relevance needs q",
 		"/lists/activities?sort=titel":          "400 sort: want",
-		"/lists.json?year=2020":                 "400 the index of lists takes lang, q, limit alone",
+		"/lists.json?year=2020":                 "400 the index of lists accepts only lang, q, limit",
 		"/lists?limit=0":                        "400 limit: want a number",
 		"/items/nix":                            "404 ",
 		"/items/nix.bib":                        "404 ",

@@ -39,7 +39,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 		takes = takes[:1]
 	}
 	if others := q.Beyond(q.Only(takes...)); len(others) > 0 {
-		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes %s alone, got %s", strings.Join(takes, ", "), others)
+		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", strings.Join(takes, ", "), others)
 	}
 	headers := l.pageHeaders()
 	if f.suffix == ".json" {
@@ -163,7 +163,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	for name, value := range r.Args {
 		n, err := strconv.ParseUint(string(value), 10, 31)
 		if string(name) != "part" || err != nil || n == 0 || strconv.FormatUint(n, 10) != string(value) {
-			return response.Plan{}, rules.Wrongf("part", "", "a sitemap takes the number of a part and nothing else")
+			return response.Plan{}, rules.Wrongf("part", "", "a sitemap accepts only the number of a part")
 		}
 		number = int(n)
 	}
@@ -279,7 +279,7 @@ func Robots(base string) []byte {
 }
 
 // ErrFormat is the error for an oEmbed request for another format than JSON.
-var ErrFormat = errors.New("lists: oEmbed is answered in JSON alone")
+var ErrFormat = errors.New("lists: oEmbed is available only as JSON")
 
 // oEmbed plans /oembed?url=…: how to embed the page of a list or an item (oembed.com).
 func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {

@@ -80,7 +80,7 @@ func evalFilter(f frame) bson.RawValue {
 			limit = f.int32("limit", v)
 		}
 		if limit < 1 {
-			f.fail("takes a limit of 1 at least")
+			f.fail("takes a limit of at least 1")
 		}
 	}
 	var b raw.Builder
