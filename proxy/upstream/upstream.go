@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -29,7 +30,7 @@ import (
 // Options configures a Proxy. Only URL is required.
 type Options struct {
 	URL       string           // of the other server, such as https://old.example.org
-	Host      string           // the host that requests name; if empty, that of URL
+	Host      string           // the host that requests name, and its certificate; if empty, that of URL
 	Methods   []string         // passed on beside GET and HEAD
 	Timeout   time.Duration    // how long the other server may be silent; 30 s
 	Budget    int64            // of what is kept, in bytes; 64 MiB
@@ -38,7 +39,7 @@ type Options struct {
 }
 
 // mostConnections bounds the connections to the other server. Further requests wait for one, no longer than
-// Options.Timeout.
+// Options.Timeout. They use HTTP/1.1: HTTP/2 would buffer 4 MiB of each of any number of responses that clients read slowly.
 const mostConnections = 128
 
 // After failuresToOpen failures in a row the other server is asked nothing for circuitPause, then one request.
@@ -88,8 +89,8 @@ func New(o Options) (*Proxy, error) {
 	}
 	p.transport = &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: o.Timeout}).DialContext,
+		TLSClientConfig:     &tls.Config{ServerName: (&url.URL{Host: o.Host}).Hostname()},
 		TLSHandshakeTimeout: o.Timeout,
-		ForceAttemptHTTP2:   true,
 		DisableCompression:  true, // bodies pass as they are
 		MaxConnsPerHost:     mostConnections, MaxIdleConnsPerHost: mostConnections, IdleConnTimeout: time.Minute,
 		MaxResponseHeaderBytes: 64 << 10,
