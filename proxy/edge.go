@@ -198,15 +198,15 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 			return
 		}
 	}
-	s.accessRecord(c, level)(int64(bodyBytes(c)), took)
+	accessRecord(c, set.auth, s.log, level)(int64(bodyBytes(c)), took)
 }
 
 // accessRecord returns a function that logs a request. It does not depend on the request's memory.
-func (s *Server) accessRecord(c *fiber.Ctx, level slog.Level) func(sent int64, took time.Duration) {
-	buffer, set, began, key := lines.Get().(*[]byte), s.settingsOf(c), c.Context().Time(), auth.KeyName(c)
+func accessRecord(c *fiber.Ctx, a *auth.Authenticator, log *slog.Logger, level slog.Level) func(sent int64, took time.Duration) {
+	buffer, began, key := lines.Get().(*[]byte), c.Context().Time(), auth.KeyName(c)
 	defer lines.Put(buffer)
-	*buffer = set.auth.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString())
-	peer, about := set.auth.Addr(c).String(), []slog.Attr{
+	*buffer = a.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString())
+	peer, about := a.Addr(c).String(), []slog.Attr{
 		slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", string(*buffer)), slog.Int("status", c.Response().StatusCode()),
 	}
 	return func(sent int64, took time.Duration) {
@@ -217,7 +217,7 @@ func (s *Server) accessRecord(c *fiber.Ctx, level slog.Level) func(sent int64, t
 			r.AddAttrs(slog.String("key", key))
 		}
 		r.AddAttrs(slog.Duration("took", took), slog.String("peer", peer))
-		_ = s.log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
+		_ = log.Handler().Handle(context.Background(), r) // as slog.Logger, which ignores the error
 	}
 }
 
@@ -225,7 +225,7 @@ func (s *Server) accessRecord(c *fiber.Ctx, level slog.Level) func(sent int64, t
 func (s *Server) observeStream(c *fiber.Ctx, stream *listener.Stream, counted series, logs bool) {
 	began, record := c.Context().Time(), func(int64, time.Duration) {}
 	if logs {
-		record = s.accessRecord(c, accessLevel(c))
+		record = accessRecord(c, s.settingsOf(c).auth, s.log, accessLevel(c))
 	}
 	stream.Ended = func(sent int64) {
 		counted.bytes.Observe(float64(sent))

@@ -30,6 +30,7 @@ type settings struct {
 	env        *api.Env
 	lists      *lists.Lists
 	routes     map[string]api.Handler // handlers by path
+	upstream   []string               // UpstreamOptions.Routes
 	response   *response.Responder
 	cors       fiber.Handler // nil if scripts of other sites may not read answers
 	rate       *auth.Limiter // limits the requests of one client; nil means no limit
@@ -83,7 +84,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
 	set.limit = set.auth.Limit(set.rate)
-	set.routes = set.env.Routes()
+	set.routes, set.upstream = set.env.Routes(), o.Upstream.Routes
 	var tags func(response.Plan) []response.Header
 	if s.purger != nil {
 		tags = purge.Headers
@@ -116,7 +117,7 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 }
 
 // Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first year,
-// freshness, CORS, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners,
+// freshness, CORS, the routes of the upstream server, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners,
 // metrics and the operator's app do not change. If the options are invalid, it returns an error and the settings stay. It
 // is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {

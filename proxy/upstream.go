@@ -52,15 +52,15 @@ func (o UpstreamOptions) methods() (all []string) {
 }
 
 // moved reports whether the upstream server answers a path for which Vitrine has a route.
-func (p *passing) moved(path string) bool {
-	return slices.ContainsFunc(p.options.Routes, func(route string) bool {
+func (s *settings) moved(path string) bool {
+	return slices.ContainsFunc(s.upstream, func(route string) bool {
 		return path == route || route != "/" && strings.HasPrefix(path, strings.TrimSuffix(route, "/")+"/")
 	})
 }
 
 // first passes on requests for moved routes, but not those of the Shadow, which compares Vitrine's own answers.
 func (p *passing) first(c *fiber.Ctx) error {
-	if p.moved(c.Path()) && !isShadowed(c) {
+	if p.server.settingsOf(c).moved(c.Path()) && !isShadowed(c) {
 		return p.pass(c)
 	}
 	return c.Next()
@@ -97,7 +97,7 @@ func (p *passing) pass(c *fiber.Ctx) error {
 // whose scripts may read the answer: because its route has moved, or because a script asks by OPTIONS what it may send to
 // a path without a route.
 func (p *passing) foreseen(c *fiber.Ctx) bool {
-	return p.moved(c.Path()) || c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
+	return p.server.settingsOf(c).moved(c.Path()) || c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
 		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"))
 	})
 }

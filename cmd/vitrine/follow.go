@@ -69,7 +69,7 @@ func (p *program) check(ctx context.Context) {
 }
 
 // live begins the dotted paths of the settings that a reload adopts.
-var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "rules.", "site.", "start_year"}
+var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.", "site.", "start_year"}
 
 // fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
 func (i *institute) fixed(next configs.Config) func(path string) bool {
@@ -80,6 +80,8 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 			return true
 		case "access.anonymous": // likewise, if it changes whether fields are hidden
 			return hides(next) != hides(i.loaded.Load().Config)
+		case "routes":
+			return i.loaded.Load().Upstream.URL == ""
 		case "lists.enabled":
 			return next.Lists.Enabled && !i.listed
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,8 +130,8 @@ func TestReload(t *testing.T) {
 	} {
 		if step.name == "what needs a restart" {
 			r.head = strings.NewReplacer("listen: 127.0.0.1:0\n", "", "configured.db", "other.db", "poll: 1h", "poll: 3s").Replace(r.head)
-			step.adopted, step.refused = []string{"start_year"}, []string{"store", "listen", "views.poll"}
-			step.text += "upstream: {url: 'https://old.example'}\npurge: {targets: {}}\n"
+			step.adopted, step.refused = []string{"start_year"}, []string{"store", "listen", "routes", "views.poll"}
+			step.text += "routes: {/api/projects: upstream}\nupstream: {url: 'https://old.example'}\npurge: {targets: {}}\n"
 			step.refused = append(step.refused, "upstream.url")
 		}
 		status, done, msg := r.reload(t, step.text)
@@ -152,6 +153,23 @@ func TestReload(t *testing.T) {
 		}
 		if status, body := ask(step.target, headers...); status != step.status || !strings.Contains(body, step.body) {
 			t.Errorf("%s: %s: %d %.300s", step.name, step.target, status, body)
+		}
+	}
+}
+
+// TestReloadRoutes: an endpoint moves to the other server, and back.
+func TestReloadRoutes(t *testing.T) {
+	t.Parallel()
+	old := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("old")) }))
+	defer old.Close()
+	site := "upstream: {url: '" + old.URL + "'}\n"
+	r := runFile(t, site)
+	for _, step := range []struct{ text, body string }{{"routes: {/api/projects: upstream}\n", "old"}, {"", `"status":200`}} {
+		if status, done, msg := r.reload(t, site+step.text); status != http.StatusOK || !slices.Equal(done.Adopted, []string{"routes"}) {
+			t.Errorf("%d %s, adopted %q, refused %q", status, msg, done.Adopted, done.Refused)
+		}
+		if _, body := fetch(t, http.MethodGet, r.base+"/api/projects"); !strings.Contains(body, step.body) {
+			t.Errorf("with %q: %s", step.text, body)
 		}
 	}
 }

@@ -248,6 +248,51 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestMovedBack: routes move to the other server and back while clients ask, who always get an answer, and at once the right one.
+func TestMovedBack(t *testing.T) {
+	var options proxy.Options
+	w := newWorldWith(t, says("old", "Cache-Control", fresh), func(o *proxy.Options) { options = *o })
+	own := w.get("/api/activities").body
+	done, asked := make(chan bool), make(chan int)
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if res := w.get("/api/activities"); res.StatusCode != http.StatusOK || res.body != own && res.body != "old" {
+					t.Errorf("%d %q", res.StatusCode, res.body)
+				}
+				select {
+				case asked <- 1:
+				default:
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		<-asked
+		options.Upstream.Routes = nil
+		want := own
+		if i%2 == 0 {
+			options.Upstream.Routes, want = []string{"/api/activities"}, "old"
+		}
+		if err := w.Server.Adopt(options); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if got := w.get("/api/activities").body; got != want {
+				t.Errorf("%d: %q, want %q", i, got, want)
+			}
+		}
+	}
+	close(done)
+	asking.Wait()
+}
+
 // TestForwarded: the other server learns who asked for what by the standard headers, and through the base path.
 func TestForwarded(t *testing.T) {
 	w := newWorld(t, says("old"), func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+"/osiris", "www.example.org" })
