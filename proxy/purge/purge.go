@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -11,12 +12,14 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"vitrine/cache/view/index"
+	"vitrine/rules"
 )
 
 // Options configures a Purger.
@@ -174,7 +177,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 			n := t.kind.batch(tags)
 			if err := p.send(ctx, t, tags[:n]); err != nil {
 				t.failed.Add(1)
-				pause = min(max(2*pause, shortest), most)
+				pause = min(max(2*pause, shortest, asked(err)), most)
 				if ctx.Err() == nil {
 					p.log.Warn("purge failed", "target", t.name, "tags", len(tags), "again_in", pause, "error", err)
 				}
@@ -189,7 +192,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause/2 + rand.N(pause/2)):
+		case <-time.After(pause + rand.N(pause/2)):
 			t.add(append(ofViews(all), tags...)) // with the views, as which the tags may have to wait
 		}
 	}
@@ -208,11 +211,21 @@ func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 	if err != nil {
 		return err
 	}
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection is used again
 	_ = res.Body.Close()
-	if res.StatusCode >= 300 {
-		return fmt.Errorf("%s answered %s", t.name, res.Status)
+	if res.StatusCode < 300 {
+		return nil
 	}
-	return nil
+	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 for a date
+	return &rules.RetryError{Err: fmt.Errorf("%s answered %s", t.name, res.Status), After: time.Duration(min(max(seconds, 0), 1<<30)) * time.Second}
+}
+
+// asked returns how long a target has asked to be left alone, as Cloudflare does after many requests.
+func asked(err error) time.Duration {
+	if retry, ok := errors.AsType[*rules.RetryError](err); ok {
+		return retry.After
+	}
+	return 0
 }
 
 // Stats are the state of a target.

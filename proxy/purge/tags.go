@@ -2,8 +2,10 @@ package purge
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
@@ -27,9 +29,15 @@ func Headers(p response.Plan) []response.Header {
 	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")}, {Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
 }
 
-// Tag returns the tag of a kind of subject, such as unit, with an id. Everything in the id that could end a tag or mean
-// something in a pattern is escaped.
+// longestID is how long an id in a tag may be, so that tags fit the headers of all targets.
+const longestID = 128
+
+// Tag returns the tag of a kind of subject, such as unit, with an id or, if that is long, its hash. Everything in the id that
+// could end a tag or mean something in a pattern is escaped.
 func Tag(kind, id string) string {
+	if len(id) > longestID {
+		return kind + "-" + strconv.FormatUint(xxhash.Sum64String(id), 16)
+	}
 	const hex = "0123456789ABCDEF"
 	tag := []byte(kind + "-")
 	for _, c := range []byte(id) {
