@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/doi"
@@ -46,8 +47,11 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 }
 
 func (it *Item) fill(f *fields) {
-	title := it.text(f.Title)
-	it.Title, it.Text, it.Name = markup.Title(title), plain(title), it.text(f.Name)
+	title, name := it.text(f.Title), it.text(f.Name)
+	if it.View == rules.ViewPersons {
+		title = cmp.Or(title, strings.TrimSpace(text(it.values[slotFirst])+" "+text(it.values[slotLast])), name)
+	}
+	it.Title, it.Text, it.Name = markup.Title(title), plain(title), name
 	it.Authors, it.Editors = it.appendPersons(it.Authors, f.Authors), it.appendPersons(it.Editors, f.Editors)
 	it.dates(f)
 	it.Container, it.Series, it.Event = plain(it.text(f.Container)), plain(it.text(f.Series)), plain(it.text(f.Event))

@@ -13,7 +13,8 @@
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
 //	 oa: string,                              "1" if the record is open access, "0" if it says that it is not
 //	 doi: string,                             the DOI, bare and in small letters
-//	 by_title: string, by_author: string,     title and first author's name, folded, to sort by
+//	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
+//	                                          both are "family given", of a project the first public person's
 //	 entered: int64}                          when the record was entered, in seconds since 1970
 //
 // Empty fields are absent. Rows of other records have no mark. So lists, counts, facets, search and exports follow

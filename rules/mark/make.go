@@ -82,8 +82,14 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		m.Persons = entriesOf(d.person, field("organizers"), field("participants"))
 	case rules.ViewProjects:
 		m.Persons, m.Projects = entriesOf(d.person, field("persons")), appendEntry(nil, projectEntry(record))
+		if len(m.Persons) > 0 {
+			m.ByAuthor = trim(fold.Key(m.Persons[0].Name))
+		}
 	case rules.ViewPersons:
-		m.Persons, m.Units = appendEntry(nil, personEntry(record)), entriesOf(d.membership, field("units"))
+		self := personEntry(record)
+		m.Persons, m.Units = appendEntry(nil, self), entriesOf(d.membership, field("units"))
+		m.ByTitle = trim(fold.Key(self.Name))
+		m.ByAuthor = m.ByTitle
 	}
 	m.addAncestors(d)
 	return bson.Marshal(m)

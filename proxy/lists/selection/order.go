@@ -129,6 +129,9 @@ func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit i
 		for _, path := range dayPaths[m.View] {
 			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
 		}
+		if m.View == rules.ViewPersons { // persons have no dates
+			order = append(order, raw.SortField{Path: raw.PathOf(mark.ByAuthor)})
+		}
 	}
 	return part.By(order).Rows(ctx, offset, limit)
 }
