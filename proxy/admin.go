@@ -184,11 +184,8 @@ func (s *Server) listsDiff(c *fiber.Ctx) error {
 	if len(c.Body()) > 0 {
 		change.File = bytes.Clone(c.Body())
 	}
-	if err := p.Err(); err != nil {
+	if err := complete(p); err != nil {
 		return err
-	}
-	if unread := p.Ignored(); unread != "" {
-		return rules.Wrongf("", "", "unknown parameters: %s", unread)
 	}
 	if s.options.Admin.ListsDiff == nil {
 		return fiber.NewError(fiber.StatusNotFound)
@@ -209,6 +206,14 @@ func (s *Server) listsDiff(c *fiber.Ctx) error {
 		answer.Store = store.Name
 	}
 	return c.JSON(answer)
+}
+
+// complete returns the mistakes in parameters, which include those that were not read.
+func complete(p query.Params) error {
+	if unread := p.Ignored(); unread != "" {
+		p.Fail(rules.Wrongf("", "", "unknown parameters: %s", unread))
+	}
+	return p.Err()
 }
 
 // compared returns how live answers differ from those of the old system, as a page for a browser.

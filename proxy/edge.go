@@ -117,19 +117,26 @@ var ofAnswers = []string{
 	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
 }
 
-// fail writes the envelope of an error. It logs the error if the server caused it: as a warning if the answer is
-// temporarily unavailable. It does nothing if err is nil.
-func (s *Server) fail(c *fiber.Ctx, err error) error {
-	if err == nil {
-		return nil
-	}
-	p, path := classify(err), c.Path()
+// problemAt returns the problem that clients see of an error at a path, and the path, or the one nearest to it if nothing
+// is there.
+func problemAt(s *Server, path string, err error) (problem, string) {
+	p := classify(err)
 	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
 		if near := s.nearest(path); near != "" {
 			p.msg += " Did you mean " + near + "?"
 			path = near
 		}
 	}
+	return p, path
+}
+
+// fail writes the envelope of an error. It logs the error if the server caused it: as a warning if the answer is
+// temporarily unavailable. It does nothing if err is nil.
+func (s *Server) fail(c *fiber.Ctx, err error) error {
+	if err == nil {
+		return nil
+	}
+	p, path := problemAt(s, c.Path(), err)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
 		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}

@@ -3,10 +3,10 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +41,7 @@ type Explanation struct {
 	URL        string         `json:"url"`              // without key
 	Record     *Membership    `json:"record,omitempty"` // nil if the question names none
 	View       string         `json:"view"`
-	Mode       string         `json:"mode"`
+	Mode       view.Mode      `json:"mode"`
 	Generation uint64         `json:"generation"`
 	Published  time.Time      `json:"published"`
 	Selected   *view.Selected `json:"selected"` // null if the answer is not a selection of records
@@ -74,26 +74,22 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	}
 	x := &response.Explanation{}
 	if q.ID != "" {
-		x.Record = selection.IDs(q.ID)
+		x.Trace.Record = selection.IDs(q.ID)
 	}
 	set.auth, set.response = set.auth.As(q.User), set.response.Explaining(x)
-	var inner fasthttp.RequestCtx
-	inner.Init(req, nil, quiet{s.log})
-	inner.SetUserValue(settingsKey{}, &set)
-	inner.SetUserValue(contextKey{}, ctx)
-	s.explained(&inner)
-	if err := problemIn(&inner.Response); err != nil {
-		return e, err
+	inner, failed := evaluate(x.Trace.With(ctx), s, &set, req)
+	if failed != nil {
+		return e, *failed
 	}
-	meta := x.Snapshot.Meta()
+	meta, header := x.Trace.Snapshot.Meta(), &inner.Response.Header
 	e = Explanation{
 		Status: http.StatusOK, URL: string(set.auth.AppendURL(nil, string(inner.Path()), inner.QueryArgs().QueryString())),
-		View: meta.View, Mode: string(view.Store), Generation: meta.Generation, Published: meta.Published,
-		Selected: x.Trace.Selected, Restricted: x.Plan.Restricted, Ignored: string(inner.Response.Header.Peek(response.HeaderIgnored)),
-		Kept: kept(x, s.options.Limits.KeptBytes, string(inner.Response.Header.Peek(fiber.HeaderCacheControl))),
+		View: meta.View, Mode: view.Store, Generation: meta.Generation, Published: meta.Published,
+		Selected: x.Trace.Selected, Restricted: x.Plan.Restricted, Ignored: string(header.Peek(response.HeaderIgnored)),
+		Kept: kept(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl))),
 	}
-	if _, resident := x.Snapshot.Resident(); resident {
-		e.Mode = string(view.Memory)
+	if _, resident := x.Trace.Snapshot.Resident(); resident {
+		e.Mode = view.Memory
 	}
 	if store := s.storeStatus(); store != nil {
 		e.Store = store.Name
@@ -101,13 +97,8 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	if q.ID != "" {
 		ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request)
 		defer cancel()
-		m := &member{Explanation: x, records: s.options.Records, rule: set.lists.Rule()}
-		for _, status := range s.options.Views.Status() {
-			if status.View == e.View {
-				m.status = status
-			}
-		}
-		if err := m.explain(ctx, q.ID); err != nil {
+		m := &member{Membership: Membership{ID: q.ID}, trace: &x.Trace, records: s.options.Records, views: s.options.Views.Status(), rule: set.lists.Rule()}
+		if err := m.explain(ctx); err != nil {
 			return e, err
 		}
 		e.Record = &m.Membership
@@ -116,59 +107,43 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	return e, nil
 }
 
-// requestOf returns the request of a question.
-func requestOf(q Question) (*fasthttp.Request, error) {
-	target, host := q.URL, "localhost"
-	if scheme, rest, absolute := strings.Cut(target, "://"); absolute && (scheme == "http" || scheme == "https") {
-		at := strings.IndexAny(rest+"/", "/?#")
-		host, target = rest[:at], "/"+strings.TrimPrefix(rest[at:], "/")
-	}
-	if target, _, _ = strings.Cut(target, "#"); !strings.HasPrefix(target, "/") {
-		return nil, rules.Wrongf("url", "", "want a path such as /api/activities?…, or the URL of a server")
-	}
-	var b strings.Builder
-	for _, c := range []byte(target) { // as a browser would
-		if c <= ' ' || c == 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	req := &fasthttp.Request{}
-	req.SetRequestURI(b.String())
-	req.Header.SetHost(host)
-	if q.Key != "" {
-		req.Header.Set("X-API-Key", q.Key)
-	}
-	return req, nil
-}
-
-// problemIn returns the error in a response to an explained request, or nil.
-func problemIn(res *fasthttp.Response) error {
-	if res.StatusCode() < http.StatusBadRequest {
-		return nil
-	}
-	var envelope struct{ Error, Msg string }
-	_ = json.Unmarshal(res.Body(), &envelope) // cannot fail: fail and refuseUnknownMethods write envelopes
-	return problem{res.StatusCode(), envelope.Error, envelope.Msg}
-}
-
-// contextKey is the key under which an explained request has its context.
-type contextKey struct{}
-
-// explained returns the handler of explained requests: that of the public listener, without its limits, log and metrics.
-func explained(s *Server, first *settings) fasthttp.RequestHandler {
+// evaluate evaluates a request as the public listener does, without its limits, log and metrics. It makes an app for each,
+// because questions are rare.
+func evaluate(ctx context.Context, s *Server, set *settings, req *fasthttp.Request) (inner *fasthttp.RequestCtx, failed *problem) {
+	inner = &fasthttp.RequestCtx{}
+	inner.Init(req, nil, quiet{s.log})
+	inner.SetUserValue(settingsKey{}, set)
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
-		c.SetUserContext(c.Context().UserValue(contextKey{}).(context.Context))
+		c.SetUserContext(ctx)
 		err := checkLength(c)
 		if err == nil {
 			err = guarded(c, nil)
 		}
+		if err != nil {
+			p, _ := problemAt(s, c.Path(), err)
+			failed = &p
+		}
 		return s.fail(c, err)
 	})
-	s.resources(app, first)
-	return refuseUnknownMethods(app)
+	s.resources(app, set)
+	plainPath(app.Handler())(inner)
+	return inner, failed
+}
+
+// requestOf returns the request of a question.
+func requestOf(q Question) (*fasthttp.Request, error) {
+	u, err := url.Parse(q.URL)
+	if err != nil || q.URL == "" || !slices.Contains([]string{"", "http", "https"}, u.Scheme) || !strings.HasPrefix(u.RequestURI(), "/") {
+		return nil, rules.Wrongf("url", "", "want a path such as /api/activities?…, or the URL of a server")
+	}
+	req := &fasthttp.Request{}
+	req.SetRequestURI(u.RequestURI())
+	req.Header.SetHost(cmp.Or(u.Host, "localhost"))
+	if q.Key != "" {
+		req.Header.Set("X-API-Key", q.Key)
+	}
+	return req, nil
 }
 
 // kept says whether an answer is in memory, and why. An answer of more than most bytes is not kept.
@@ -232,11 +207,8 @@ func explain(s *Server, c *fiber.Ctx) error {
 	if body := c.Body(); len(body) > 0 {
 		q.URL = string(body)
 	}
-	if err := p.Err(); err != nil {
+	if err := complete(p); err != nil {
 		return err
-	}
-	if unread := p.Ignored(); unread != "" {
-		return rules.Wrongf("", "", "unknown parameters: %s", unread)
 	}
 	e, err := s.Explain(c.UserContext(), q)
 	if err != nil {

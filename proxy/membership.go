@@ -12,8 +12,8 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
@@ -33,10 +33,10 @@ type Membership struct {
 
 // member finds out why an answer has a record or not.
 type member struct {
-	*response.Explanation
 	Membership
+	trace   *view.Trace
 	records api.Records    // the source collections; nil if they cannot be read
-	status  view.Status    // of the view
+	views   []view.Status  // of all views
 	rule    *filter.Filter // by which records are public; nil if it is not known
 }
 
@@ -46,71 +46,85 @@ func (m *member) is(reason, because string) {
 }
 
 // explain sets the Membership.
-func (m *member) explain(ctx context.Context, id string) error {
-	m.ID = id
-	v, _ := rules.ViewNamed(m.Snapshot.Meta().View)
-	record, failed := m.record(ctx, v)
-	if failed != nil {
-		m.Notes = append(m.Notes, "the source cannot be read: "+failed.Error())
-	}
-	skipped := ""
-	for _, skip := range m.status.Meta.Health.Skips {
-		if skip.ID == origin.SkipText(id) {
-			skipped = skip.Reason
-		}
-	}
-	gone := record == nil && failed == nil && m.records != nil && v.Name != rules.ViewSpectrum
-	switch {
-	case !m.Trace.Found:
-		m.absent(v, skipped, gone)
+func (m *member) explain(ctx context.Context) error {
+	if m.trace.Row == nil {
+		m.absent(ctx)
 		return nil
-	case skipped != "":
+	}
+	v, _ := rules.ViewNamed(m.trace.Snapshot.Meta().View)
+	record, gone := m.source(ctx, v)
+	if skipped, _ := m.skipped(v.Name); skipped != "" {
 		m.Notes = append(m.Notes, "the last run skipped its present version: "+skipped)
-	case gone:
+	} else if gone {
 		m.Notes = append(m.Notes, "it is no longer in the collection "+v.Source+": the next run takes it away")
 	}
-	if m.Trace.Selected == nil {
+	if m.trace.Selected == nil {
 		m.is("not a selection", "the answer is not made of single records")
 		return nil
 	}
 	return m.judge(ctx, record)
 }
 
-// record reads the record from the source collection of a view. It returns nil if there is none.
-func (m *member) record(ctx context.Context, v rules.View) (bson.Raw, error) {
-	if m.records == nil {
-		return nil, nil
+// source reads the record from the source collection of a view. gone reports that there is none.
+func (m *member) source(ctx context.Context, v rules.View) (record bson.Raw, gone bool) {
+	if m.records == nil || v.Name == rules.ViewSpectrum { // whose rows are not records
+		return nil, false
 	}
-	byID, _ := filter.Query(m.Record.Root(), "")
+	byID, _ := filter.Query(m.trace.Record.Root(), "")
 	for doc, err := range m.records.Find(ctx, v.Source, origin.Query{Filter: byID, Limit: 1}) {
-		return doc, err
+		if err != nil {
+			m.Notes = append(m.Notes, "the source cannot be read: "+err.Error())
+		}
+		return doc, false
 	}
-	return nil, nil
+	return nil, true
 }
 
-// absent explains why a view has no row of a record, which is gone from the source or not.
-func (m *member) absent(v rules.View, skipped string, gone bool) {
-	switch health := m.status.Meta.Health; {
-	case skipped != "":
-		m.is("skipped", "the last run skipped it: "+skipped)
-	case gone:
-		m.is("not in the source", "the collection "+v.Source+" has no record with this _id")
-	case m.status.Held != nil:
-		m.is("held back", m.status.Held.Error())
-	case health.Error != "":
-		m.is("held back", "the last run ended with: "+health.Error)
-	default:
-		m.is("not materialized", fmt.Sprintf("view %s has no row of it; a run last read the source at %s", v.Name, health.Read.UTC().Format("2006-01-02 15:04:05 MST")))
-		if more := health.Skipped - len(health.Skips); more > 0 {
-			m.Notes = append(m.Notes, fmt.Sprintf("the last run skipped %d records that are not listed", more))
+// skipped returns why the last run for a view skipped the record, or "", and the state of the view.
+func (m *member) skipped(name string) (reason string, of view.Status) {
+	if i := slices.IndexFunc(m.views, func(s view.Status) bool { return s.View == name }); i >= 0 {
+		of = m.views[i]
+	}
+	for _, skip := range of.Meta.Health.Skips {
+		if skip.ID == origin.SkipText(m.ID) {
+			reason = skip.Reason
 		}
 	}
+	return reason, of
+}
+
+// absent explains why no view that was asked has a row of the record.
+func (m *member) absent(ctx context.Context) {
+	var sources []string
+	for _, name := range m.trace.Views {
+		v, _ := rules.ViewNamed(name)
+		reason, of := m.skipped(name)
+		_, gone := m.source(ctx, v)
+		switch health := of.Meta.Health; {
+		case reason != "":
+			m.is("skipped", "the last run skipped it: "+reason)
+		case gone:
+			sources = append(sources, v.Source)
+			continue
+		case of.Held != nil:
+			m.is("held back", of.Held.Error())
+		case health.Error != "":
+			m.is("held back", "the last run ended with: "+health.Error)
+		default:
+			m.is("not materialized", fmt.Sprintf("view %s has no row of it; a run last read the source at %s", name, health.Read.UTC().Format("2006-01-02 15:04:05 MST")))
+			if more := health.Skipped - len(health.Skips); more > 0 {
+				m.Notes = append(m.Notes, fmt.Sprintf("the last run skipped %d records that are not listed", more))
+			}
+		}
+		return
+	}
+	m.is("not in the source", "no record in "+strings.Join(sources, ", ")+" has this _id")
 }
 
 // judge explains the membership of a record that the view has by the conditions of the selection.
 func (m *member) judge(ctx context.Context, record bson.Raw) error {
-	selected := m.Trace.Selected
-	listed, shown := m.Trace.Shown()
+	selected := m.trace.Selected
+	listed, shown := m.trace.Shown()
 	m.InAnswer, m.Reason = selected.Has && (shown || !listed), "selected"
 	if selected.Has && !m.InAnswer {
 		m.is("other page", "all conditions hold, but it is not on this page")
@@ -119,11 +133,11 @@ func (m *member) judge(ctx context.Context, record bson.Raw) error {
 	for i := range selected.Clauses {
 		c := &selected.Clauses[i]
 		switch {
-		case c.From == fromPublic && c.Holds != nil && !*c.Holds:
+		case c.From == lists.FromPublic && c.Holds != nil && !*c.Holds:
 			if err := m.unmarked(ctx, c); err != nil {
 				return err
 			}
-		case mark.Of(m.Trace.Row.Doc()) == nil && onMark(*c):
+		case mark.Of(m.trace.Row) == nil && onMark(*c):
 			c.Holds = nil
 			m.Notes = append(m.Notes, "clause `"+c.Clause+"` ("+c.From+") is decided once the record is public")
 			continue
@@ -144,9 +158,6 @@ func (m *member) judge(ctx context.Context, record bson.Raw) error {
 	return nil
 }
 
-// fromPublic is the origin of the condition that rows are marked as public.
-const fromPublic = "lists.public"
-
 // onMark reports whether a condition, other than that it is there, needs the mark of a public record, or its words.
 func onMark(c view.Clause) bool {
 	return c.From == params.Words || strings.HasPrefix(c.Path, mark.Field) || slices.ContainsFunc(c.Clauses, onMark)
@@ -154,21 +165,22 @@ func onMark(c view.Clause) bool {
 
 // unmarked adds to the condition that a record is public which part of the rule fails.
 func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
-	doc, err := m.Snapshot.Whole().First(ctx, m.Record) // the rule may test a field that callers do not see
+	name := m.trace.Snapshot.Meta().View
+	doc, err := m.trace.Snapshot.Whole().First(ctx, m.trace.Record) // the rule may test a field that callers do not see
 	if err != nil || doc == nil {
 		return err
 	}
-	c.Kind, c.Path, c.Values = "and", "", nil
-	if field := mark.Hiding(m.Snapshot.Meta().View, doc); field != "" {
+	c.Path, c.Values = "", nil
+	if field := mark.Hiding(name, doc); field != "" {
 		own := view.ClauseOf(filter.OneOf(field, field == "public").Root(), doc, nil, nil)
 		own.Holds = new(bool)
 		c.Clauses = append(c.Clauses, own)
 	}
 	if m.rule != nil {
-		c.Clauses = append(c.Clauses, view.ClauseOf(m.rule.Root(), doc, filter.Verdicts(m.rule.Root(), doc, nil), nil))
-	}
-	if m.rule != nil && !slices.ContainsFunc(c.Clauses, func(part view.Clause) bool { return part.Holds == nil || !*part.Holds }) {
-		m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
+		c.Clauses = append(c.Clauses, view.ClauseOf(m.rule.Root(), doc, nil, nil))
+		if public, err := mark.IsPublic(name, doc, m.rule); public && err == nil {
+			m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
+		}
 	}
 	return nil
 }
@@ -188,7 +200,7 @@ func sentence(c view.Clause) (reason, text string) {
 		reason, text = "permission", "the caller lacks the "+c.From+", and the record does not name the caller's user"
 	case c.From == access.Types:
 		reason, text = "hidden type", "the caller may not see this type ("+c.From+")"
-	case c.From == fromPublic:
+	case c.From == lists.FromPublic:
 		reason, text = "not public", "the record is not public ("+c.From+")"
 	default:
 		text += " fails"
@@ -211,7 +223,7 @@ func deciding(c view.Clause) (all []view.Clause) {
 		return []view.Clause{c}
 	}
 	for _, part := range c.Clauses {
-		if part.Holds != nil && (c.Kind == "not" || *part.Holds == *c.Holds) {
+		if part.Holds != nil && (len(c.Clauses) == 1 || *part.Holds == *c.Holds) { // a single part may be the opposite
 			all = append(all, deciding(part)...)
 		}
 	}
@@ -220,11 +232,7 @@ func deciding(c view.Clause) (all []view.Clause) {
 
 // factOf says what a record has at the path of a condition.
 func factOf(c view.Clause) string {
-	var texts []string
-	for _, v := range c.Values {
-		texts = append(texts, string(v))
-	}
-	return strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(texts, ", "), "missing")
+	return strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(c.Values, ", "), "missing")
 }
 
 // changed says where the source has other values for a condition than the row.
@@ -234,7 +242,7 @@ func changed(c view.Clause, record bson.Raw) (notes []string) {
 		if name, _, _ := strings.Cut(leaf.Path, "."); name == "rendered" || rules.Reserved(name) || leaf.Node == nil {
 			continue // the run makes it
 		}
-		if _, now.Values = view.ValuesOf(leaf.Node, record); len(now.Values) > 0 && factOf(now) != factOf(leaf) {
+		if _, now.Values = filter.Values(leaf.Node, record); len(now.Values) > 0 && factOf(now) != factOf(leaf) {
 			notes = append(notes, "in the source "+factOf(now)+": not materialized yet")
 		}
 	}

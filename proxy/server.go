@@ -51,8 +51,6 @@ type Server struct {
 	app      *fiber.App
 	paths    []string // the paths of app; of those that have parameters, what is before the first
 	admin    *fiber.App
-
-	explained fasthttp.RequestHandler // see explained
 }
 
 // lastWhileDraining closes connections after their response while the server drains, so that they move elsewhere.
@@ -143,7 +141,7 @@ func (s *Server) open(o Options) error {
 	}
 	s.app = s.newApp()
 	s.routes(first)
-	s.admin, s.explained = s.newAdmin(o.Admin), explained(s, first)
+	s.admin = s.newAdmin(o.Admin)
 	for _, app := range []*fiber.App{s.app, s.admin} {
 		app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(app))
 	}

@@ -141,7 +141,7 @@ func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance
 func (r resident) Only(...string) Selection { return r }
 
 func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error) {
-	if index.TraceOf(ctx) != nil { // a trace sees the rows one by one
+	if traceOf(ctx) != nil { // a trace sees the rows one by one
 		return nil, nil
 	}
 	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {

@@ -39,10 +39,7 @@ type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selectio
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		selected, err := s.Select(ctx, l.filter)
-		if err == nil {
-			err = s.Report(ctx, l.filter, nil, selected)
-		}
+		selected, err := s.SelectTraced(ctx, l.filter, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -61,14 +58,14 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 // cut returns the rows on the page.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	return func(ctx context.Context) iter.Seq2[index.Row, error] {
-		if l.page.Limit == 0 {
-			return selected.Rows(ctx, 0, 0)
+		rows := selected.Rows(ctx, 0, 0)
+		if l.page.Limit > 0 {
+			from, to := l.page.Cut(selected.Count())
+			if rows = selected.Rows(ctx, from, to-from); from == to {
+				rows = func(func(index.Row, error) bool) {}
+			}
 		}
-		from, to := l.page.Cut(selected.Count())
-		if from == to {
-			return func(func(index.Row, error) bool) {}
-		}
-		return selected.Rows(ctx, from, to-from)
+		return view.Listed(ctx, rows)
 	}
 }
 

@@ -66,11 +66,7 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	plan.Of, plan.Query = of, p.key+"\x00\x00"+id
 	// Look the row up again, because a kept plan would keep the row above in memory.
 	plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		one := filter.OneOf(keyOf(id)).As("the path")
-		row, err := s.First(ctx, one)
-		if err == nil {
-			err = s.Report(ctx, one, nil, nil)
-		}
+		row, err := s.FirstTraced(ctx, filter.OneOf(keyOf(id)).As("the path"))
 		if err == nil && row == nil { // the view was published since, without the person
 			err = &view.MovedError{View: of.View, From: origin.Meta{Epoch: of.Epoch, Generation: of.Generation}}
 		}

@@ -83,7 +83,7 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 		}
 		from, to := l.page.Cut(count)
 		rows := func(ctx context.Context) iter.Seq2[*unwoundRow, error] {
-			return arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to)
+			return view.Listed(ctx, arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to))
 		}
 		b := response.Join(response.List(count, l.page), rows, appendRow)
 		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // estimate the size of all rows by the first

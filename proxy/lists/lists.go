@@ -120,7 +120,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 		head.Description = "How lists of publications, projects and events come onto the pages of a site: as an element, by an include, in an iframe."
 		return page.Guide(head)
 	})
-	l.public = filter.OneOf(mark.Public, true).As("lists.public")
+	l.public = filter.OneOf(mark.Public, true).As(FromPublic)
 	var err error
 	if l.public, err = l.seen(l.public); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
@@ -140,6 +140,9 @@ func New(o Options, shared Shared) (*Lists, error) {
 	}
 	return l, nil
 }
+
+// FromPublic is the origin of the condition that rows are marked as public.
+const FromPublic = "lists.public"
 
 // seen returns a rule joined with the condition on what callers without a session may see.
 func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {

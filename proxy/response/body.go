@@ -7,10 +7,7 @@ import (
 	"strconv"
 	"sync"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/fair"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 )
@@ -81,9 +78,6 @@ func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Bo
 	}}
 }
 
-// record is a row that shows a record.
-type record interface{ Doc() bson.Raw }
-
 func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []byte, r T) []byte, yield func([]byte, error) bool) {
 	buffer := chunks.Get().(*[]byte)
 	out := append((*buffer)[:0], e.Head...)
@@ -92,12 +86,6 @@ func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []b
 		recycle(buffer)
 	}()
 	between, turn := "", fair.TurnOf(ctx)
-	var none T
-	trace := index.TraceOf(ctx)
-	if _, records := any(none).(record); !records {
-		trace = nil
-	}
-	trace.Show(nil)
 	for r, err := range rows(ctx) {
 		if err == nil {
 			err = turn.Check(ctx)
@@ -105,9 +93,6 @@ func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []b
 		if err != nil {
 			yield(nil, err)
 			return
-		}
-		if trace != nil {
-			trace.Show(any(r).(record).Doc())
 		}
 		out = append(out, between...)
 		between = e.Between

@@ -1,6 +1,7 @@
 package response
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -9,18 +10,15 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/rules"
-	"vitrine/rules/filter"
 )
 
 // Explanation is what a Responder finds out about a request that it does not answer, see Responder.Explaining.
 type Explanation struct {
-	Record *filter.Filter // selects the record in question; nil if there is none
+	Trace view.Trace // of the context of the request
 
-	Plan     *Plan
-	Snapshot *view.Snapshot
-	Trace    *view.Trace
-	Kept     *result.Answer // the answer in memory; nil if there is none
-	Bytes    int            // a low estimate of the size of the answer
+	Plan  *Plan
+	Kept  *result.Answer // the answer in memory; nil if there is none
+	Bytes int            // a low estimate of the size of the answer
 }
 
 // Explaining returns a Responder that evaluates requests as this one does, whether or not their answers are kept, and
@@ -34,15 +32,12 @@ func (r *Responder) Explaining(x *Explanation) *Responder {
 // errNoRecords is the error for requests that cannot be explained.
 var errNoRecords = rules.Wrongf("url", "", "is not answered from records")
 
-// explain evaluates a plan with a trace. If the plan selects the record in question, it reads the answer up to the
-// record.
+// explain evaluates a plan. If the plan selects the record in question, it reads the answer up to the record.
 func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s *view.Snapshot, key result.Key) error {
 	x := r.Explain
-	x.Plan, x.Snapshot, x.Trace = &p.Plan, s, &view.Trace{Record: x.Record}
+	x.Plan = &p.Plan
 	for _, key.Coding = range append(slices.Clone(r.Codings), result.Identity) {
-		if a := r.Results.Lookup(key); a != nil {
-			x.Kept = a
-		}
+		x.Kept = cmp.Or(r.Results.Lookup(key), x.Kept)
 	}
 	ctx, cancel := r.limited(c, client)
 	defer cancel()
@@ -51,10 +46,10 @@ func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s 
 		return err
 	}
 	defer turn.End()
-	if ctx, err = x.Trace.With(ctx, s); err != nil {
-		return err
-	}
 	b, err := p.build(ctx, s)
+	if err == nil {
+		err = x.Trace.On(ctx, s)
+	}
 	if err != nil {
 		return err
 	}

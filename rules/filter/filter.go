@@ -91,12 +91,8 @@ func (f *Filter) Backtracks() bool { return f.backtracks }
 // joined to keep the name; names given before stay.
 func (f *Filter) As(name string) *Filter {
 	named := *f
-	nodes := []Node{f.root}
-	if and, ok := f.root.(*AndNode); ok { // joined to others it dissolves
-		nodes = and.Nodes
-	}
 	named.origins = slices.Clip(f.origins)
-	for _, n := range nodes {
+	for _, n := range f.Conditions() { // joined to others the filter dissolves into them
 		if f.Origin(n) == "" {
 			named.origins = append(named.origins, origin{n, name})
 		}
@@ -112,6 +108,14 @@ func (f *Filter) Origin(n Node) string {
 		}
 	}
 	return ""
+}
+
+// Conditions returns the parts of the filter's tree that all have to hold.
+func (f *Filter) Conditions() []Node {
+	if and, several := f.root.(*AndNode); several {
+		return and.Nodes
+	}
+	return []Node{f.root}
 }
 
 // Root returns the filter's tree, which must not be changed.
@@ -133,7 +137,7 @@ func Paths(n Node) (paths []string, all bool) {
 	add = func(n Node, before string) {
 		switch n := n.(type) {
 		case *AndNode, *OrNode, *NotNode:
-			for _, c := range children(n) {
+			for _, c := range Parts(n) {
 				add(c, before)
 			}
 		case *Leaf:

@@ -123,8 +123,8 @@ func (n *Elem) matchArray(array bson.RawValue, b *pcre.Budget) (bool, error) {
 	return false, nil
 }
 
-// children returns the nodes that a logical node combines, or nil for other nodes.
-func children(n Node) []Node {
+// Parts returns the nodes that a logical node combines, or nil for other nodes.
+func Parts(n Node) []Node {
 	switch n := n.(type) {
 	case *AndNode:
 		return n.Nodes
@@ -150,7 +150,7 @@ func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {
 		if _, ok := n.(T); ok {
-			flat = append(flat, children(n)...)
+			flat = append(flat, Parts(n)...)
 		} else if n != nil {
 			flat = append(flat, n)
 		}
@@ -171,7 +171,7 @@ func cheapFirst(nodes []Node) []Node {
 
 // cost estimates a condition: 0 if an index answers it, 1000 or more for expressions, which may fail.
 func cost(n Node) (most int) {
-	for _, c := range children(n) {
+	for _, c := range Parts(n) {
 		most = max(most, cost(c))
 	}
 	switch n.(type) {

@@ -32,7 +32,7 @@ func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSe
 	if f.Backtracks() {
 		backtracking = fair.Backtracking(ctx)
 	}
-	rows, err := evaluation{Table: t, backtracking: backtracking, trace: TraceOf(ctx)}.node(ctx, f.Root(), within)
+	rows, err := evaluation{Table: t, backtracking: backtracking, trace: traceOf(ctx)}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
@@ -73,7 +73,9 @@ func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.Bi
 		if err != nil {
 			return nil, err
 		}
-		return e.leaf(ctx, leaf)
+		set, err := e.leaf(ctx, leaf)
+		e.how("the database")
+		return set, err
 	default:
 		return e.confirm(ctx, n, within)
 	}
@@ -82,20 +84,22 @@ func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.Bi
 // leaf queries the path index of every segment.
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
+	values, built := 0, ""
 	for i, seg := range e.segments {
-		built := e.step != nil && !seg.has(indexKey(leaf.Path))
+		if e.step != nil && !seg.has(indexKey(leaf.Path)) {
+			built = ", built for this"
+		}
 		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}
-		if e.step != nil {
-			e.step.values, e.step.built = e.step.values+len(index.values), e.step.built || built
-		}
+		values += len(index.values)
 		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, backtracking: e.backtracking}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
 	}
+	e.how("index of %d values%s", values, built)
 	return set, nil
 }
 
@@ -139,15 +143,17 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	if err != nil {
 		return nil, err
 	}
-	return e.confirmElem(ctx, elem, candidates)
+	set, err := e.confirmElem(ctx, elem, candidates)
+	if e.step != nil {
+		e.step.How = "indexes, then " + e.step.How
+	}
+	return set, err
 }
 
 // confirm calls the reference matcher for every row of within. Its error is that of the first row that fails.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
-	if e.step != nil {
-		e.step.scanned += len(slots)
-	}
+	e.how("%d rows one by one", len(slots))
 	hit := make([]bool, len(slots))
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,24 +47,16 @@ func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 	}
 	found := *s
 	found.rows, found.titles = s.rows.Clone(), nil
-	trace := TraceOf(ctx)
 	for i, term := range terms {
 		if term == "" {
 			continue
 		}
-		var end func(*bitset.BitSet)
-		if trace != nil {
-			var step *Step
-			step, end = trace.begin(s.table, term, nil, true)
-			step.How = "index of words"
-		}
+		began := time.Now()
 		all, titles, err := s.table.having(ctx, term, i == len(terms)-1)
 		if err != nil {
 			return nil, err
 		}
-		if end != nil {
-			end(all)
-		}
+		traceOf(ctx).add(term, Step{How: "index of words", Took: time.Since(began)}, s.table, s.table.live, all)
 		found.rows.InPlaceIntersection(all)
 		found.titles = append(found.titles, titles)
 	}

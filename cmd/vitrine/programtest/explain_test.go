@@ -65,7 +65,7 @@ func TestThroughServer(t *testing.T) {
 		"old":    "in the answer: no — clause `year >= 2020` (json) fails: year is 2018\nnote: in the source year is 2024: not materialized yet\n",
 		"new":    "in the answer: no — view activities has no row of it; a run last read the source at 20",
 		"bad":    "in the answer: no — the last run skipped it: malformed record: ",
-		"none":   "in the answer: no — the collection activities has no record with this _id\n",
+		"none":   "in the answer: no — no record in activities has this _id\n",
 		"hidden": "in the answer: yes — clause `year >= 2020` (json) holds: year is 2024\n",
 	} {
 		served[id] = run("explain", since2020, "--id", id, "--key-file", "key")

@@ -146,20 +146,18 @@ type walk struct {
 	*Matches
 	skip, left int // left is negative if there is no limit
 	position   int // position of the last entry
-	trace      *index.Trace
 	yield      func(Entry, error) bool
 }
 
 // Entries yields the entries of the requested page. Without a limit the first page has all entries.
 func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+	return view.Listed(ctx, func(yield func(Entry, error) bool) {
 		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{m, offset, cmp.Or(limit, -1), offset, index.TraceOf(ctx), yield}
-		w.trace.Show(nil)
+		w := walk{m, offset, cmp.Or(limit, -1), offset, yield}
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
@@ -171,16 +169,13 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		if err != nil {
 			yield(Entry{}, err)
 		}
-	}
+	})
 }
 
 // entry yields a row, and reports whether to go on.
 func (w *walk) entry(row index.Row, groups []Group) bool {
 	w.position++
 	w.left--
-	if w.trace != nil {
-		w.trace.Show(row.Doc())
-	}
 	return w.yield(Entry{row, groups, w.position}, nil) && w.left != 0
 }
 

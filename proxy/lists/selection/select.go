@@ -134,14 +134,9 @@ func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, 
 			filters = append(filters, m.chosen[name])
 		}
 	}
-	all, terms := filter.And(filters...), m.terms()
-	selected, err := m.snap.Select(ctx, all)
-	if err == nil && len(terms) > 0 {
-		selected, err = selected.Search(ctx, terms)
-	}
+	selected, err := m.snap.SelectTraced(ctx, filter.And(filters...), m.terms())
 	if whole && err == nil {
 		m.whole = selected
-		err = m.snap.Report(ctx, all, terms, selected)
 	}
 	return selected, err
 }
