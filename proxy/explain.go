@@ -17,6 +17,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -29,7 +30,7 @@ import (
 // Question asks why the answer to a request has the records that it has.
 type Question struct {
 	URL  string // of a resource or a list, with or without scheme and host
-	ID   string // the _id of the record in question; empty if there is none
+	ID   string // the _id of the record in question; if empty, that of the item at the URL, or none
 	User string // the user of the session that the request has; empty if it has none
 	Key  string // the API key of the request; empty if it has none
 }
@@ -39,13 +40,14 @@ type Explanation struct {
 	Status     int            `json:"status"`
 	Store      string         `json:"store,omitempty"`
 	URL        string         `json:"url"`              // without key
+	Error      string         `json:"error,omitempty"`  // what the answer says instead of the item that it is for
 	Record     *Membership    `json:"record,omitempty"` // nil if the question names none
 	View       string         `json:"view"`
 	Mode       view.Mode      `json:"mode"`
 	Generation uint64         `json:"generation"`
 	Published  time.Time      `json:"published"`
-	Selected   *view.Selected `json:"selected"` // null if the answer is not a selection of records
-	Kept       KeptAnswer     `json:"kept"`
+	Selected   *view.Selected `json:"selected"`             // null if the answer is not a selection of records
+	Kept       *KeptAnswer    `json:"kept,omitempty"`       // nil if the answer is an error
 	Restricted string         `json:"restricted,omitempty"` // the permission that the caller lacks to see all records
 	Ignored    string         `json:"ignored,omitempty"`    // parameters without effect
 	Millis     float64        `json:"ms"`
@@ -58,7 +60,8 @@ type KeptAnswer struct {
 	Control string `json:"cache_control"` // for caches elsewhere
 }
 
-// Explain evaluates a request and explains its answer. A request that would fail returns its error, a problem.
+// Explain evaluates a request and explains its answer. A request that would fail returns its error, a problem, unless it
+// fails because lists do not show the item that it asks for.
 func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err error) {
 	began, set := time.Now(), *s.settings.Load()
 	if q.User != "" {
@@ -72,27 +75,32 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	if err != nil {
 		return e, err
 	}
-	x := &response.Explanation{}
-	if q.ID != "" {
+	x, item := &response.Explanation{}, lists.ItemID(string(req.URI().PathOriginal()))
+	if q.ID = cmp.Or(q.ID, item); q.ID != "" {
 		x.Trace.Record = selection.IDs(q.ID)
 	}
 	set.auth, set.response = set.auth.As(q.User), set.response.Explaining(x)
 	inner, failed := evaluate(x.Trace.With(ctx), s, &set, req)
-	if failed != nil {
+	if failed != nil && (failed.status != http.StatusNotFound || item == "" || x.Trace.Selected == nil) {
 		return e, *failed
 	}
-	meta, header := x.Trace.Snapshot.Meta(), &inner.Response.Header
+	meta := x.Trace.Snapshot.Meta()
 	e = Explanation{
 		Status: http.StatusOK, URL: string(set.auth.AppendURL(nil, string(inner.Path()), inner.QueryArgs().QueryString())),
-		View: meta.View, Mode: view.Store, Generation: meta.Generation, Published: meta.Published,
-		Selected: x.Trace.Selected, Restricted: x.Plan.Restricted, Ignored: string(header.Peek(response.HeaderIgnored)),
-		Kept: kept(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl))),
+		View: meta.View, Mode: view.Store, Generation: meta.Generation, Published: meta.Published, Selected: x.Trace.Selected,
 	}
 	if _, resident := x.Trace.Snapshot.Resident(); resident {
 		e.Mode = view.Memory
 	}
 	if store := s.storeStatus(); store != nil {
 		e.Store = store.Name
+	}
+	if failed != nil {
+		e.Error = failed.msg
+	} else {
+		header := &inner.Response.Header
+		e.Restricted, e.Ignored = x.Plan.Restricted, string(header.Peek(response.HeaderIgnored))
+		e.Kept = kept(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
 	}
 	if q.ID != "" {
 		ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request)
@@ -147,8 +155,8 @@ func requestOf(q Question) (*fasthttp.Request, error) {
 }
 
 // kept says whether an answer is in memory, and why. An answer of more than most bytes is not kept.
-func kept(x *response.Explanation, most int, control string) KeptAnswer {
-	k, a := KeptAnswer{Control: control}, x.Kept
+func kept(x *response.Explanation, most int, control string) *KeptAnswer {
+	k, a := &KeptAnswer{Control: control}, x.Kept
 	switch {
 	case a != nil && a.ETag != "":
 		k.Now, k.Why = true, fmt.Sprintf("an earlier request made it: %d bytes", len(a.Body))

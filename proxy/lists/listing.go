@@ -106,7 +106,7 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 		if err != nil {
 			return listing{}, err
 		}
-		if row, err := snap.First(ctx, filter.And(l.public, selection.IDs(id))); row != nil || err != nil {
+		if row, err := snap.FirstTraced(ctx, filter.And(l.public, selection.IDs(id).As("the path"))); row != nil || err != nil {
 			one := l.newListing(Definition{View: view})
 			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
 			return one, err

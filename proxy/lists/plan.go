@@ -76,6 +76,14 @@ func partsOf(path string) (parts []string, f format, err error) {
 	return parts, f, nil
 }
 
+// ItemID returns the id of the item whose page is at a path, or "".
+func ItemID(path string) string {
+	if parts, _, err := partsOf(path); err == nil && len(parts) == 2 && parts[0] == "items" {
+		return parts[1]
+	}
+	return ""
+}
+
 func (l *Lists) plan(ctx context.Context, base string, parts []string, f format, q params.Query) (response.Plan, error) {
 	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
 		return l.overview("/"+name, f, q)

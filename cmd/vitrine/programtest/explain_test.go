@@ -73,8 +73,19 @@ func TestThroughServer(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", id, served[id], want)
 		}
 	}
-	if text := run("explain", "/lists/activities", "--id", "hidden"); !strings.HasPrefix(text, "in the answer: no — the record is not public (lists.public): hide is true\n") {
-		t.Errorf("hidden: %s", text)
+	for args, want := range map[string]string{
+		"/lists/activities --id hidden": "no — the record is not public (lists.public): hide is true\n",
+		"/items/hidden.bib":             "no — the record is not public (lists.public): hide is true\n",
+		"/items/old --id hidden":        "no — the record is not public (lists.public): hide is true\n  and clause `_id = \"old\"` (the path) fails: _id is \"hidden\"\n",
+		"/items/old":                    "yes — ",
+		"/items/new":                    "no — view activities has no row of it; a run last read the source at 20",
+		"/items/bad":                    "no — the last run skipped it: malformed record: ",
+		"/items/none":                   "no — no record in activities, projects, conferences has this _id\n",
+	} {
+		text := run(append([]string{"explain"}, strings.Fields(args)...)...)
+		if !strings.HasPrefix(text, "in the answer: "+want) || strings.Contains(text, "instead of the item: There is no such item.\n") == strings.Contains(text, "kept: ") {
+			t.Errorf("%s: %s", args, text)
+		}
 	}
 	for args, want := range map[string]string{
 		since2020:                           "A valid API key is needed",
