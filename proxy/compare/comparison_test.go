@@ -78,6 +78,7 @@ func TestAccept(t *testing.T) {
 		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: `<a href="/f.pdf"> <i class="ph ph-file-pdf"> </i> </a>`}, true},
 		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Doe"}, false},
 		{"/api/html", compare.Difference{Kind: compare.FieldMissing, Path: "$.data[0].link"}, false},
+		{"/lists/unit/{…}.json", compare.Difference{Kind: compare.FieldChanged, Path: "$.as_of", Old: "2026-11-28T00:56:48Z", New: "2026-11-28T01:56:48Z"}, true},
 	} {
 		if got := rules.Accept(tt.endpoint, tt.d) != ""; got != tt.accepted {
 			t.Errorf("%s %+v: accepted %v", tt.endpoint, tt.d, got)

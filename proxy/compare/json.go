@@ -77,9 +77,12 @@ func (a *answers) json(path string, old, new value) {
 		} else if was != is {
 			a.report(FieldChanged, path, was, is)
 		}
-	case path == "$.count" && !sameNumber(string(old), string(new)):
-		a.report(Count, path, show(old), show(new))
-	case !sameNumber(string(old), string(new)):
+	case sameNumber(string(old), string(new)):
+	case path == "$.count":
+		a.report(Count, path, string(old), string(new))
+	case show(old) == show(new): // a text and what is written like it
+		a.report(FieldChanged, path, string(old), string(new))
+	default:
 		a.report(FieldChanged, path, show(old), show(new))
 	}
 }
