@@ -42,12 +42,11 @@ type Comparison struct {
 
 // found is what was found until now, and the content of the file of a Comparison that is not complete.
 type found struct {
-	Old, New   string
-	Since      time.Time
-	Known      map[uint64]bool      // by the hash of a request of Run: whether it was compared
-	Endpoints  map[string]*Endpoint // by name; the one without counts all
-	Groups     map[Place]*Group
-	MoreGroups int
+	Old, New  string
+	Since     time.Time
+	Known     map[uint64]bool      // by the hash of a request of Run: whether it was compared
+	Endpoints map[string]*Endpoint // by name; the one without counts all
+	Groups    map[Place]*Group
 }
 
 // NewComparison returns a Comparison of two sides, which keeps some examples of each kind of difference.
@@ -87,7 +86,7 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 	if c.Rate > 0 {
 		tick = time.Tick(time.Duration(min(float64(time.Second)/c.Rate, float64(time.Hour))))
 	}
-	saved := time.Now()
+	var saved time.Time // so that a file that cannot be written is found at once
 	for r, err := range requests {
 		done, err := c.count(r, err)
 		if err == nil && time.Since(saved) > saveEach {
@@ -179,9 +178,6 @@ func (c *Comparison) Add(r Request, answers [2]Answer, errs [2]error) (outcome s
 			outcome = "purpose"
 		}
 		g := c.group(Place{endpoints[1].Endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), reason})
-		if g == nil {
-			return
-		}
 		g.Values++
 		if !seen[g] {
 			g.Answers++
@@ -220,12 +216,11 @@ func (c *Comparison) endpoints(r Request) [2]*Endpoint {
 	return [2]*Endpoint{all[""], all[name]}
 }
 
-// group returns the group of a place, or nil if there are too many.
+// group returns the group of a place.
 func (c *Comparison) group(p Place) *Group {
 	all := c.found.Groups
 	if all[p] == nil && len(all) >= mostGroups {
-		c.found.MoreGroups++
-		return nil
+		p = Place{Endpoint: "others", Kind: p.Kind, Reason: p.Reason}
 	}
 	if all[p] == nil {
 		all[p] = &Group{Place: p}
@@ -238,7 +233,7 @@ func (c *Comparison) Report() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := Report{Old: c.found.Old, New: c.found.New, Since: c.found.Since, Until: time.Now().UTC().Truncate(time.Second),
-		NotAsked: maps.Clone(c.notAsked), MoreGroups: c.found.MoreGroups}
+		NotAsked: maps.Clone(c.notAsked)}
 	for name, e := range c.found.Endpoints {
 		e := *e
 		e.Requests = max(e.Requests, e.Asked) // those of a Shadow are not counted before

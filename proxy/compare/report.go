@@ -26,7 +26,6 @@ type Report struct {
 	Total       Endpoint         `json:"total"`
 	Endpoints   []Endpoint       `json:"endpoints"`   // the most different first
 	Differences []Group          `json:"differences"` // those on purpose last; the most frequent first
-	MoreGroups  int              `json:"more_groups,omitempty"`
 }
 
 // Endpoint counts what was asked of an endpoint.

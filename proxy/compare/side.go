@@ -74,7 +74,7 @@ type Answer struct {
 // Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was reached,
 // or a server before it or behind it is away. Errors do not have the URL.
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errSlow)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.base.String()+r.Target, nil)
 	if err != nil {
@@ -116,7 +116,10 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	return a, nil
 }
 
-var errTooLong = errors.New("too long to be compared")
+var (
+	errTooLong = errors.New("too long to be compared")
+	errSlow    = errors.New("no whole answer within a minute")
+)
 
 // cleaned returns what the side sent without its keys. Addresses of the side itself are paths, as they are written in text
 // and in PHP's JSON.
