@@ -87,7 +87,7 @@ func Compare(old, new Answer, emit func(Difference)) {
 	case !utf8.Valid(old.Body) || !utf8.Valid(new.Body):
 		a.report(Text, "", fmt.Sprintf("%d bytes", len(old.Body)), fmt.Sprintf("%d other bytes", len(new.Body)))
 	case old.Type == "text/html" || new.Type == "text/html":
-		a.html("", string(old.Body), string(new.Body))
+		a.text(HTML, "", tokens(string(old.Body)), tokens(string(new.Body)))
 	default:
 		a.text(Text, "", lines(old.Body), lines(new.Body))
 	}

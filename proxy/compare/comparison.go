@@ -286,11 +286,11 @@ func (c *Comparison) Resume() error {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(content)).Decode(&was)
 	}
-	if err == nil && (was.Old != c.found.Old || was.New != c.found.New || was.Endpoints[""] == nil) {
-		err = fmt.Errorf("is of the comparison of %q with %q", was.Old, was.New)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.State, err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: not the state of a comparison: %w", c.State, err)
+	case was.Old != c.found.Old || was.New != c.found.New || was.Endpoints[""] == nil:
+		return fmt.Errorf("%s: is of the comparison of %q with %q", c.State, was.Old, was.New)
 	}
 	for _, e := range was.Endpoints {
 		e.Requests, e.Asked, e.Failed = 0, e.Asked-e.Failed, 0

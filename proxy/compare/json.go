@@ -73,7 +73,7 @@ func (a *answers) json(path string, old, new value) {
 	case old[0] == '"' && new[0] == '"':
 		was, is := decoded[string](old), decoded[string](new)
 		if tag.MatchString(was) || tag.MatchString(is) {
-			a.html(path, was, is)
+			a.text(HTML, path, tokens(was), tokens(is))
 		} else if was != is {
 			a.report(FieldChanged, path, was, is)
 		}

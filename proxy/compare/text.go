@@ -13,17 +13,14 @@ type token struct {
 	text, path string // path has the elements around it
 }
 
-// html compares HTML by tokens. White space, comments, the order of attributes and how characters are written do not
-// matter.
-func (a *answers) html(path, old, new string) { a.text(HTML, path, tokens(old), tokens(new)) }
-
 // tag matches what makes a text of JSON HTML.
 var tag = regexp.MustCompile(`<[A-Za-z/!]`)
 
 // voids are the elements without an end.
 var voids = strings.Fields("area base br col embed hr img input link meta source track wbr")
 
-// tokens returns the tokens of HTML.
+// tokens returns the tokens of HTML. White space, comments, the order of attributes and how characters are written do not
+// matter.
 func tokens(source string) (all []token) {
 	var open []string
 	path := ""

@@ -463,7 +463,7 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--old", "http://127.0.0.1:1", "--accept", "rules", log}, "rules: rule 1: want a reason"},
 		{[]string{"--old", "http://127.0.0.1:1", "--old-key", "none", log}, "open none"},
 		{[]string{"--old", "http://127.0.0.1:1", "none"}, "open none"},
-		{[]string{"--old", "http://127.0.0.1:1", "--state", "rules", log}, "rules: "},
+		{[]string{"--old", "http://127.0.0.1:1", "--state", "rules", log}, "rules: not the state of a comparison: "},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "none/state", log}, "open none/state.new"},
 		{[]string{"--old", "http://127.0.0.1:1", log}, "1 of 1 requests failed"},
 		{[]string{"--old", "http://127.0.0.1:1", "--rate", "0", "many", "many", log}, "not complete: 20 requests in a row failed: "},
