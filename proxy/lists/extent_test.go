@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy/proxytest"
+	"vitrine/rules/ejson"
 )
 
 // TestExtent: citations for the web have volume, issue and pages once, whatever their template.
@@ -43,6 +45,34 @@ func TestExtent(t *testing.T) {
 	for i, tt := range tests {
 		if got := getList(s, "/lists/activities.json?ids="+strconv.Itoa(i)).Items[0].HTML; got != cmp.Or(tt.want, tt.web) {
 			t.Errorf("%s of %s: %s", tt.fields, tt.web, got)
+		}
+	}
+}
+
+// TestPeriods: lists and items of projects and events have their dates in the language of the answer.
+func TestPeriods(t *testing.T) {
+	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		record := map[string]string{
+			"projects":    `{"_id":"p","name":"P","title":"Moths","public":true,"start_date":"2026-10-01","end_date":"2027-03-31"}`,
+			"conferences": `{"_id":"c","title":"Owls","start":"2026-05-14","end":"2026-05-16"}`,
+		}[collection]
+		if record == "" {
+			return docs
+		}
+		doc, err := ejson.Parse([]byte(record), ejson.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []bson.Raw{doc}
+	})
+	for target, want := range map[string]string{
+		"/lists/projects.html":         ">Moths</a>, 1 Oct 2026 – 31 Mar 2027",
+		"/lists/projects.html?lang=de": ">Moths</a>, 1. Okt. 2026 – 31. März 2027",
+		"/lists/events.html?lang=de":   ">Owls</a>, 14.–16. Mai 2026",
+		"/items/p?lang=de":             "1. Okt. 2026 – 31. März 2027",
+	} {
+		if body := string(s.Get(target).Body); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q:\n%s", target, want, body)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
+	"vitrine/rules/render"
 )
 
 // item is an entry of a list, read as a bibliographic item.
@@ -31,6 +32,7 @@ type item struct {
 
 	// Only formats of pages have these:
 	html             string // the item's citation
+	period           string // the date, or the first and last day, in the language of the answer
 	href             string // the target of the link on its title; empty if there is none
 	authors          []page.Author
 	shown            []string // values of params.Show
@@ -39,14 +41,6 @@ type item struct {
 }
 
 func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
-
-// period returns the date of an item, or its first and last day.
-func (it *item) period() string {
-	if it.End.Year == 0 || it.End == it.Date {
-		return it.Date.String()
-	}
-	return it.Date.String() + " – " + it.End.String()
-}
 
 // shows reports whether the request asks for a part of entries.
 func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
@@ -81,6 +75,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	default:
 		it.href = a.links.ToItem(&it.Item)
 	}
+	it.period = render.Period(it.Date, it.End, a.query.Text(params.Lang))
 	it.authors = []page.Author{}
 	for _, p := range it.Authors {
 		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
@@ -119,7 +114,7 @@ func (a *answer) compose(it *item) string {
 	if it.href != "" && a.query.Text(params.Style) != "print" {
 		html = `<a href="` + markup.Escape(it.href) + `">` + html + `</a>`
 	}
-	for _, more := range []string{it.Event, it.Place, it.Publisher, it.period()} {
+	for _, more := range []string{it.Event, it.Place, it.Publisher, it.period} {
 		if more != "" {
 			html += ", " + markup.Escape(more)
 		}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"vitrine/rules/date"
@@ -124,6 +125,12 @@ func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 		dst = first.append(dst, t.from, lang)
 	}
 	return s.date(append(dst, between...), t.to, lang)
+}
+
+// Period returns a date, or the range from a date to another one, in a language: "14–16 May 2022".
+func Period(from, to date.Date, language string) string {
+	lang := max(slices.Index(languageCodes[:], language), english)
+	return string(dateStyles[lang].span(nil, span{from: from, to: to}, lang))
 }
 
 // ongoingWords has the words around the dates of an activity of several months.
