@@ -15,7 +15,6 @@ import (
 
 	"vitrine/cmd/vitrine/internal/accesslog"
 	"vitrine/configs"
-	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 )
 
@@ -56,38 +55,31 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 	if c.old == "" || len(logs) == 0 || c.concurrency < 1 || c.concurrency > 64 || c.rate < 0 || c.examples < 0 {
 		return errors.New("want --old URL, at least one LOG (- is standard input), a --concurrency from 1 to 64, and no negative --rate or --examples")
 	}
-	keys, err := c.keys(cfg)
+	both, err := c.prepare(cfg)
 	if err != nil {
 		return err
 	}
-	old, oldErr := compare.NewSide("old", c.old, keys[0], nil)
-	new, newErr := compare.NewSide("new", cmp.Or(c.new, "http://"+reachable(cfg.Listen)), keys[1], nil)
-	if err := cmp.Or(oldErr, newErr); err != nil {
-		return fmt.Errorf("--%w", err)
-	}
-	rules, err := c.rules()
-	if err != nil {
-		return err
-	}
-	both := compare.NewComparison(old, new, rules, c.examples)
-	both.Rate, both.Concurrency, both.State = c.rate, c.concurrency, c.state
-	if err := both.Resume(); err != nil {
-		return err
+	var files []*os.File // opened at once, so that one that cannot be read is found before any is asked
+	for _, name := range logs {
+		f := os.Stdin
+		if name != "-" {
+			if f, err = os.Open(name); err != nil {
+				return err
+			}
+			defer f.Close()
+		}
+		files = append(files, f)
 	}
 	debug.SetGCPercent(25) // bodies are large and short-lived
-	var secrets auth.Redactor
-	for _, k := range keys {
-		secrets = append(secrets, auth.NewSecret(k.API), auth.NewSecret(k.Portfolio))
-	}
 	bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
 	report, err := both.Run(cmd.Context(), func(yield func(compare.Request, error) bool) {
-		for e, err := range entries(cmd.InOrStdin(), logs) {
+		for e, err := range entries(files) {
 			_ = bar.Add(1) // a bar that cannot be shown stops nothing
 			var r compare.Request
 			if errors.Is(err, accesslog.ErrLine) {
 				err = compare.NotAsked(err.Error())
 			} else if err == nil {
-				r, err = old.Request(e.Method, e.URL, secrets)
+				r, err = both.Request(e.Method, e.URL)
 			}
 			if !yield(r, err) {
 				return
@@ -99,22 +91,12 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 }
 
 // entries returns the requests of logs.
-func entries(stdin io.Reader, logs []string) iter.Seq2[accesslog.Entry, error] {
+func entries(files []*os.File) iter.Seq2[accesslog.Entry, error] {
 	return func(yield func(accesslog.Entry, error) bool) {
-		for _, name := range logs {
-			in := stdin
-			if name != "-" {
-				f, err := os.Open(name)
-				if err != nil {
-					yield(accesslog.Entry{}, err)
-					return
-				}
-				defer f.Close() // until all are read: logs are few
-				in = f
-			}
-			for e, err := range accesslog.Read(in) {
+		for _, f := range files {
+			for e, err := range accesslog.Read(f) {
 				if err != nil && !errors.Is(err, accesslog.ErrLine) {
-					err = fmt.Errorf("%s: %w", name, err)
+					err = fmt.Errorf("%s: %w", f.Name(), err)
 				}
 				if !yield(e, err) {
 					return
@@ -139,9 +121,11 @@ func outcome(r compare.Report) error {
 	return nil
 }
 
-// keys returns the keys of both servers.
-func (c *comparison) keys(cfg configs.Config) (keys [2]compare.Keys, err error) {
+// prepare returns the comparison, which continues if it was interrupted.
+func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
+	var keys [2]compare.Keys
 	if c.new == "" {
+		c.new = "http://" + reachable(cfg.Listen)
 		keys[1] = compare.Keys{API: cfg.Auth.APIKey.Reveal(), Portfolio: cfg.Auth.PortfolioKey.Reveal()}
 	}
 	for i, file := range []string{c.oldKey, c.newKey} {
@@ -150,12 +134,23 @@ func (c *comparison) keys(cfg configs.Config) (keys [2]compare.Keys, err error) 
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return keys, err
+			return nil, err
 		}
 		first, second, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 		keys[i] = compare.Keys{API: strings.TrimSpace(first), Portfolio: strings.TrimSpace(second)}
 	}
-	return keys, nil
+	old, oldErr := compare.NewSide("old", c.old, keys[0], nil)
+	new, newErr := compare.NewSide("new", c.new, keys[1], nil)
+	if err := cmp.Or(oldErr, newErr); err != nil {
+		return nil, fmt.Errorf("--%w", err)
+	}
+	rules, err := c.rules()
+	if err != nil {
+		return nil, err
+	}
+	both := compare.NewComparison(old, new, rules, c.examples)
+	both.Rate, both.Concurrency, both.State = c.rate, c.concurrency, c.state
+	return both, both.Resume()
 }
 
 // rules returns the rules for what differs on purpose, the operator's first.
@@ -176,18 +171,18 @@ func (c *comparison) rules() (rules compare.Rules, err error) {
 }
 
 // print writes a report to standard output and to the file of the page.
-func (c *comparison) print(w io.Writer, r compare.Report) error {
-	if c.page != "" {
-		html, err := r.HTML()
-		if err == nil {
-			err = os.WriteFile(c.page, html, 0o600) // it has values of answers that may need a key
-		}
-		if err != nil {
-			return err
-		}
-	}
+func (c *comparison) print(w io.Writer, r compare.Report) (err error) {
 	if c.asJSON {
-		return printJSON(w, r)
+		err = printJSON(w, r)
+	} else {
+		err = errors.Join(printTable(w, "compare", r), output.ExecuteTemplate(w, "compare differences", r))
 	}
-	return errors.Join(printTable(w, "compare", r), output.ExecuteTemplate(w, "compare differences", r))
+	if c.page == "" {
+		return err
+	}
+	page, pageErr := r.HTML()
+	if pageErr == nil {
+		pageErr = os.WriteFile(c.page, page, 0o600) // it has values of answers that may need a key
+	}
+	return errors.Join(err, pageErr)
 }

@@ -34,9 +34,14 @@ const (
 // mostURL is the longest URL that is asked, in bytes.
 const mostURL = 64 << 10
 
-// Request returns the request for a URL that a server at the address of s logged: its path and query, whatever host it
-// names, without parameters that may be secrets. Secrets are those that Reveals knows beside names such as apikey and token.
-func (s *Side) Request(method, logged string, secrets auth.Redactor) (r Request, err error) {
+// Request returns the request for a URL that a server at the address of the old side logged: its path and query, whatever
+// host it names, without parameters that may be secrets: the keys of the sides, and what names such as apikey and token have.
+func (c *Comparison) Request(method, logged string) (r Request, err error) {
+	var secrets auth.Redactor
+	for _, s := range []*Side{c.old, c.new} {
+		keys := s.keys.Load()
+		secrets = append(secrets, auth.NewSecret(keys.API), auth.NewSecret(keys.Portfolio))
+	}
 	if method != http.MethodGet && method != http.MethodHead {
 		return r, ErrMethod
 	}
@@ -48,7 +53,7 @@ func (s *Side) Request(method, logged string, secrets auth.Redactor) (r Request,
 	if err != nil || u.Opaque != "" || u.Path != "" && u.Path[0] != '/' || strings.HasPrefix(logged, "//") || secrets.Path(u.Path) != u.Path {
 		return r, ErrURL
 	}
-	target := s.below(u.EscapedPath())
+	target := c.old.below(u.EscapedPath())
 	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) {
 		return r, ErrPath // clients and servers resolve . and .. differently
 	}

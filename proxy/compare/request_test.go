@@ -5,16 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 )
 
-func TestRequest(t *testing.T) {
-	s, err := compare.NewSide("old", "https://x.example", compare.Keys{}, nil)
-	if err != nil {
+// comparison returns the comparison of a server at an address with another, which has a key.
+func comparison(t *testing.T, address string) *compare.Comparison {
+	t.Helper()
+	old, oldErr := compare.NewSide("old", address, compare.Keys{}, nil)
+	new, newErr := compare.NewSide("new", "https://new.example", compare.Keys{Portfolio: "Geheim7"}, nil)
+	if err := errors.Join(oldErr, newErr); err != nil {
 		t.Fatal(err)
 	}
-	secrets := auth.Redactor{auth.NewSecret("Geheim7")}
+	return compare.NewComparison(old, new, nil, 3)
+}
+
+func TestRequest(t *testing.T) {
+	c := comparison(t, "https://x.example")
 	tests := []struct {
 		logged, want string
 		err          error
@@ -54,13 +60,13 @@ func TestRequest(t *testing.T) {
 		{"/" + strings.Repeat("x", 70_000), "", compare.ErrURL},
 	}
 	for _, tt := range tests {
-		r, err := s.Request("GET", tt.logged, secrets)
+		r, err := c.Request("GET", tt.logged)
 		if r.Target != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%.80q: %q, %v; want %q, %v", tt.logged, r.Target, err, tt.want, tt.err)
 		}
 	}
 	for _, method := range []string{"POST", "DELETE", "get", "", "GET\r\n"} {
-		if _, err := s.Request(method, "/api/html", nil); !errors.Is(err, compare.ErrMethod) {
+		if _, err := c.Request(method, "/api/html"); !errors.Is(err, compare.ErrMethod) {
 			t.Errorf("%q: %v", method, err)
 		}
 	}
@@ -76,15 +82,12 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	s, err := compare.NewSide("old", "https://x.example/osiris/", compare.Keys{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := comparison(t, "https://x.example/osiris/")
 	for logged, want := range map[string]string{
 		"/osiris/api/x": "/api/x", "/api": "/api", "/api?x": "/api?x", "/portfolio/a": "/portfolio/a", "https://y.example/osiris/lists/a": "/lists/a",
 		"/apix": "", "/": "", "/x/api": "", "/osiris": "", "/osirisx/api": "", "/admin/refresh": "",
 	} {
-		r, err := s.Request("GET", logged, nil)
+		r, err := c.Request("GET", logged)
 		if err == nil && r.Target != want || err != nil && (want != "" || !errors.Is(err, compare.ErrPath)) {
 			t.Errorf("%s: %q, %v; want %q", logged, r.Target, err, want)
 		}

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"vitrine/proxy/auth"
 )
 
 const (
@@ -67,7 +65,7 @@ func (s *Shadow) Offer(method string, target []byte, status int) {
 	case !bytes.HasPrefix(target, []byte("/api/")) && !bytes.HasPrefix(target, []byte("/portfolio/")):
 		return
 	}
-	r, err := s.old.Request(strings.Clone(method), string(target), auth.Redactor{})
+	r, err := s.Request(strings.Clone(method), string(target))
 	if err != nil {
 		return
 	}

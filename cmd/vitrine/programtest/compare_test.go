@@ -462,7 +462,9 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--old", "http://127.0.0.1:1", "--concurrency", "0", log}, "--concurrency from 1"},
 		{[]string{"--old", "http://127.0.0.1:1", "--accept", "rules", log}, "rules: rule 1: want a reason"},
 		{[]string{"--old", "http://127.0.0.1:1", "--old-key", "none", log}, "open none"},
-		{[]string{"--old", "http://127.0.0.1:1", "none"}, "open none"},
+		{[]string{"--old", "http://127.0.0.1:1", log, "none"}, "vitrine: open none"},                    // before any is asked
+		{[]string{"--old", "http://127.0.0.1:1", "--html", "none/page", log}, "all        1         1"}, // the report comes before the page
+		{[]string{"--old", "http://127.0.0.1:1", "--html", "none/page", log}, "vitrine: open none/page"},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "rules", log}, "rules: not the state of a comparison: "},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "none/state", log}, "open none/state.new"},
 		{[]string{"--old", "http://127.0.0.1:1", log}, "1 of 1 requests failed"},
