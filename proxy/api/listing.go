@@ -45,7 +45,7 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		}
 		b, err := body(ctx, s, selected.By(l.order))
 		if rows, resident := s.Resident(); err == nil && resident {
-			b.Held = int64(rows.Len() / 8) // the set of selected rows
+			b.RowMemory = int64(rows.Len() / 8) // the set of selected rows
 		}
 		return b, err
 	}

@@ -90,7 +90,7 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 			if err != nil {
 				return nil, err
 			}
-			b.Guess = (to - from) * len(appendRow(nil, r)) / 2
+			b.SizeHint = (to - from) * len(appendRow(nil, r)) / 2
 		}
 		return b, nil
 	})

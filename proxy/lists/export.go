@@ -26,9 +26,9 @@ import (
 func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, entries, writer)
-	body.Held = a.rows.Held()
+	body.RowMemory = a.rows.Memory()
 	if a.query.Number(params.Limit) == 0 {
-		body.Guess = a.count * 400 // about 400 bytes for each item
+		body.SizeHint = a.count * 400 // about 400 bytes for each item
 	}
 	return body, nil
 }

@@ -20,10 +20,10 @@ type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 
 // Body is an evaluated answer whose bytes are made while its pieces are read. The pieces may be read more than once.
 type Body struct {
-	// Guess is a low estimate of how many bytes the pieces have; 0 if unknown.
-	Guess int
-	// Held is how many bytes of memory reading the rows takes, in addition to a piece.
-	Held int64
+	// SizeHint is a low estimate of how many bytes the pieces have; 0 if unknown.
+	SizeHint int
+	// RowMemory is how many bytes of memory reading the rows takes, in addition to a piece.
+	RowMemory int64
 	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
 
@@ -160,7 +160,7 @@ func Bytes(text []byte) *Body {
 
 // Then appends another document to the body.
 func (b *Body) Then(next *Body) *Body {
-	return &Body{Guess: b.Guess, Held: b.Held + next.Held, pieces: func(ctx context.Context) Pieces {
+	return &Body{SizeHint: b.SizeHint, RowMemory: b.RowMemory + next.RowMemory, pieces: func(ctx context.Context) Pieces {
 		return func(yield func([]byte, error) bool) {
 			for _, body := range []*Body{b, next} {
 				for piece, err := range body.pieces(ctx) {

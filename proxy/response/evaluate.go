@@ -22,7 +22,7 @@ func (r *request) loader(built **Body) result.Loader {
 		if built != nil {
 			*built = b
 		}
-		if max(b.size, b.Guess) > r.KeptBytes {
+		if max(b.size, b.SizeHint) > r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
 		out, err := gather(ctx, b.Pieces(ctx), cmp.Or(b.size, r.KeptBytes), r.Results.InFlight())
@@ -54,7 +54,7 @@ func (r *request) compress(ctx context.Context) {
 			return nil, err
 		}
 		never, most := &result.Answer{TooLarge: true, Incompressible: true}, r.Results.Largest()
-		if b.Guess > maxCompressed*most {
+		if b.SizeHint > maxCompressed*most {
 			return never, nil
 		}
 		needed := b.making() + result.StreamBytes(r.key.Coding)

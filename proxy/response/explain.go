@@ -53,7 +53,7 @@ func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s 
 	if err != nil {
 		return err
 	}
-	x.Bytes = max(b.size, b.Guess)
+	x.Bytes = max(b.size, b.SizeHint)
 	if x.Trace.Selected == nil || !x.Trace.Selected.Has {
 		return nil
 	}

@@ -74,7 +74,7 @@ func (r *request) stream(b *Body) (err error) {
 const streamBytes = chunk + chunk/2
 
 // making is about how many bytes of memory are used to make the pieces of a body.
-func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
+func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.RowMemory }
 
 // acquire acquires the memory for a stream in its coding or, if there is too little, without a coding. It returns the
 // coding and how many bytes to release, or 0 if there is too little memory for either.

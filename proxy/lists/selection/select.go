@@ -168,8 +168,8 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Held estimates the bytes of the sets and the order in memory while entries are read, 0 for views in the store.
-func (m *Matches) Held() int64 {
+// Memory estimates the bytes of the sets and the order in memory while entries are read, 0 for views in the store.
+func (m *Matches) Memory() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
 		return 0
