@@ -17,8 +17,6 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/cockpit"
-	"vitrine/proxy/purge"
-	"vitrine/proxy/upstream"
 )
 
 // Metrics counts what the server does. It has its own registry. The Job methods are for the materializer's observer.
@@ -179,32 +177,6 @@ func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) 
 
 func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
-}
-
-// collectPurges collects what was sent to caches in front.
-func collectPurges(p *purge.Purger) collector {
-	return func(to sink) {
-		for _, s := range p.Stats() {
-			for outcome, n := range map[string]uint64{"sent": s.Sent, "failed": s.Failed} {
-				to <- prometheus.MustNewConstMetric(prometheus.NewDesc("vitrine_purge_requests_total",
-					"Number of requests to targets of purges by outcome.", []string{"target", "outcome"}, nil), prometheus.CounterValue, float64(n), s.Target, outcome)
-			}
-			to.gauge("vitrine_purge_waiting_tags", "Number of tags that wait to be sent to a target.", float64(s.Waiting), prometheus.Labels{"target": s.Target})
-		}
-	}
-}
-
-// collectUpstream collects what the upstream server was asked, and what is kept of it.
-func collectUpstream(p *upstream.Proxy) collector {
-	return func(to sink) {
-		s := p.Stats()
-		for i, n := range s.Requests {
-			to <- prometheus.MustNewConstMetric(prometheus.NewDesc("vitrine_upstream_requests_total",
-				"Number of requests for the upstream server by outcome.", []string{"outcome"}, nil), prometheus.CounterValue, float64(n), upstream.Outcomes[i])
-		}
-		to.gauge("vitrine_upstream_kept_bytes", "Bytes of the upstream server's answers that are kept.", float64(s.Bytes), nil)
-		to.gauge("vitrine_upstream_open", "1 if the upstream server is not asked because it fails, otherwise 0.", truth(s.Open), nil)
-	}
 }
 
 func collectViews(views Source, now func() time.Time) collector {

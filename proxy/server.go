@@ -109,7 +109,7 @@ func New(o Options) (*Server, error) {
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)
 	}
-	o.Purge.Log = o.Logger
+	o.Purge.Log, o.Purge.Metrics = o.Logger, s.metrics.registry
 	if err == nil {
 		s.purger, err = purge.New(o.Purge)
 	}
@@ -133,12 +133,6 @@ func (s *Server) open(o Options) error {
 	}
 	s.settings.Store(first)
 	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
-	if s.purger != nil {
-		s.metrics.registry.MustRegister(collectPurges(s.purger))
-	}
-	if s.passing != nil {
-		s.metrics.registry.MustRegister(collectUpstream(s.passing.Proxy))
-	}
 	s.app = s.newApp()
 	s.routes(first)
 	s.admin = s.newAdmin(o.Admin)

@@ -23,6 +23,7 @@ func newPassing(o UpstreamOptions, s *Server) (*passing, error) {
 	if o.URL == "" {
 		return nil, nil
 	}
+	o.Metrics = s.metrics.registry
 	p, err := upstream.New(o.Options)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vitrine/cache/view/index"
 	"vitrine/rules"
@@ -27,6 +29,7 @@ type Options struct {
 	Targets map[string]string // by name: a kind and an address, such as "varnish http://127.0.0.1:6081/"
 	Tokens  map[string]string // by name of a target: a file with its token, or the secret that signs webhooks
 	Log     *slog.Logger
+	Metrics prometheus.Registerer // may be nil
 }
 
 // Purger sends tags to targets. Its methods are safe for concurrent use.
@@ -44,8 +47,8 @@ type target struct {
 	name, url, token string
 	secret           []byte // that signs webhooks
 	kind             kind
-	more             chan struct{} // of capacity one: signals that something waits
-	sent, failed     atomic.Uint64 // requests
+	more             chan struct{}      // of capacity one: signals that something waits
+	sent, failed     prometheus.Counter // requests
 
 	mu      sync.Mutex      // guards waiting
 	waiting map[string]bool // tags
@@ -97,7 +100,10 @@ func New(o Options) (*Purger, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel
+	add := promauto.With(o.Metrics)
+	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total", Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
 	for _, t := range p.targets {
+		t.measure(add, requests)
 		p.running.Go(func() { p.serve(ctx, t) })
 	}
 	return p, nil
@@ -176,14 +182,14 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 		for len(tags) > 0 {
 			n := t.kind.batch(tags)
 			if err := p.send(ctx, t, tags[:n]); err != nil {
-				t.failed.Add(1)
+				t.failed.Inc()
 				pause = min(max(2*pause, shortest, asked(err)), most)
 				if ctx.Err() == nil {
 					p.log.Warn("purge failed", "target", t.name, "tags", len(tags), "again_in", pause, "error", err)
 				}
 				break
 			}
-			t.sent.Add(1)
+			t.sent.Inc()
 			pause, tags = 0, tags[n:]
 		}
 		if len(tags) == 0 {
@@ -228,19 +234,14 @@ func asked(err error) time.Duration {
 	return 0
 }
 
-// Stats are the state of a target.
-type Stats struct {
-	Target       string
-	Sent, Failed uint64 // requests
-	Waiting      int    // tags
-}
-
-// Stats returns the state of each target.
-func (p *Purger) Stats() (all []Stats) {
-	for _, t := range p.targets {
+// measure registers what is measured of a target.
+func (t *target) measure(add promauto.Factory, requests *prometheus.CounterVec) {
+	t.sent, t.failed = requests.WithLabelValues(t.name, "sent"), requests.WithLabelValues(t.name, "failed")
+	add.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vitrine_purge_waiting_tags", Help: "Number of tags that wait to be sent to a target.", ConstLabels: prometheus.Labels{"target": t.name},
+	}, func() float64 {
 		t.mu.Lock()
-		all = append(all, Stats{t.name, t.sent.Load(), t.failed.Load(), len(t.waiting)})
-		t.mu.Unlock()
-	}
-	return all
+		defer t.mu.Unlock()
+		return float64(len(t.waiting))
+	})
 }

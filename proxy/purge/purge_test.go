@@ -18,6 +18,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
@@ -251,12 +252,23 @@ func TestAdopted(t *testing.T) {
 // TestBounded: what waits for a target that is away is bounded.
 func TestBounded(t *testing.T) {
 	address, _ := listen(t, always(http.StatusServiceUnavailable))
-	p := start(t, map[string]string{"a": "purge " + address}, nil)
+	measured := prometheus.NewRegistry()
+	p, err := purge.New(purge.Options{Targets: map[string]string{"a": "purge " + address}, Log: slog.New(slog.DiscardHandler), Metrics: measured})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
 	for i := range 30_000 {
 		p.Changed("projects", []index.Change{change(strings.Repeat("x", i%100) + string(rune('a'+i%26)) + strings.Repeat("y", i/100))})()
 	}
-	if n := p.Stats()[0].Waiting; n > 10_000 {
-		t.Errorf("%d tags wait", n)
+	all, err := measured.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if n := f.GetMetric()[0].GetGauge().GetValue(); f.GetName() == "vitrine_purge_waiting_tags" && (n == 0 || n > 10_000) {
+			t.Errorf("%v tags wait", n)
+		}
 	}
 }
 

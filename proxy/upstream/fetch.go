@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,13 +44,15 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 	ctx, cancel := context.WithCancelCause(p.life)
 	defer context.AfterFunc(waiting, func() { cancel(nil) })() // with context.Canceled, which is not the server's fault
 	patience := time.AfterFunc(p.options.Timeout, func() { cancel(ErrTimeout) })
-	drop, ok := p.shares.take(ctx, r.client)
-	if !ok {
+	share := p.shares.of(r.client)
+	select {
+	case share <- struct{}{}:
+	case <-ctx.Done():
 		patience.Stop()
 		cancel(nil)
 		return nil, cmp.Or(context.Cause(waiting), error(&rules.RetryError{Err: fmt.Errorf("%w: the client has %d requests under way", rules.ErrUnavailable, mostOfClient), After: time.Second}))
 	}
-	end := sync.OnceFunc(func() { cancel(nil); drop() })
+	end := sync.OnceFunc(func() { cancel(nil); <-share })
 	resp, err := p.circuit.Execute(func() (*http.Response, error) {
 		req, err := p.outgoing(ctx, r, more)
 		if err != nil {
@@ -129,47 +133,23 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 // slowly leave some for others.
 const mostOfClient = mostConnections / 2
 
-// shares are the connections that clients take. Its zero is ready.
-type shares struct {
-	mu      sync.Mutex // guards the rest
-	clients map[netip.Prefix]*share
+// shares have an element for each connection that a client takes. They are few, so that no client costs memory; clients that
+// the hash puts together are bounded together.
+type shares [256]chan struct{}
+
+func newShares() (s shares) {
+	for i := range s {
+		s[i] = make(chan struct{}, mostOfClient)
+	}
+	return s
 }
 
-// share is what one client takes.
-type share struct {
-	taken chan struct{} // has an element for each connection
-	users int           // requests that have or wait for one
-}
+var sharesSeed = maphash.MakeSeed() // so that clients cannot choose their share
 
-// take waits until a client may have one more, and reports whether it may before ctx ended. Addresses of a network of IPv6
-// are one client. The function that it returns gives the connection back.
-func (s *shares) take(ctx context.Context, addr netip.Addr) (drop func(), ok bool) {
+// of returns what a client takes. Addresses of a network of IPv6 are one client.
+func (s *shares) of(addr netip.Addr) chan struct{} {
 	client, _ := addr.Prefix(min(addr.BitLen(), 64)) // fails for the zero Addr
-	s.mu.Lock()
-	if s.clients == nil {
-		s.clients = map[netip.Prefix]*share{}
-	}
-	own := s.clients[client]
-	if own == nil {
-		own = &share{taken: make(chan struct{}, mostOfClient)}
-		s.clients[client] = own
-	}
-	own.users++
-	s.mu.Unlock()
-	leave := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if own.users--; own.users == 0 {
-			delete(s.clients, client)
-		}
-	}
-	select {
-	case own.taken <- struct{}{}:
-		return func() { <-own.taken; leave() }, true
-	case <-ctx.Done():
-		leave()
-		return nil, false
-	}
+	return s[maphash.Comparable(sharesSeed, client)%uint64(len(s))]
 }
 
 // patientBody ends a body whose server falls silent.
@@ -242,37 +222,24 @@ func (p *Proxy) fetch(r *request, stale *entry) (fetched, error) {
 		}
 		return fetched{response: resp, status: resp.StatusCode}, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(hurried{resp.Body, time.Now().Add(p.options.Timeout)}, int64(p.options.KeptBytes)+1))
-	if len(body) > p.options.KeptBytes || err == errSlow {
-		resp.Body = &rejoined{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+	var body []byte
+	for until := time.Now().Add(p.options.Timeout); err == nil && len(body) <= p.options.KeptBytes && time.Now().Before(until); {
+		var n int
+		body = slices.Grow(body, bytes.MinRead)
+		n, err = resp.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	if err == nil || err == io.EOF && len(body) > p.options.KeptBytes { // it arrives too slowly, or is too long
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
 		return fetched{response: resp, status: resp.StatusCode}, nil
 	}
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return fetched{}, fmt.Errorf("%w: %w", ErrBadGateway, err)
+	if closed := resp.Body.Close(); err != io.EOF || closed != nil {
+		return fetched{}, fmt.Errorf("%w: %w", ErrBadGateway, errors.Join(err, closed))
 	}
 	e := newEntry(whole.header, resp.StatusCode, resp.Header, body, requested, received)
 	p.keep(r.key, e)
 	return fetched{entry: e, status: resp.StatusCode}, nil
-}
-
-// hurried is a body that fails with errSlow if it is still read after a time.
-type hurried struct {
-	io.Reader
-	until time.Time
-}
-
-var errSlow = errors.New("the body arrives too slowly")
-
-// Read implements io.Reader.
-func (h hurried) Read(p []byte) (int, error) {
-	if time.Now().After(h.until) {
-		return 0, errSlow
-	}
-	return h.Reader.Read(p)
-}
-
-// rejoined is a body of which the beginning was read already.
-type rejoined struct {
-	io.Reader
-	io.Closer
 }

@@ -1,34 +1,26 @@
 package upstream
 
-import "github.com/sony/gobreaker/v2"
-
-// The outcomes that are counted.
-const (
-	hits = iota
-	staleHits
-	collapsed
-	misses
-	passed
-	failed
-	outcomes
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/sony/gobreaker/v2"
 )
 
-// Outcomes are their names, in the order of Stats.Requests.
-var Outcomes = [outcomes]string{"hit", "stale", "collapsed", "miss", "passed", "failed"}
+// counts are numbers of requests. A failed one was counted as a miss or passed before.
+type counts struct{ hits, stale, collapsed, misses, passed, failed prometheus.Counter }
 
-// Stats are counts since the start, and the state now.
-type Stats struct {
-	Requests [outcomes]uint64 // by outcome; a failed one was counted as missed or passed before
-	Bytes    uint64           // about how many are kept
-	Open     bool             // the other server is not asked, because it fails
-}
-
-// Stats returns them.
-func (p *Proxy) Stats() (s Stats) {
-	for i := range s.Requests {
-		s.Requests[i] = p.counts[i].Load()
-	}
-	s.Bytes = uint64(max(p.options.Budget-p.kept.RemainingCost(), 0))
-	s.Open = p.circuit.State() == gobreaker.StateOpen
-	return s
+// measure registers what is measured.
+func (p *Proxy) measure() {
+	add := promauto.With(p.options.Metrics)
+	of := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_upstream_requests_total", Help: "Number of requests for the upstream server by outcome."}, []string{"outcome"}).WithLabelValues
+	p.counts = counts{of("hit"), of("stale"), of("collapsed"), of("miss"), of("passed"), of("failed")}
+	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_kept_bytes", Help: "Bytes of the upstream server's answers that are kept."}, func() float64 {
+		return float64(max(p.options.Budget-p.kept.RemainingCost(), 0))
+	})
+	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_open", Help: "1 if the upstream server is not asked because it fails, otherwise 0."}, func() float64 {
+		if p.circuit.State() == gobreaker.StateOpen {
+			return 1
+		}
+		return 0
+	})
 }

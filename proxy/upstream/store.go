@@ -181,7 +181,7 @@ func (r *repeatable) Again() (body []byte, hold listener.Reservation, ok bool) {
 	if all := p.entries(r.key); len(all) == 0 || len(r.among) == 0 || &all[0] != &r.among[0] || r.entry.left(p.options.Now()) <= 0 {
 		return nil, nil, false
 	}
-	p.counts[hits].Add(1)
+	p.counts.hits.Inc()
 	return r.entry.body, nil, true
 }
 

@@ -16,18 +16,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sony/gobreaker/v2"
 
 	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
 
-// Options configures a Proxy. Only URL is required.
+// Options configures a Proxy. Only URL is required. Without Metrics it is not measured.
 type Options struct {
 	URL       string           // of the other server, such as https://old.example.org
 	Host      string           // the host that requests name, and its certificate; if empty, that of URL
@@ -36,6 +36,7 @@ type Options struct {
 	Budget    int64            // of what is kept, in bytes; 64 MiB
 	KeptBytes int              // a longer answer is not kept; 4 MiB
 	Now       func() time.Time // if nil, time.Now
+	Metrics   prometheus.Registerer
 }
 
 // mostConnections bounds the connections to the other server. Further requests wait for one, no longer than
@@ -58,7 +59,7 @@ type Proxy struct {
 	kept      *ristretto.Cache[[]byte, variants]
 	shares    shares
 	keeping   sync.Mutex // one change of kept at a time
-	counts    [outcomes]atomic.Uint64
+	counts    counts
 
 	mu      sync.Mutex               // guards flights
 	flights map[string]chan struct{} // by key, closed when the flight ends
@@ -80,7 +81,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], flights: map[string]chan struct{}{}}
+	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], shares: newShares(), flights: map[string]chan struct{}{}}
 	p.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, variants]{
 		NumCounters: max(o.Budget/1024, 1000), MaxCost: o.Budget, BufferItems: 64, // ten counters an entry of 10 kB
 	})
@@ -100,6 +101,7 @@ func New(o Options) (*Proxy, error) {
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
 		IsExcluded:  func(err error) bool { return err != nil && !unreachable(err) },
 	})
+	p.measure()
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -145,7 +147,7 @@ func (p *Proxy) Kept(c *fiber.Ctx, from Client) (done bool, err error) {
 	if e == nil || e.left(now) <= 0 {
 		return false, nil
 	}
-	p.counts[hits].Add(1)
+	p.counts.hits.Inc()
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && conn.Repeats {
 		c.Context().SetUserValue(listener.HitKey{}, &repeatable{p, key, p.entries(key), e})
 	}
@@ -171,11 +173,11 @@ func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
 	e, now := p.find([]byte(r.key), h), p.options.Now()
 	switch {
 	case e != nil && e.left(now) > 0: // kept since Kept looked for it
-		p.counts[hits].Add(1)
+		p.counts.hits.Inc()
 		return p.answer(c, e, now, hit, "")
 	case e != nil && -e.left(now) < e.revalidating && !e.strict:
 		p.validateLater(r, e)
-		p.counts[staleHits].Add(1)
+		p.counts.stale.Inc()
 		return p.answer(c, e, now, hit, "; detail=revalidating")
 	case r.method == http.MethodHead, len(h.Peek(fiber.HeaderRange)) > 0: // what may be kept is whole
 		return p.pass(ctx, c, r, "uri-miss")
@@ -206,10 +208,10 @@ func misleads(path []byte) bool {
 
 // pass passes a request on without the cache, and drops what it may have changed.
 func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) error {
-	p.counts[passed].Add(1)
+	p.counts.passed.Inc()
 	resp, err := p.send(ctx, r, nil)
 	if err != nil {
-		p.counts[failed].Add(1)
+		p.counts.failed.Inc()
 		return err
 	}
 	if why == "method" && r.method != http.MethodOptions && resp.StatusCode < 400 {
@@ -233,25 +235,25 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 	}
 	// Another flight may also have landed between the look-up of e and this one.
 	if shared, now := p.find([]byte(r.key), &c.Request().Header), p.options.Now(); shared != nil && shared != e && (shared.left(now) > 0 || !shared.received.Before(arrived)) {
-		p.counts[collapsed].Add(1)
+		p.counts.collapsed.Inc()
 		return p.answer(c, shared, now, "fwd=miss; collapsed", "")
 	}
 	why := "uri-miss"
 	if e != nil {
 		why = "stale"
 	}
-	p.counts[misses].Add(1)
+	p.counts.misses.Inc()
 	got, err := p.fetch(r, e)
 	now := p.options.Now()
 	if e != nil && e.standsIn(now, err != nil) && (err != nil || got.response != nil && got.status >= 500) {
 		if err == nil {
 			_ = got.response.Body.Close()
 		}
-		p.counts[staleHits].Add(1)
+		p.counts.stale.Inc()
 		return p.answer(c, e, now, hit, "; detail=upstream-failed")
 	}
 	if err != nil {
-		p.counts[failed].Add(1)
+		p.counts.failed.Inc()
 		return err
 	}
 	status := "fwd=" + why + "; fwd-status=" + strconv.Itoa(got.status)
