@@ -31,7 +31,7 @@ const (
 	notLeading       = "NotLeading" // only on the operator's listener
 )
 
-// statusGone stands, as in other servers, in log and metrics if the client has closed its connection.
+// statusGone is the status in log and metrics if the client has closed its connection, as in other servers.
 const statusGone = 499
 
 // problem is an error in the form that clients see.

@@ -33,7 +33,7 @@ func Permissions() []Permission {
 type Options struct {
 	Anonymous  []Permission            // permissions of every caller, with or without a session
 	Roles      map[string][]Permission // permissions by role
-	Member     []string                // roles that every caller with a session has beside their own
+	Member     []string                // roles that every caller with a session has in addition to their own
 	Restricted map[string][]string     // roles that may see an activity type; all may see others
 }
 

@@ -62,8 +62,8 @@ func (p *parser) object(depth int) bson.Type {
 	case "$type", "$scope", "$options": // the other key names the type
 		first, second = second, first
 	}
-	var room [32]byte // longer than the keys of any wrapper
-	keys := append(room[:0], first.Key...)
+	var buf [32]byte // longer than the keys of any wrapper
+	keys := append(buf[:0], first.Key...)
 	if second.Type != 0 {
 		keys = append(append(keys, 0), second.Key...)
 	}

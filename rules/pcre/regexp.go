@@ -106,8 +106,8 @@ func (re *Regexp) MatchString(s string, budget *Budget) (bool, error) {
 func (re *Regexp) possible(s string) bool {
 	lit := &re.need
 	if lit.fold {
-		var room [512]byte // large enough for most texts
-		folded := AppendFold(room[:0], s)
+		var buf [512]byte // large enough for most texts
+		folded := AppendFold(buf[:0], s)
 		s = unsafe.String(unsafe.SliceData(folded), len(folded))
 	}
 	if lit.start {

@@ -36,8 +36,8 @@ type rewriter struct {
 }
 
 func rewrite(source string, f flags) *rewriter {
-	room := 2*len(source) + 16
-	p := &rewriter{src: withoutDots(source), flags: f, std: make([]byte, 0, room), net: make([]byte, 0, room)}
+	size := 2*len(source) + 16
+	p := &rewriter{src: withoutDots(source), flags: f, std: make([]byte, 0, size), net: make([]byte, 0, size)}
 	switch {
 	case !utf8.ValidString(source):
 		p.fail("text is not valid UTF-8")

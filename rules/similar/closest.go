@@ -46,11 +46,11 @@ type search struct {
 // share calls work for all titles, one block at a time, on up to one worker per processor, and waits for them.
 func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
 	titles := s.corpus.Len()
-	var taken atomic.Int64 // next title; Split's own ranges would not begin with the most promising titles
+	var next atomic.Int64 // next title; Split's own ranges would not begin with the most promising titles
 	parallel.Split(titles, min(runtime.GOMAXPROCS(0), (titles+block-1)/block), func(_, _, _ int) {
 		w := &worker{}
 		for ctx.Err() == nil {
-			from := int(taken.Add(block)) - block
+			from := int(next.Add(block)) - block
 			if from >= titles {
 				return
 			}

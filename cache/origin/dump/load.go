@@ -269,8 +269,8 @@ type keyHash [16]byte
 const maxID = 32000
 
 func hashID(id bson.RawValue) (keyHash, error) {
-	var room [64]byte
-	key, err := idkey.Append(room[:0], id)
+	var buf [64]byte
+	key, err := idkey.Append(buf[:0], id)
 	if err == nil && len(key) > maxID {
 		err = fmt.Errorf("_id of more than %d bytes", maxID)
 	}
