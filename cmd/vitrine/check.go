@@ -22,32 +22,18 @@ func checkCommand() *cobra.Command {
 		if !ok {
 			return errors.New("only an embedded store (bolt://PATH) can be examined; MongoDB has its own means")
 		}
-		parts, err := bolt.Check(cmd.Context(), path)
-		err = orServed(cmd.Context(), cfg, err, func() error {
-			var answer struct{ Data []checkedPart }
-			err := askServer(cmd.Context(), cfg.Admin.Listen, "/admin/check", cfg.Admin.Token.Reveal(), nil, &answer)
-			for _, p := range answer.Data {
-				if p.Part.Err = nil; p.Unreadable != "" {
-					p.Part.Err = errors.New(p.Unreadable)
-				}
-				parts = append(parts, p.Part)
-			}
-			return err
-		})
+		var answer struct{ Data []bolt.Part }
+		var err error
+		answer.Data, err = bolt.Check(cmd.Context(), path)
+		err = orServed(cmd.Context(), cfg, err, "/admin/check", nil, &answer)
 		if errors.Is(err, origin.ErrDamaged) {
 			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store) // ignore the error: standard output may be closed
 		}
 		if err != nil {
 			return err
 		}
-		return printCheck(cmd.OutOrStdout(), store, parts)
+		return printCheck(cmd.OutOrStdout(), store, answer.Data)
 	}, "store", "admin.listen")
-}
-
-// checkedPart is a part of a store, checked by the server that has the store open.
-type checkedPart struct {
-	bolt.Part
-	Unreadable string // Part.Err
 }
 
 // checker returns the function that checks an open store, or nil if it is not an embedded one.
@@ -56,16 +42,7 @@ func checker(store origin.Store) func(context.Context) (any, error) {
 	if !ok {
 		return nil
 	}
-	return func(ctx context.Context) (any, error) {
-		parts, err := embedded.Check(ctx)
-		all := make([]checkedPart, len(parts))
-		for i, p := range parts {
-			if all[i].Part = p; p.Err != nil {
-				all[i].Unreadable, all[i].Err = p.Err.Error(), nil
-			}
-		}
-		return all, err
-	}
+	return func(ctx context.Context) (any, error) { return embedded.Check(ctx) }
 }
 
 // printCheck writes a line for each part, the damaged values and advice. Its error wraps origin.ErrDamaged if a part is

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"net/url"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/view"
 	"vitrine/configs"
@@ -30,11 +27,13 @@ func explainCommand() *cobra.Command {
 			}
 			q.Key = strings.TrimSpace(string(key))
 		}
-		e, err := explainStored(cmd.Context(), cfg, q)
-		err = orServed(cmd.Context(), cfg, err, func() error {
-			path := "/admin/explain?" + url.Values{"id": {q.ID}, "user": {q.User}}.Encode()
-			return askServer(cmd.Context(), cfg.Admin.Listen, path, cfg.Admin.Token.Reveal(), []byte(q.URL), &e, "X-API-Key", q.Key)
+		var e proxy.Explanation
+		err := offline(cmd.Context(), cfg, func(p *program) (err error) {
+			e, err = p.server.Explain(cmd.Context(), q)
+			return err
 		})
+		path := "/admin/explain?" + url.Values{"id": {q.ID}, "user": {q.User}}.Encode()
+		err = orServed(cmd.Context(), cfg, err, path, []byte(q.URL), &e, "X-API-Key", q.Key)
 		switch {
 		case err != nil:
 			return err
@@ -62,26 +61,4 @@ func flat(all, clauses []view.Clause, indent string) []view.Clause {
 		all = flat(append(all, c), c.Clauses, indent+"  ")
 	}
 	return all
-}
-
-// explainStored explains an answer by a server of its own, without a listener.
-func explainStored(ctx context.Context, cfg configs.Config, q proxy.Question) (e proxy.Explanation, err error) {
-	store, err := openExisting(ctx, cfg)
-	if err != nil {
-		return e, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	cfg.Materialize.Enabled, cfg.Views.Snapshot = false, ""
-	p, err := assemble(ctx, cfg, store, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return e, err
-	}
-	defer p.server.Close()
-	behind, stop := context.WithCancel(ctx)
-	var parts errgroup.Group
-	defer func() { stop(); err = errors.Join(err, parts.Wait()) }()
-	parts.Go(func() error { return p.store.Run(behind) })
-	parts.Go(func() error { return p.views.Run(behind) })
-	p.views.WaitLoaded(ctx)
-	return p.server.Explain(ctx, q)
 }

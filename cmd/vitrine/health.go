@@ -68,9 +68,9 @@ func askServer(ctx context.Context, listen, path, token string, body []byte, ans
 	return nil
 }
 
-// orServed returns the error of a command on the store, or the result of served if the error is that a server has the
-// embedded store open, and the one at the admin address says that it serves this store.
-func orServed(ctx context.Context, cfg configs.Config, err error, served func() error) error {
+// orServed returns the error of a command on the store, unless that is that a server has the embedded store open, and the
+// one at the admin address says that it serves this store. Then it asks the server, as askServer does.
+func orServed(ctx context.Context, cfg configs.Config, err error, path string, body []byte, answer any, headers ...string) error {
 	switch {
 	case !errors.Is(err, origin.ErrLocked):
 		return err
@@ -80,7 +80,7 @@ func orServed(ctx context.Context, cfg configs.Config, err error, served func() 
 	if _, _, failed := servedStatus(ctx, cfg, "bolt://"+embeddedPath(cfg), storeTime); failed != nil {
 		return fmt.Errorf("%w, and %w", err, failed)
 	}
-	return served()
+	return askServer(ctx, cfg.Admin.Listen, path, cfg.Admin.Token.Reveal(), body, answer, headers...)
 }
 
 // reachable turns a listening address into one to connect to: "every interface" becomes the loopback.

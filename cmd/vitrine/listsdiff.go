@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/url"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/proxy"
 	proxylists "vitrine/proxy/lists"
@@ -37,21 +35,21 @@ func listsDiffCommand() *cobra.Command {
 		if change.List == "" && change.Public == "" && change.File == nil {
 			return errors.New("nothing to compare: give --public, --list with --filter, or a configuration file")
 		}
-		data, err := storedListsDiff(cmd.Context(), cfg, sourcesOf(cmd, false), change)
-		err = orServed(cmd.Context(), cfg, err, func() error {
-			var answer proxy.ListsDiff
-			q := url.Values{"public": {change.Public}, "list": {change.List}, "filter": {change.Filter}}
-			err := askServer(cmd.Context(), cfg.Admin.Listen, "/admin/lists/diff?"+q.Encode(), cfg.Admin.Token.Reveal(), change.File, &answer)
-			data = answer.Data
+		var answer proxy.ListsDiff
+		err = offline(cmd.Context(), cfg, func(p *program) (err error) {
+			p.sources = sourcesOf(cmd, false)
+			answer.Data, err = p.listsDiff(cmd.Context(), change)
 			return err
 		})
+		q := url.Values{"public": {change.Public}, "list": {change.List}, "filter": {change.Filter}}
+		err = orServed(cmd.Context(), cfg, err, "/admin/lists/diff?"+q.Encode(), change.File, &answer)
 		switch {
 		case err != nil:
 			return err
 		case asJSON:
-			return printJSON(cmd.OutOrStdout(), data)
+			return printJSON(cmd.OutOrStdout(), answer.Data)
 		}
-		return errors.Join(printTable(cmd.OutOrStdout(), "lists diff", data), output.ExecuteTemplate(cmd.OutOrStdout(), "lists changes", data))
+		return errors.Join(printTable(cmd.OutOrStdout(), "lists diff", answer.Data), output.ExecuteTemplate(cmd.OutOrStdout(), "lists changes", answer.Data))
 	}, "store", "admin.listen")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&change.Public, "public", "", "`RULE` instead of lists.public")
@@ -61,54 +59,20 @@ func listsDiffCommand() *cobra.Command {
 	return cmd
 }
 
-// storedListsDiff compares the lists on the rows in the store.
-func storedListsDiff(ctx context.Context, cfg configs.Config, sources configs.Sources, c proxy.ListsChange) (_ []proxylists.Difference, err error) {
-	store, err := openExisting(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	i, err := newInstitute(cfg, store, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	s, err := i.settings(ctx, i.loaded.Load())
-	if err != nil {
-		return nil, err
-	}
-	return i.listsDiff(ctx, s, viewLoader(func(name string) (*view.Snapshot, error) { return loadView(ctx, cfg, store, name) }), sources, c)
-}
-
-// snapshots has the snapshots of views by name.
-type snapshots interface {
-	Snapshot(name string) (*view.Snapshot, error)
-}
-
-// viewLoader loads snapshots of views by name.
-type viewLoader func(name string) (*view.Snapshot, error)
-
-// Snapshot loads the snapshot of a view.
-func (l viewLoader) Snapshot(name string) (*view.Snapshot, error) { return l(name) }
-
-// listsDiff compares the lists of a server.
+// listsDiff compares the lists with those after a change.
 func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxylists.Difference, error) {
 	p.adopting.Lock()
 	s := p.settings
 	p.adopting.Unlock()
-	return p.institute.listsDiff(ctx, s, p.views, p.sources, c)
-}
-
-// listsDiff compares the lists of settings, on some views, with those after a change. Sources are those of the settings.
-func (i *institute) listsDiff(ctx context.Context, s settings, views snapshots, sources configs.Sources, c proxy.ListsChange) ([]proxylists.Difference, error) {
 	if !s.Lists.Enabled {
 		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
 	}
-	next, unjudged, err := s.changed(sources, c)
-	was, lists, failed := s.compiled(i, views)
+	next, unjudged, err := s.changed(p.sources, c)
+	was, lists, failed := p.compiled(s)
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
-	will, after, err := next.compiled(i, views)
+	will, after, err := p.compiled(next)
 	if err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
@@ -116,13 +80,13 @@ func (i *institute) listsDiff(ctx context.Context, s settings, views snapshots, 
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
-func (s settings) compiled(i *institute, views snapshots) (*filter.Filter, *proxylists.Lists, error) {
+func (p *program) compiled(s settings) (*filter.Filter, *proxylists.Lists, error) {
 	rule, err := publicRule(s.Lists)
 	if err != nil {
 		return nil, nil, err
 	}
-	now := func() time.Time { return time.Now().In(i.zone) }
-	all, err := proxylists.New(listOptions(s.Config, i.cite), proxylists.Shared{Views: views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
+	now := func() time.Time { return time.Now().In(p.institute.zone) }
+	all, err := proxylists.New(listOptions(s.Config, p.institute.cite), proxylists.Shared{Views: p.views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
 	return rule, all, err
 }
 

@@ -29,19 +29,19 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
-func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
+func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) error {
 	progress := rowProgress(cmd.ErrOrStderr()) // checked before detachLog replaces the output, which may be a terminal
 	log, _ := detachLog(cmd, cfg.Log)          // detached, because an unread log must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
-	store, err := openExisting(cmd.Context(), cfg)
+	var outcomes []materialize.Outcome
+	err := withStore(cmd.Context(), cfg, func(store origin.Store) (err error) {
+		warnOfDamage(store, log)
+		outcomes, err = buildViews(cmd.Context(), cfg, store, log, q, progress)
+		return err
+	})
 	if errors.Is(err, origin.ErrLocked) {
 		return fmt.Errorf("%w; ask the running server with POST /admin/refresh on its admin listener", err)
-	} else if err != nil {
-		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	warnOfDamage(store, log)
-	outcomes, err := buildViews(cmd.Context(), cfg, store, log, q, progress)
 	if len(outcomes) > 0 { // ignore errors: standard output may be closed
 		_ = printTable(cmd.OutOrStdout(), "outcomes", outcomes)
 		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "skipped records", outcomes)

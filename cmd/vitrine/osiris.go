@@ -32,14 +32,14 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	if err != nil {
 		return stored, err
 	}
-	store, err := openExisting(ctx, cfg)
+	err = withStore(ctx, cfg, func(store origin.Store) (err error) {
+		stored, err = osirisdb.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...)
+		return err
+	})
 	if errors.Is(err, origin.ErrLocked) {
-		return stored, fmt.Errorf("%w; the running server has logged the settings that it ignores", err)
-	} else if err != nil {
-		return stored, err
+		err = fmt.Errorf("%w; the running server has logged the settings that it ignores", err)
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if stored, err = osirisdb.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...); err != nil {
+	if err != nil {
 		return stored, err
 	}
 	_, faults := rules.WithOsiris(stored.Render)

@@ -40,13 +40,11 @@ func queryCommand() *cobra.Command {
 			}
 			return printRows(cmd, sel.Rows(cmd.Context(), offset, limit))
 		}, f)
-		return orServed(cmd.Context(), cfg, err, func() error {
-			q := url.Values{"view": {name}, "offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(limit)}}
-			if count {
-				q.Set("count", "1")
-			}
-			return askServer(cmd.Context(), cfg.Admin.Listen, "/admin/query?"+q.Encode(), cfg.Admin.Token.Reveal(), []byte(text), cmd.OutOrStdout())
-		})
+		q := url.Values{"view": {name}, "offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(limit)}}
+		if count {
+			q.Set("count", "1")
+		}
+		return orServed(cmd.Context(), cfg, err, "/admin/query?"+q.Encode(), []byte(text), cmd.OutOrStdout())
 	}, "store", "admin.listen")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&name, "view", rules.ViewActivities, "`NAME` of the view")
@@ -57,21 +55,18 @@ func queryCommand() *cobra.Command {
 }
 
 // queryStore calls show with the rows in the store that a filter selects.
-func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(view.Selection) error, f *filter.Filter) (err error) {
-	store, err := openExisting(cmd.Context(), cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }() // close it only now: the database may evaluate a filter that memory does not
-	snap, err := loadView(cmd.Context(), cfg, store, name)
-	if err != nil {
-		return err
-	}
-	sel, err := snap.Select(cmd.Context(), f)
-	if err != nil {
-		return err
-	}
-	return show(sel)
+func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(view.Selection) error, f *filter.Filter) error {
+	return withStore(cmd.Context(), cfg, func(store origin.Store) error { // open all the time: the database may evaluate a filter that memory does not
+		snap, err := loadView(cmd.Context(), cfg, store, name)
+		if err != nil {
+			return err
+		}
+		sel, err := snap.Select(cmd.Context(), f)
+		if err != nil {
+			return err
+		}
+		return show(sel)
+	})
 }
 
 // loadView loads the view with a name into memory, whatever views.mode is, because the rows are the same.

@@ -225,6 +225,27 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	return errors.Join(served, parts.Wait())
 }
 
+// offline calls do with a program on the configured store whose views are loaded, without listeners, jobs and log.
+func offline(ctx context.Context, cfg configs.Config, do func(*program) error) error {
+	return withStore(ctx, cfg, func(store origin.Store) (err error) {
+		cfg.Materialize.Enabled, cfg.Views.Snapshot = false, ""
+		p, err := assemble(ctx, cfg, store, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		defer p.server.Close()
+		ctx, stop := context.WithCancel(ctx)
+		var parts errgroup.Group
+		defer func() { stop(); err = errors.Join(err, parts.Wait()) }()
+		parts.Go(func() error { return p.store.Run(ctx) })
+		parts.Go(func() error { return p.views.Run(ctx) })
+		if p.views.WaitLoaded(ctx); !p.views.Ready() {
+			return errors.New("a view is not built, or cannot be read: run vitrine materialize")
+		}
+		return do(p)
+	})
+}
+
 // listen opens the public listener and, if one is configured, the operator's.
 func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	if public, err = net.Listen("tcp", cfg.Listen); err != nil {

@@ -51,6 +51,15 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 	return openStore(ctx, cfg)
 }
 
+// withStore calls do with the configured store, which must exist, and closes it afterwards.
+func withStore(ctx context.Context, cfg configs.Config, do func(origin.Store) error) error {
+	store, err := openExisting(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(store), store.Close())
+}
+
 // embeddedPath returns the absolute path of the embedded store's file, or "" for other stores.
 func embeddedPath(cfg configs.Config) string {
 	path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")

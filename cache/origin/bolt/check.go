@@ -17,11 +17,11 @@ import (
 
 // Part is the result of Check for a collection or a view.
 type Part struct {
-	Name    string   // "source/activities", "views/persons"
-	Records int      // records or rows, in all their versions
-	Damaged int      // damaged records
-	IDs     []string // ids of the first origin.MaxSkips damaged records whose id is readable
-	Err     error    // why the part cannot be read; nil if it can
+	Name       string   // "source/activities", "views/persons"
+	Records    int      // records or rows, in all their versions
+	Damaged    int      // damaged records
+	IDs        []string // ids of the first origin.MaxSkips damaged records whose id is readable
+	Unreadable string   // why the part cannot be read; empty if it can
 }
 
 // Head is the name of the part with the two meta pages. If one of them is damaged, the last commit may be missing.
@@ -31,7 +31,7 @@ const Head = "head"
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
 
 // Sound reports whether the part is undamaged.
-func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
+func (p Part) Sound() bool { return p.Damaged == 0 && p.Unreadable == "" }
 
 // Check examines every page and value of the store in the file at path, and changes nothing. The error wraps
 // origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open.
@@ -90,14 +90,16 @@ func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err 
 // checkPart examines a collection, or a view with its meta. It returns an error only if ctx ends.
 func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
 	p := Part{Name: pathOf(top, name)}
-	if p.Err = f.damaged[p.Name]; p.Err != nil {
+	if err := f.damaged[p.Name]; err != nil {
+		p.Unreadable = err.Error()
 		return p, nil
 	}
 	values := tx.Bucket(top).Bucket([]byte(name))
 	if p.Source() {
 		return p, p.examine(ctx, values, placeOf(top, name), idOf)
 	}
-	if _, p.Err = f.readMeta(tx, name); p.Err != nil {
+	if _, err := f.readMeta(tx, name); err != nil {
+		p.Unreadable = err.Error()
 		return p, nil
 	}
 	if values = values.Bucket(bucketRows); values == nil {

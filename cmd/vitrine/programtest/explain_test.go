@@ -43,6 +43,11 @@ func TestThroughServer(t *testing.T) {
 	type d = bson.M
 	upsert(d{"_id": "old", "year": 2018, "type": "publication"}, d{"_id": "hidden", "year": 2024, "type": "publication", "hide": true},
 		bson.Raw(bsoncore.NewDocumentBuilder().AppendString("_id", "bad").AppendDocument("authors", broken).Build()))
+	for _, args := range [][]string{{"explain", "/lists/activities"}, {"lists", "diff", "--public", "{}"}, {"query"}} {
+		if out, err := command(dir, append(args, "--store", "bolt://v.db")...).CombinedOutput(); err == nil || !strings.Contains(string(out), "run vitrine materialize") {
+			t.Errorf("%s before views are built: %v %s", args, err, out)
+		}
+	}
 	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
 	upsert(d{"_id": "old", "year": 2024, "type": "publication"}, d{"_id": "new", "year": 2024, "type": "publication"})
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("sesame\n"), 0o600); err != nil {
