@@ -104,7 +104,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	view := b.job.View
 	pub, err := b.Store.Begin(ctx, view, b.lease)
 	if err != nil {
-		return meta, Failed, fmt.Errorf("begin view %s: %w", view, err)
+		return meta, Failed, err
 	}
 	committing := false
 	defer func() {
@@ -116,7 +116,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		}
 	}()
 	if meta, err = b.Store.Meta(ctx, view); err != nil {
-		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
+		return meta, Failed, err
 	}
 	b.guard.recall(meta.Health.Counts)
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
@@ -158,13 +158,13 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 			tombstones[i].ID = id
 		}
 		if err := pub.Put(ctx, tombstones); err != nil {
-			return meta, Failed, fmt.Errorf("remove rows of view %s: %w", view, err)
+			return meta, Failed, err
 		}
 	}
 	committing = true
 	next, err := pub.Commit(ctx, rows, fingerprint)
 	if err != nil {
-		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
+		return meta, Failed, err
 	}
 	b.remember(in)
 	b.kept[view] = b.index.after(next)

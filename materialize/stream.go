@@ -83,7 +83,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		}
 		if rows := b.rows(batch); len(rows) > 0 {
 			if err := pub.Put(ctx, rows); err != nil {
-				return "", fmt.Errorf("put rows of view %s: %w", b.job.View, err)
+				return "", err
 			}
 		}
 		b.reportProgress(false)

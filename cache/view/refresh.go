@@ -59,9 +59,7 @@ func (v *view) known() state { return v.update(func(*state) {}) }
 // error, it may show a snapshot from a file.
 func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
-	if err != nil {
-		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
-	} else {
+	if err == nil {
 		v.update(func(s *state) { s.newest = meta })
 	}
 	shown, fromFile := v.current.Load(), v.fromFile

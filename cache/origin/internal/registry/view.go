@@ -58,7 +58,7 @@ func (v *Views) Read(ctx context.Context, view string) (View, error) {
 }
 
 func (v *Views) Meta(ctx context.Context, view string) (_ origin.Meta, err error) {
-	defer wrap.Error(&err, "meta of view %s", view)
+	defer wrap.Error(&err, "read meta of view %s", view)
 	d, err := v.Read(ctx, view)
 	return d.Meta, err
 }
