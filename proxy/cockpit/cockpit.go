@@ -2,7 +2,7 @@
 //
 // The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two seconds
 // an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the last
-// warnings of the log. While operators watch, a ring keeps the figures of the last minutes, which a stream begins with.
+// warnings of the log. The page itself remembers the figures of the last minutes.
 //
 // A stream is an io.Reader that waits until its next event is due. So it needs no goroutine of its own: it ends with
 // the connection that sends it, or with Close. Streams that are open at the same time share their events.
@@ -25,7 +25,6 @@ import (
 const (
 	every       = 2 * time.Second // between events
 	mostStreams = 8               // open at the same time
-	mostPoints  = 150             // five minutes
 )
 
 // Policy is the Content-Security-Policy of the page.
@@ -63,7 +62,6 @@ type Cockpit struct {
 	streams int
 	event   []byte    // the last one
 	made    time.Time // when it was made
-	points  []point   // the last ones
 }
 
 // New returns a Cockpit without streams.
@@ -90,11 +88,7 @@ func (c *Cockpit) Stream() (io.ReadCloser, error) {
 		return nil, ErrBusy
 	}
 	c.streams++
-	history, err := json.Marshal(c.points)
-	if err != nil {
-		return nil, err // cannot happen: points have finite numbers only
-	}
-	return &stream{cockpit: c, rest: fmt.Appendf(nil, "event: history\ndata: %s\n\n", history)}, nil
+	return &stream{cockpit: c}, nil
 }
 
 // stream belongs to one goroutine.
@@ -157,19 +151,15 @@ func (c *Cockpit) next() []byte {
 	if since := now.Sub(c.made); c.event != nil && since >= 0 && since < every/2 {
 		return c.event
 	}
-	metrics, p := gather(c.options.Metrics, now)
 	body, err := json.Marshal(struct {
-		Point   point             `json:"point"`
+		At      int64             `json:"at"` // Unix milliseconds
 		State   any               `json:"state"`
 		Metrics map[string]family `json:"metrics"`
 		Runs    map[string][]Slot `json:"runs"`
 		Log     []json.RawMessage `json:"log"`
-	}{p, c.options.State(c.ctx), metrics, c.options.Runs.lastDay(now), c.options.Journal.lines()})
+	}{now.UnixMilli(), c.options.State(c.ctx), gather(c.options.Metrics), c.options.Runs.lastDay(now), c.options.Journal.lines()})
 	if err != nil {
 		body = []byte("{}") // a value that JSON cannot have; the page keeps what it shows
-	}
-	if c.points = append(c.points, p); len(c.points) > mostPoints {
-		c.points = c.points[1:]
 	}
 	c.made, c.event = now, fmt.Appendf(nil, "data: %s\n\n", body)
 	return c.event

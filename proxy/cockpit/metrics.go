@@ -3,7 +3,6 @@ package cockpit
 import (
 	"math"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -23,23 +22,6 @@ type series struct {
 	Buckets []uint64          `json:"buckets,omitempty"` // cumulative
 }
 
-// point is what charts show of one moment: sums over all series.
-type point struct {
-	At      int64              `json:"at"` // Unix milliseconds
-	Values  map[string]float64 `json:"values"`
-	Failed  float64            `json:"failed"`  // requests answered with 5xx
-	Buckets []uint64           `json:"buckets"` // of seconds
-}
-
-// seconds is the histogram of requests.
-const seconds = "vitrine_request_seconds"
-
-// charted are the metrics of a point.
-var charted = map[string]bool{
-	seconds: true, "vitrine_requests_in_flight": true, "vitrine_connections": true, "vitrine_results_hits_total": true,
-	"vitrine_requests_repeated_total": true, "vitrine_results_loads_total": true, "process_resident_memory_bytes": true,
-}
-
 // shown reports whether an event has a metric. What the state says of views and the store is not repeated.
 func shown(name string) bool {
 	switch name {
@@ -52,8 +34,8 @@ func shown(name string) bool {
 }
 
 // gather reads the metrics. If some cannot be read, it returns the others.
-func gather(from prometheus.Gatherer, now time.Time) (map[string]family, point) {
-	all, p := map[string]family{}, point{At: now.UnixMilli(), Values: map[string]float64{}}
+func gather(from prometheus.Gatherer) map[string]family {
+	all := map[string]family{}
 	found, _ := from.Gather()
 	for _, f := range found {
 		name := f.GetName()
@@ -80,28 +62,8 @@ func gather(from prometheus.Gatherer, now time.Time) (map[string]family, point) 
 				s.Labels[l.GetName()] = l.GetValue()
 			}
 			of.Series = append(of.Series, s)
-			p.add(name, s)
 		}
 		all[name] = of
 	}
-	return all, p
-}
-
-func (p *point) add(name string, s series) {
-	if !charted[name] {
-		return
-	}
-	p.Values[name] += s.Value
-	if name != seconds {
-		return
-	}
-	if s.Labels["class"] == "5xx" {
-		p.Failed += s.Value
-	}
-	for i, n := range s.Buckets {
-		if len(p.Buckets) == i {
-			p.Buckets = append(p.Buckets, 0)
-		}
-		p.Buckets[i] += n
-	}
+	return all
 }

@@ -57,8 +57,15 @@ function rows(body, items, key, cells, last = () => {}) {
   for (const tr of old.values()) tr.remove();
 }
 
-// Charts.
+// Charts. A point has what they show of one moment: sums over all series.
 let points = [];
+function pointOf(metrics, at) {
+  const values = {}, buckets = [];
+  for (const name in metrics) values[name] = metrics[name].series?.reduce((sum, s) => sum + s.value, 0);
+  const series = metrics.vitrine_request_seconds?.series ?? [];
+  for (const s of series) s.buckets?.forEach((n, i) => { buckets[i] = (buckets[i] ?? 0) + n; });
+  return { at, values, buckets, failed: series.reduce((sum, s) => sum + (s.labels.class === "5xx" ? s.value : 0), 0) };
+}
 const difference = (a, b, name) => (b.values[name] ?? 0) - (a.values[name] ?? 0);
 const rate = (of) => (a, b) => of(a, b) / Math.max((b.at - a.at) / 1000, 0.001);
 const inWindow = (q) => (a, b, i) => { // of the last ten points
@@ -181,9 +188,11 @@ function figures(id, metrics, wanted) {
 
 function show(e) {
   if (!e.state) return;
-  const { state, metrics } = e, now = e.point.at, value = (name) => metrics[name]?.series?.[0]?.value ?? 0;
+  const { state, metrics } = e, now = e.at, value = (name) => metrics[name]?.series?.[0]?.value ?? 0;
   bounds = metrics.vitrine_request_seconds?.bounds ?? bounds;
-  points = [...points, e.point].slice(-150);
+  const point = pointOf(metrics, now), begun = "process_start_time_seconds";
+  if (points.at(-1)?.values[begun] !== point.values[begun]) points = []; // the server was started again
+  points = [...points, point].slice(-150); // of five minutes
   const build = metrics.vitrine_build_info?.series[0].labels, store = state.store;
   put($("build"), [state.instance, build && `${build.version} ${build.commit}`, `up ${time(now / 1000 - value("process_start_time_seconds"))}`].filter(Boolean).join(" · "));
   contact(!state.ready ? "Starting: not all views are loaded" : state.degraded ? "Degraded: " + state.degraded : "Ready", !state.ready || state.degraded ? "bad" : "good");
@@ -247,8 +256,7 @@ async function watch() {
 
 function receive(event) {
   const data = event.slice(event.indexOf("data:") + 5);
-  if (event.startsWith("event: history")) points = JSON.parse(data) ?? [];
-  else if (!event.startsWith("event:")) show(JSON.parse(data));
+  if (!event.startsWith("event:")) show(JSON.parse(data));
 }
 
 function ask(why) {
