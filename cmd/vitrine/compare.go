@@ -72,33 +72,27 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 	}
 	debug.SetGCPercent(25) // bodies are large and short-lived
 	bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
-	report, err := both.Run(cmd.Context(), func(yield func(compare.Request, error) bool) {
-		for e, err := range entries(files) {
-			_ = bar.Add(1) // a bar that cannot be shown stops nothing
-			var r compare.Request
-			if errors.Is(err, accesslog.ErrLine) {
-				err = compare.NotAsked(err.Error())
-			} else if err == nil {
-				r, err = both.Request(e.Method, e.URL)
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	})
+	report, err := both.Run(cmd.Context(), requests(both, files, bar))
 	_ = bar.Finish()
 	return cmp.Or(errors.Join(err, c.print(cmd.OutOrStdout(), report)), outcome(report))
 }
 
-// entries returns the requests of logs.
-func entries(files []*os.File) iter.Seq2[accesslog.Entry, error] {
-	return func(yield func(accesslog.Entry, error) bool) {
+// requests returns the requests of logs, or why there is none.
+func requests(both *compare.Comparison, files []*os.File, bar *progressbar.ProgressBar) iter.Seq2[compare.Request, error] {
+	return func(yield func(compare.Request, error) bool) {
 		for _, f := range files {
 			for e, err := range accesslog.Read(f) {
-				if err != nil && !errors.Is(err, accesslog.ErrLine) {
+				_ = bar.Add(1) // a bar that cannot be shown stops nothing
+				var r compare.Request
+				switch {
+				case err == nil:
+					r, err = both.Request(e.Method, e.URL)
+				case errors.Is(err, accesslog.ErrLine):
+					err = compare.NotAsked(err.Error())
+				default:
 					err = fmt.Errorf("%s: %w", f.Name(), err)
 				}
-				if !yield(e, err) {
+				if !yield(r, err) {
 					return
 				}
 			}

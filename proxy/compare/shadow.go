@@ -21,7 +21,7 @@ const (
 // Shadow asks the old system for a share of the requests that a server answers, and the server once more, beside its
 // clients. A request that finds the queue full is dropped.
 type Shadow struct {
-	*Comparison
+	both     *Comparison
 	share    float64
 	queue    chan Request
 	dropped  atomic.Int64
@@ -39,7 +39,7 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 		return nil, err
 	}
 	old.Most, self.Most = mostLive, mostLive
-	s := &Shadow{Comparison: NewComparison(old, self, OSIRIS(), 3), share: share, queue: make(chan Request, mostQueued),
+	s := &Shadow{both: NewComparison(old, self, OSIRIS(), 3), share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
 	reg.MustRegister(s.outcomes)
@@ -51,8 +51,8 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 
 // SetKeys changes the keys, which are those of the server.
 func (s *Shadow) SetKeys(k Keys) {
-	s.old.SetKeys(k)
-	s.new.SetKeys(k)
+	s.both.old.SetKeys(k)
+	s.both.new.SetKeys(k)
 }
 
 // Offer may compare a request that was answered. It never waits, and copies what it keeps. Refused requests are not
@@ -65,7 +65,7 @@ func (s *Shadow) Offer(method string, target []byte, status int) {
 	case !bytes.HasPrefix(target, []byte("/api/")) && !bytes.HasPrefix(target, []byte("/portfolio/")):
 		return
 	}
-	r, err := s.Request(strings.Clone(method), string(target))
+	r, err := s.both.Request(strings.Clone(method), string(target))
 	if err != nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *Shadow) Run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case r := <-s.queue:
-					if outcome, _ := s.Ask(ctx, r); outcome != "" {
+					if outcome, _ := s.both.Ask(ctx, r); outcome != "" {
 						s.outcomes.WithLabelValues(outcome).Inc()
 					}
 				}
@@ -99,7 +99,7 @@ func (s *Shadow) Run(ctx context.Context) {
 
 // Report returns what was found until now.
 func (s *Shadow) Report() Report {
-	r := s.Comparison.Report()
+	r := s.both.Report()
 	r.Dropped = s.dropped.Load()
 	return r
 }
