@@ -138,20 +138,13 @@ var inDatabase = Place{name: "database"}
 // that counts one by one.
 func (c Config) With(s Stored) Config {
 	c.origins = maps.Clone(c.origins)
-	for _, stored := range []struct {
-		path string
-		has  bool
-		use  func()
-	}{
-		{"start_year", s.StartYear != 0, func() { c.StartYear = s.StartYear }},
-		{"language", s.Language != "", func() { c.Language = s.Language }},
-		{"portfolio.enabled", s.Portfolio != nil, func() { c.Portfolio.Enabled = *s.Portfolio }},
-		{"auth.api_key", s.APIKey != "", func() { c.Auth.APIKey = s.APIKey }},
-		{"auth.portfolio_key", s.PortfolioKey != "", func() { c.Auth.PortfolioKey = s.PortfolioKey }},
+	for path, value := range map[string]any{
+		"start_year": s.StartYear, "language": s.Language, "portfolio.enabled": s.Portfolio,
+		"auth.api_key": s.APIKey, "auth.portfolio_key": s.PortfolioKey,
 	} {
-		if stored.has && !c.given(stored.path) {
-			stored.use()
-			c.record(stored.path, inDatabase)
+		if v := reflect.ValueOf(value); !v.IsZero() && !c.given(path) {
+			settingAt(path).field(&c).Set(reflect.Indirect(v))
+			c.record(path, inDatabase)
 		}
 	}
 	c.Access.Roles = c.merge("access.roles", c.Access.Roles, s.Roles)
@@ -186,24 +179,21 @@ func (c Config) Changed(other Config) (paths []string) {
 // Keeping returns another configuration with the values and origins that c has for the settings that fixed names, and the
 // dotted paths of the settings that differ otherwise, and of those kept.
 func (c Config) Keeping(next Config, fixed func(path string) bool) (_ Config, adopted, kept []string) {
-	changed := c.Changed(next)
 	adopted, kept = []string{}, []string{}
 	next.origins = maps.Clone(next.origins)
-	for i := range settings {
-		s := &settings[i]
-		switch differs := slices.Contains(changed, s.Path); {
-		case !differs:
-		case !fixed(s.Path):
-			adopted = append(adopted, s.Path)
-		default:
-			kept = append(kept, s.Path)
-			s.field(&next).Set(s.field(&c))
-			of := func(path string, _ Place) bool { return path == s.Path || strings.HasPrefix(path, s.Path+".") }
-			maps.DeleteFunc(next.origins, of)
-			for path, place := range c.origins {
-				if of(path, place) {
-					next.record(path, place)
-				}
+	for _, changed := range c.Changed(next) {
+		if !fixed(changed) {
+			adopted = append(adopted, changed)
+			continue
+		}
+		kept = append(kept, changed)
+		s := settingAt(changed)
+		s.field(&next).Set(s.field(&c))
+		of := func(path string, _ Place) bool { return path == changed || strings.HasPrefix(path, changed+".") }
+		maps.DeleteFunc(next.origins, of)
+		for path, place := range c.origins {
+			if of(path, place) {
+				next.record(path, place)
 			}
 		}
 	}

@@ -83,6 +83,11 @@ func findSetting(matches func(*Setting) bool) *Setting {
 	return nil
 }
 
+// settingAt returns the setting with a dotted path, which exists.
+func settingAt(path string) *Setting {
+	return findSetting(func(s *Setting) bool { return s.Path == path })
+}
+
 func envName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
