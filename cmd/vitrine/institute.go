@@ -213,16 +213,12 @@ func (i *institute) allViews() []index.Definition {
 		return views
 	}
 	views = proxylists.Views(views, i.cite)
-	hidden := ""
-	if i.hidden != nil {
-		hidden = i.hidden.String()
-	}
 	unsearched := view.Mode(cfg.Views.Mode) == view.Memory || embeddedPath(cfg) != ""
 	for n := range views {
 		if v := &views[n]; unsearched {
 			v.WordRules = "" // no query would read the words
 		} else if v.WordRules != "" {
-			v.WordRules += " hidden(" + hidden + ")"
+			v.WordRules += " hidden(" + i.hidden.String() + ")"
 		}
 	}
 	return views
@@ -232,10 +228,7 @@ func (i *institute) allViews() []index.Definition {
 func (i *institute) withWords(job materialize.Job) materialize.Job {
 	for _, v := range i.allViews() {
 		if v.Name == job.View && v.WordRules != "" {
-			words := v.WordsOf
-			if i.hidden != nil { // callers must not find a record by what they may not see
-				words = func(row bson.Raw) []string { return v.WordsOf(i.hidden.Strip(row)) }
-			}
+			words := func(row bson.Raw) []string { return v.WordsOf(i.hidden.Strip(row)) } // callers must not find a record by what they may not see
 			return materialize.Searched(job, words, v.WordRules)
 		}
 	}
