@@ -7,7 +7,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"vitrine/proxy/listener"
 	"vitrine/proxy/upstream"
 )
 
@@ -80,18 +79,8 @@ func (p *passing) last(c *fiber.Ctx) error {
 
 // pass passes a request on.
 func (p *passing) pass(c *fiber.Ctx) error {
-	ctx, auth := c.UserContext(), p.server.settingsOf(c).auth
-	from := upstream.Client{Known: auth.Forwards(c), Scheme: auth.Scheme(c)}
-	if done, err := p.Kept(c, from); done || err != nil {
-		return err
-	}
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		watched, leave := conn.Watch(ctx)
-		defer leave()
-		ctx = watched
-	}
-	from.Addr = auth.Addr(c)
-	return p.Serve(ctx, c, from)
+	auth := p.server.settingsOf(c).auth
+	return p.Serve(c, upstream.Client{Known: auth.Forwards(c), Scheme: auth.Scheme(c), Addr: auth.Addr(c)})
 }
 
 // foreseen reports whether it is known before routing that the upstream server answers a request, which then decides itself

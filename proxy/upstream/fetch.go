@@ -12,9 +12,11 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/sony/gobreaker/v2"
 
 	"vitrine/rules"
@@ -36,6 +38,14 @@ type request struct {
 	body   []byte
 	client netip.Addr
 	scheme string // of the client's request
+}
+
+func newRequest(c *fiber.Ctx, key string, from Client) *request {
+	host := string(c.Request().Host())
+	return &request{
+		method: strings.Clone(c.Method()), target: key[len(from.Scheme+"://"+host):], key: key, host: host, header: requestHeader(&c.Request().Header),
+		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme,
+	}
 }
 
 // send sends a request to the other server, unless waiting ends before the response begins. The body of the response must

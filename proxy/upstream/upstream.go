@@ -123,64 +123,60 @@ func (p *Proxy) Close() {
 
 // Client says who sent a request.
 type Client struct {
-	Scheme string     // http or https
-	Known  bool       // the request has credentials, so that its answer is for its sender alone
-	Addr   netip.Addr // Kept does without it
+	Scheme string // http or https
+	Known  bool   // the request has credentials, so that its answer is for its sender alone
+	Addr   netip.Addr
 }
 
-// Kept answers a request from what is kept and fresh, and reports whether it did. The error says what is wrong with the
-// request.
-func (p *Proxy) Kept(c *fiber.Ctx, from Client) (done bool, err error) {
-	method := c.Method()
-	if method != http.MethodGet && method != http.MethodHead && !slices.Contains(p.options.Methods, method) {
+// Serve answers a request. Errors are ErrBadGateway, ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
+func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
+	h, reads := &c.Request().Header, c.Method() == http.MethodGet || c.Method() == http.MethodHead
+	if !reads && !slices.Contains(p.options.Methods, c.Method()) {
 		c.Set(fiber.HeaderAllow, strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
-		return false, fiber.ErrMethodNotAllowed
+		return fiber.ErrMethodNotAllowed
 	}
-	if uri := c.Context().URI(); misleads(uri.PathOriginal()) {
-		return false, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
-	}
-	if from.Known || method != http.MethodGet && method != http.MethodHead || len(c.Request().Body()) > 0 {
-		return false, nil
+	if misleads(c.Context().URI().PathOriginal()) {
+		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
 	}
 	key, now := appendKey(nil, c, from.Scheme), p.options.Now()
-	e := p.find(key, &c.Request().Header)
-	if e == nil || e.left(now) <= 0 {
-		return false, nil
-	}
-	p.counts.hits.Inc()
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok && conn.Repeats {
-		c.Context().SetUserValue(listener.HitKey{}, &repeatable{p, key, p.entries(key), e})
-	}
-	return true, p.answer(c, e, now, hit, "")
-}
-
-// Serve answers a request that Kept has not answered. ctx ends when the client has gone. Errors are ErrBadGateway,
-// ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
-func (p *Proxy) Serve(ctx context.Context, c *fiber.Ctx, from Client) error {
-	h, host, key := &c.Request().Header, string(c.Request().Host()), string(appendKey(nil, c, from.Scheme))
-	r := &request{
-		method: strings.Clone(c.Method()), target: key[len(from.Scheme+"://"+host):], key: key, host: host, header: requestHeader(h),
-		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme,
-	}
+	var e *entry
+	why := "" // the cache has no part in it
 	switch {
-	case strings.Contains(strings.Join(r.header["Via"], ","), p.name):
-		return fmt.Errorf("%w: upstream.url leads back here", ErrBadGateway)
-	case r.method != http.MethodGet && r.method != http.MethodHead:
-		return p.pass(ctx, c, r, "method")
-	case from.Known, len(r.body) > 0:
-		return p.pass(ctx, c, r, "bypass")
+	case !reads:
+		why = "method"
+	case from.Known, len(c.Request().Body()) > 0:
+		why = "bypass"
+	default:
+		e = p.find(key, h)
 	}
-	e, now := p.find([]byte(r.key), h), p.options.Now()
-	switch {
-	case e != nil && e.left(now) > 0: // kept since Kept looked for it
+	conn, _ := c.Context().Conn().(*listener.Conn)
+	if e != nil && e.left(now) > 0 {
 		p.counts.hits.Inc()
+		if conn != nil && conn.Repeats {
+			c.Context().SetUserValue(listener.HitKey{}, &repeatable{p, key, p.entries(key), e})
+		}
 		return p.answer(c, e, now, hit, "")
-	case e != nil && -e.left(now) < e.revalidating && !e.strict:
+	}
+	r := newRequest(c, string(key), from)
+	if strings.Contains(strings.Join(r.header["Via"], ","), p.name) {
+		return fmt.Errorf("%w: upstream.url leads back here", ErrBadGateway)
+	}
+	if e != nil && -e.left(now) < e.revalidating && !e.strict {
 		p.validateLater(r, e)
 		p.counts.stale.Inc()
 		return p.answer(c, e, now, hit, "; detail=revalidating")
-	case r.method == http.MethodHead, len(h.Peek(fiber.HeaderRange)) > 0: // what may be kept is whole
-		return p.pass(ctx, c, r, "uri-miss")
+	}
+	ctx := c.UserContext()
+	if conn != nil {
+		watched, leave := conn.Watch(ctx)
+		defer leave()
+		ctx = watched
+	}
+	if why == "" && (r.method == http.MethodHead || len(h.Peek(fiber.HeaderRange)) > 0) { // what may be kept is whole
+		why = "uri-miss"
+	}
+	if why != "" {
+		return p.pass(ctx, c, r, why)
 	}
 	return p.load(ctx, c, r, e)
 }
