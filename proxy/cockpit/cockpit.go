@@ -88,14 +88,14 @@ func (c *Cockpit) Stream() (io.ReadCloser, error) {
 		return nil, ErrBusy
 	}
 	c.streams++
-	return &stream{cockpit: c}, nil
+	return &stream{cockpit: c, due: time.NewTimer(0)}, nil
 }
 
 // stream belongs to one goroutine.
 type stream struct {
 	cockpit *Cockpit
-	rest    []byte // of the current event
-	begun   bool   // an event was made
+	due     *time.Timer // for the next event; the first one is due at once
+	rest    []byte      // of the current event
 	ended   bool
 	closed  bool
 }
@@ -106,36 +106,24 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if len(s.rest) == 0 {
-		if s.rest, s.ended = s.next(); s.ended {
-			s.rest = []byte("event: end\ndata:\n\n")
+		select {
+		case <-s.due.C:
+			s.due.Reset(every)
+			s.rest = s.cockpit.next()
+		case <-s.cockpit.ctx.Done():
+			s.rest, s.ended = []byte("event: end\ndata:\n\n"), true
 		}
-		s.begun = true
 	}
 	n := copy(p, s.rest)
 	s.rest = s.rest[n:]
 	return n, nil
 }
 
-// next waits until an event is due and returns it. The first one is due at once.
-func (s *stream) next() (event []byte, ended bool) {
-	if s.begun {
-		due := time.NewTimer(every)
-		defer due.Stop()
-		select {
-		case <-due.C:
-		case <-s.cockpit.ctx.Done():
-		}
-	}
-	if s.cockpit.ctx.Err() != nil {
-		return nil, true
-	}
-	return s.cockpit.next(), false
-}
-
 // Close implements io.Closer.
 func (s *stream) Close() error {
 	if !s.closed {
 		s.closed = true
+		s.due.Stop()
 		s.cockpit.mu.Lock()
 		s.cockpit.streams--
 		s.cockpit.mu.Unlock()

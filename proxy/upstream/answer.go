@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"cmp"
 	"net/http"
 	"slices"
@@ -61,14 +62,8 @@ func (e *entry) part(c *fiber.Ctx) []byte {
 func (e *entry) known(c *fiber.Ctx) bool {
 	h := &c.Request().Header
 	if tags := h.PeekAll(fiber.HeaderIfNoneMatch); len(tags) > 0 {
-		return slices.ContainsFunc(tags, func(line []byte) bool {
-			for tag := range strings.SplitSeq(string(line), ",") {
-				tag = strings.TrimSpace(tag)
-				if tag == "*" || e.etag != "" && strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(e.etag, "W/") {
-					return true
-				}
-			}
-			return false
+		return slices.ContainsFunc(listed([]string{string(bytes.Join(tags, comma))}), func(tag string) bool {
+			return tag == "*" || e.etag != "" && strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(e.etag, "W/")
 		})
 	}
 	since, err := http.ParseTime(string(h.Peek(fiber.HeaderIfModifiedSince)))

@@ -90,19 +90,14 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 		return nil, fmt.Errorf("%w: %w", ErrBadGateway, err)
 	}
 	endToEnd(resp.Header)
-	resp.Header.Add("Via", p.via(resp.ProtoMajor, resp.ProtoMinor))
+	resp.Header.Add("Via", p.via(resp.ProtoMinor))
 	p.relocate(r, resp.Header)
 	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: end}
 	return resp, nil
 }
 
 // via names this hop (RFC 9110: 7.6.3).
-func (p *Proxy) via(major, minor int) string {
-	if major > 1 {
-		return fmt.Sprintf("%d %s", major, p.name)
-	}
-	return fmt.Sprintf("%d.%d %s", major, minor, p.name)
-}
+func (p *Proxy) via(minor int) string { return fmt.Sprintf("1.%d %s", minor, p.name) }
 
 // outgoing returns the request for the other server, with the headers of more in place of the client's.
 func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*http.Request, error) {
@@ -135,7 +130,7 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 		client = "\"[" + client + "]\""
 	}
 	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
-	req.Header.Add("Via", p.via(1, 1))
+	req.Header.Add("Via", p.via(1))
 	return req, nil
 }
 

@@ -1,9 +1,11 @@
 package upstream
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -60,17 +62,11 @@ func (d directives) duration(name string) (time.Duration, bool) {
 
 // parseSeconds reads a number of seconds (RFC 9111: 1.2.2). What is too large counts as 2^31.
 func parseSeconds(text string) (time.Duration, bool) {
-	if text == "" {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, false
 	}
-	n := int64(0)
-	for _, digit := range []byte(text) {
-		if digit < '0' || digit > '9' {
-			return 0, false
-		}
-		n = min(n*10+int64(digit-'0'), 1<<31)
-	}
-	return time.Duration(n) * time.Second, true
+	return time.Duration(min(n, 1<<31)) * time.Second, true
 }
 
 // understood are the status codes that may be kept without an explicit lifetime (RFC 9110: 15.1). 206 is not among them,

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,6 +68,8 @@ func newEntry(asked http.Header, status int, header http.Header, body []byte, re
 // canonicalValue joins the lines of a header and removes blanks around commas, which have no meaning.
 func canonicalValue(lines []string) string { return strings.Join(listed(lines), ",") }
 
+var comma = []byte(",")
+
 // of reports whether the entry is for a request with a header.
 func (e *entry) of(h *fasthttp.RequestHeader) bool {
 	for _, s := range e.vary {
@@ -74,11 +77,7 @@ func (e *entry) of(h *fasthttp.RequestHeader) bool {
 		if len(sent) == 0 && s.value == "" || len(sent) == 1 && string(sent[0]) == s.line {
 			continue
 		}
-		var lines []string
-		for _, line := range sent {
-			lines = append(lines, string(line))
-		}
-		if canonicalValue(lines) != s.value {
+		if canonicalValue([]string{string(bytes.Join(sent, comma))}) != s.value {
 			return false
 		}
 	}
