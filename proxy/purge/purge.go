@@ -54,7 +54,7 @@ type target struct {
 	waiting map[string]bool // tags
 }
 
-// mostWaiting bounds the tags that wait for a target that fails. With more, whole views wait instead.
+// mostWaiting bounds the tags that wait for a target that fails. With more, all views wait instead.
 const mostWaiting = 10_000
 
 // Times of requests: how long one may take, and the shortest and longest pause after a failure.
@@ -125,38 +125,29 @@ func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	tags := tagsOf(view, changes)
 	return func() {
 		for _, t := range p.targets {
-			t.add(tags)
+			p.add(t, tags)
 		}
 	}
 }
 
-func (t *target) add(tags []string) {
+// add makes tags wait for a target.
+func (p *Purger) add(t *target, tags []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, tag := range tags {
 		t.waiting[tag] = true
 	}
 	if len(t.waiting) > mostWaiting {
-		whole := map[string]bool{}
-		for _, tag := range ofViews(slices.Collect(maps.Keys(t.waiting))) {
-			whole["view-"+strings.TrimPrefix(strings.TrimPrefix(tag, "any-"), "view-")] = true
-		}
-		t.waiting = whole
+		clear(t.waiting)
+		p.seen.Range(func(view, _ any) bool {
+			t.waiting["view-"+view.(string)] = true
+			return true
+		})
 	}
 	select {
 	case t.more <- struct{}{}:
 	default: // it is signalled already
 	}
-}
-
-// ofViews returns those of tags that name a view.
-func ofViews(tags []string) (some []string) {
-	for _, tag := range tags {
-		if strings.HasPrefix(tag, "any-") || strings.HasPrefix(tag, "view-") {
-			some = append(some, tag)
-		}
-	}
-	return some
 }
 
 // take returns what waits, sorted.
@@ -177,8 +168,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 			return
 		case <-t.more:
 		}
-		all := t.take()
-		tags := all
+		tags := t.take()
 		for len(tags) > 0 {
 			n := t.kind.batch(tags)
 			if err := p.send(ctx, t, tags[:n]); err != nil {
@@ -199,7 +189,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause + rand.N(pause/2)):
-			t.add(append(ofViews(all), tags...)) // with the views, as which the tags may have to wait
+			p.add(t, tags)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package purge
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,10 +81,5 @@ func tagsOf(view string, changes []index.Change) []string {
 			}
 		}
 	}
-	all := make([]string, 0, len(tags))
-	for tag := range tags {
-		all = append(all, tag)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(tags))
 }
