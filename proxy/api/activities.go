@@ -9,13 +9,16 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/access"
 	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
 )
 
 // activities answers GET /api/activities: aggregate takes precedence over full, and full over columns, as for projects.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
-	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, ""), page: p.Page()}
+	list := e.activitiesOf(r, e.query.Filter(p, ""))
+	list.page = p.Page()
 	field, full, columns := p.Field("aggregate"), p.Flag("full"), p.Columns(renderedColumns...)
 	in := e.translator(p)
 	switch {
@@ -31,6 +34,20 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	default:
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
 	}
+}
+
+// activitiesOf lists the activities that match a filter. With a session, unless there is an API key, it leaves out the
+// types that the caller's roles may not see (API.md: all-activities, 3; DESIGN.md: 24).
+func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
+	list := listing{view: rules.ViewActivities, filter: matching}
+	if r.Anonymous() || r.HasKey {
+		return list
+	}
+	if visible := e.o.Access.Visible(r.Viewer); visible != nil {
+		list.filter = filter.And(matching, r.Params.Checked(e.query.Compile(visible, "")).As(access.Types))
+		list.restricted = "activity-types"
+	}
+	return list
 }
 
 // activityRow appends the default row: id, activity, icon, type, subtype, year.

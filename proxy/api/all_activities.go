@@ -9,8 +9,6 @@ import (
 
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
-	"vitrine/rules"
-	"vitrine/rules/access"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/markup"
@@ -19,13 +17,12 @@ import (
 // allActivities answers GET /api/all-activities: all rows, for tables and portals, without pages.
 func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
-	list := listing{view: rules.ViewActivities, filter: e.query.Filter(p, "projects")}
+	list := e.activitiesOf(r, e.query.Filter(p, "projects"))
 	if kind := p.Text("type"); kind != "" {
 		list.filter = filter.And(list.filter, filter.OneOf("type", kind).As("type"))
 	}
 	user, page, path := p.Text("user"), p.Text("page"), strings.TrimSpace(p.Text("path"))
 	p.MarkUnknown("page", page, "all-activities", "my-activities", "portal")
-	list = e.visible(list, r)
 	if page == "my-activities" {
 		list.filter = filter.And(list.filter, namedIn(cmp.Or(user, r.Viewer.User), "rendered.users").As("page"))
 	} else {
@@ -53,18 +50,6 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	plan := list.rows(form, in.rows(row.append))
 	plan.Personal = !r.Anonymous()
 	return plan, nil
-}
-
-// visible restricts a list to what the caller's roles may see, unless there is an API key (API.md: all-activities,
-// 3). page=my-activities needs no more: users may see their own activities.
-func (e *Env) visible(list listing, r Request) listing {
-	if r.Anonymous() || r.HasKey {
-		return list
-	}
-	if visible := e.o.Access.Visible(r.Viewer); visible != nil {
-		list.filter, list.restricted = filter.And(list.filter, r.Params.Checked(e.query.Compile(visible, "")).As(access.Types)), "activity-types"
-	}
-	return list
 }
 
 // tableRow writes rows of all-activities: the citation depends on the caller and on the bases of links.

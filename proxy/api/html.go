@@ -9,7 +9,6 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
-	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/doi"
 	"vitrine/rules/markup"
@@ -19,8 +18,9 @@ import (
 // html answers GET /api/html: affiliated publications as citations. It reads limit but not offset, as API.md requires;
 // count is the number before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
-	page := query.Page{Limit: r.Params.Natural("limit")}
-	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
+	list := e.activitiesOf(r, e.publications)
+	list.page = query.Page{Limit: r.Params.Natural("limit")}
+	return list.rows("html", htmlRow), nil
 }
 
 // publications selects those since a year with an affiliated author (API.md: html, 1; DESIGN.md: 4).

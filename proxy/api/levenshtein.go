@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,14 +32,22 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 		return response.Plan{}, rules.Wrongf("title", "", "is required")
 	}
 	title = similar.Normalize(title)
+	query, closest := "levenshtein\x00"+title, e.titles.closest
+	list := e.activitiesOf(r, e.titles.publications)
+	if list.restricted != "" && slices.Contains(e.o.Access.Hidden(r.Viewer), "publication") { // rare: without the corpus
+		query = "levenshtein of\x00" + strconv.Quote(title) + list.filter.Key()
+		closest = func(ctx context.Context, s *view.Snapshot, title string) (closestTitle, error) {
+			return closestOf(ctx, s, list.filter, title)
+		}
+	}
 	build := func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
-		found, err := e.titles.closest(ctx, snapshot, title)
+		found, err := closest(ctx, snapshot, title)
 		if err != nil {
 			return nil, err
 		}
 		return response.Bytes(found.answer()), nil
 	}
-	return response.Plan{View: rules.ViewActivities, Query: "levenshtein\x00" + title, Build: build}, nil
+	return response.Plan{View: rules.ViewActivities, Query: query, Build: build}, nil
 }
 
 // titles holds the corpus of one snapshot's publications.
@@ -67,7 +76,7 @@ type closestTitle struct {
 func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
 	rows, resident := s.Resident()
 	if !resident {
-		return t.closestStored(ctx, s, title)
+		return closestOf(ctx, s, t.publications, title)
 	}
 	t.used.Store(true)
 	c, err := t.corpus(ctx, rows)
@@ -122,12 +131,12 @@ func newCorpus(docs []bson.Raw) *similar.Corpus {
 	})
 }
 
-// storedTitles is how many titles of a view in the store are compared at a time.
+// storedTitles is how many titles closestOf compares at a time.
 const storedTitles = 4096
 
-// closestStored reads the titles of a view in the store and returns the closest.
-func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
-	found, err := s.Select(ctx, t.publications)
+// closestOf returns the closest title of the records that a filter selects, without the corpus.
+func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter, title string) (best closestTitle, err error) {
+	found, err := s.Select(ctx, among)
 	if err != nil {
 		return best, err
 	}

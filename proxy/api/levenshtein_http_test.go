@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/access"
 )
 
 func TestLevenshtein(t *testing.T) {
@@ -76,4 +78,26 @@ func TestLevenshteinFollowsTheView(t *testing.T) {
 	}
 	s.Refresh(rules.ViewActivities, doc)
 	ask(`{"similarity":100,"id":"later","title":"worlds"}`)
+}
+
+// TestClosestVisibleTitle: the closest title is one of an activity whose type the session may see, or of its own.
+func TestClosestVisibleTitle(t *testing.T) {
+	secret := []byte("session secret")
+	o := matrixOptions(t, secret, false, "10.0.0.0/8")
+	o.Access = access.New(access.Options{Restricted: map[string][]string{"publication": {"admin"}}})
+	store := matrixStore(t)
+	store.Publish(rules.ViewActivities, proxytest.Parse(t,
+		`{"_id":"a1","type":"publication","title":"World"}`, `{"_id":"a4","type":"publication","title":"Moths","rendered":{"users":["linda"]}}`)...)
+	s := proxytest.Open(t, store, o)
+	for round := range 2 { // the second answer may be a kept one
+		for user, want := range map[string]string{"": "a1", linked: "a4", viewer: "", admin: "a1"} {
+			var headers []string
+			if user != "" {
+				headers = []string{"Authorization", "Bearer " + proxytest.Token(t, user, secret)}
+			}
+			if body := string(s.Get("/api/levenshtein?title=World", headers...).Body); !strings.Contains(body, `"id":"`+want+`"`) {
+				t.Errorf("round %d, %q: want %q, have %s", round, user, want, body)
+			}
+		}
+	}
 }

@@ -41,8 +41,8 @@ func matrixStore(t testing.TB) *proxytest.Store {
 		`{"_id":"q2","name":"Q2","title":"B","created_by":"vera"}`)...)
 	s.Publish(rules.ViewActivities, proxytest.Parse(t,
 		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"},"_list":{"public":true,"year":2020,"type":"publication","units":[{"id":"BIO"}]}}`,
-		`{"_id":"a2","type":"review","title":"Secret","rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
-		`{"_id":"a3","type":"review","title":"Hers","rendered":{"web":"a3","users":["linda"]}}`)...)
+		`{"_id":"a2","type":"review","title":"Secret","spectrum":[{"display_name":"Lamps","score":1}],"rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
+		`{"_id":"a3","type":"review","title":"Hers","spectrum":[{"display_name":"Lamps","score":1}],"rendered":{"web":"a3","users":["linda"]}}`)...)
 	s.Publish(rules.ViewPersons, proxytest.Parse(t,
 		`{"_id":"u1","username":"linda"}`,
 		`{"_id":"u2","username":"vera","roles":["viewer"]}`,
@@ -126,7 +126,12 @@ func callers(t testing.TB) []caller {
 //	no session, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
 //	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: no session, session
 var matrix = []struct{ target, seen string }{
-	{"/api/activities", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/activities", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/activities?full=1", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/activities?columns=title", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/activities?aggregate=title", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/search/activities?aggregate=title", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/spectrum-activities?spectrum=Lamps", "- - | 2 2 | - - | 1 0 2 | - | 2 1 | 0 - | 0 - | 2 1"},
 	{"/api/html", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
 	{"/api/all-activities", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
 	{"/api/all-activities?page=my-activities", "- - | 0 0 | - - | 1 0 0 | - | 1 1 | 0 - | 0 - | 0 1"},
@@ -144,7 +149,7 @@ var matrix = []struct{ target, seen string }{
 	{"/api/search/proposals?aggregate=name", "- - | 0 0 | - - | 1 2 2 | - | 1 1 | 2 - | 2 - | 0 1"},
 	{"/api/search/journals", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
 	{"/api/search/persons", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
-	{"/api/search/activities", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/search/activities", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
 	{"/api/search/conferences", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
 	{"/api/projects-by-funding-number?number=N1", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
 	{"/api/users/linda", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},

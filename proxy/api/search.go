@@ -48,6 +48,9 @@ func (e *Env) search(of searchable) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
 		list := listing{view: of.view, filter: e.query.SearchFilter(p)}.ownOnly(e, r, of.needed)
+		if of.view == rules.ViewActivities {
+			list = e.activitiesOf(r, list.filter)
+		}
 		list.page = p.Page()
 		by, err := e.aggregation(p)
 		if err != nil {

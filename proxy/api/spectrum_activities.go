@@ -23,7 +23,7 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 		return response.Plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
 	in := e.translator(r.Params)
-	list := listing{view: rules.ViewActivities, filter: filter.OneOf("spectrum.display_name", name)}
+	list := e.activitiesOf(r, filter.OneOf("spectrum.display_name", name))
 	form := "spectrum-activities" + in.key()
 	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		entries, texts, err := spectrumEntries(ctx, selected, name, in)
