@@ -133,7 +133,7 @@ func TestSilentServer(t *testing.T) {
 			rw.(http.Flusher).Flush()
 		}
 		<-stop
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = 50 * time.Millisecond })
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = 500 * time.Millisecond })
 	defer close(stop)
 	if res := w.get("/silent"); res.StatusCode != 504 {
 		t.Errorf("silent: %d", res.StatusCode)
