@@ -61,9 +61,8 @@ type Proxy struct {
 	keeping   sync.Mutex // one change of kept at a time
 	counts    counts
 
-	mu      sync.Mutex               // guards flights
-	flights map[string]chan struct{} // by key, closed when the flight ends
-	life    context.Context          // of requests that several clients may share
+	flights sync.Map        // by key, channels that are closed when the flight ends
+	life    context.Context // of requests that several clients may share
 	end     context.CancelFunc
 	running sync.WaitGroup // validations in the background
 }
@@ -81,7 +80,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], shares: newShares(), flights: map[string]chan struct{}{}}
+	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], shares: newShares()}
 	p.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, variants]{
 		NumCounters: max(o.Budget/1024, 1000), MaxCost: o.Budget, BufferItems: 64, // ten counters an entry of 10 kB
 	})
@@ -260,22 +259,15 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 }
 
 // board begins a flight for a key, or returns the end of the one under way.
-func (p *Proxy) board(key string) (ended <-chan struct{}, leads bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if flight := p.flights[key]; flight != nil {
-		return flight, false
-	}
-	p.flights[key] = make(chan struct{})
-	return nil, true
+func (p *Proxy) board(key string) (ended chan struct{}, leads bool) {
+	flight, flies := p.flights.LoadOrStore(key, make(chan struct{}))
+	return flight.(chan struct{}), !flies
 }
 
 // land ends a flight.
 func (p *Proxy) land(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	close(p.flights[key])
-	delete(p.flights, key)
+	flight, _ := p.flights.LoadAndDelete(key)
+	close(flight.(chan struct{}))
 }
 
 // validateLater validates an entry in the background, unless its URL is being fetched.
