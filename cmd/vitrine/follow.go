@@ -94,7 +94,7 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 	p.adopting.Lock()
 	defer p.adopting.Unlock()
-	cfg, err := p.load()
+	cfg, err := configs.Load(p.sources)
 	if err != nil {
 		return done, rules.Wrongf("", "", "%v", err)
 	}

@@ -61,7 +61,7 @@ func TestReloadedLists(t *testing.T) {
 		if err := os.WriteFile(name, []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r.program.load = loading(name)
+		r.program.sources = sourcesIn(name)
 		_, err := r.program.reload(t.Context())
 		if tt.wrong == "" && err != nil || tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.wrong)

@@ -20,11 +20,9 @@ import (
 	"vitrine/proxy"
 )
 
-// loading returns a function that reads a configuration file and the environment.
-func loading(file string, environ ...string) func() (configs.Config, error) {
-	return func() (configs.Config, error) {
-		return configs.Load(configs.Sources{Environ: append(environ, "VITRINE_CONFIG="+file), Checks: checks})
-	}
+// sourcesIn are a configuration file and the environment.
+func sourcesIn(file string, environ ...string) configs.Sources {
+	return configs.Sources{Environ: append(environ, "VITRINE_CONFIG="+file), Checks: checks}
 }
 
 // reloading is a program whose configuration file a test changes.
@@ -40,7 +38,7 @@ func runFile(t *testing.T, text string, environ ...string) *reloading {
 	dir := t.TempDir()
 	r := &reloading{file: filepath.Join(dir, "vitrine.yml"), head: "store: bolt://" + dir + "/configured.db\nlisten: 127.0.0.1:0\nadmin: {listen: '127.0.0.1:0'}\nviews: {poll: 1h}\nmaterialize: {max_shrink: 0.5}\nshutdown: {delay: 0s}\n"}
 	r.write(t, text)
-	cfg, err := loading(r.file, environ...)()
+	cfg, err := configs.Load(sourcesIn(r.file, environ...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +47,7 @@ func runFile(t *testing.T, text string, environ ...string) *reloading {
 		r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
 		r.put("projects", bson.D{{Key: "_id", Value: "x1"}, {Key: "name", Value: "X"}, {Key: "title", Value: "Owls"}, {Key: "type", Value: "Drittmittel"}})
 	})
-	r.program.load = loading(r.file, environ...)
+	r.program.sources = sourcesIn(r.file, environ...)
 	// The harness chooses the store and other values for itself.
 	r.program.institute.loaded.Store(must(t, r.program.institute.load, cfg))
 	r.checked()

@@ -56,7 +56,7 @@ func serveCommand() *cobra.Command {
 		hangups, stop := watchHangups(sources)
 		defer stop()
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
-			p.sources, p.hangups, p.load = sources, hangups, func() (configs.Config, error) { return configs.Load(sources) }
+			p.sources, p.hangups = sources, hangups
 			p.metrics.WatchLog(stderr.Dropped)
 			for _, warning := range cfg.Warnings() {
 				log.Warn(warning)
@@ -114,11 +114,10 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	adopting  sync.Mutex                     // guards settings
-	settings  settings                       // the settings in use by the server
-	sources   configs.Sources                // of the configuration
-	load      func() (configs.Config, error) // reads the configuration again
-	hangups   <-chan os.Signal               // requests to read it again; nil if they are disabled
+	adopting  sync.Mutex       // guards settings
+	settings  settings         // the settings in use by the server
+	sources   configs.Sources  // of the configuration, which a reload reads again
+	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
 	log       *slog.Logger
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
@@ -151,7 +150,7 @@ func (p *program) storeChanged(back bool) {
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}, load: func() (configs.Config, error) { return cfg, nil }}
+	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
 	log = slog.New(p.journal.Tee(log.Handler()))
 	p.log = log
 	release, revision := build()
