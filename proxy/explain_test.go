@@ -339,7 +339,7 @@ func TestExplainFails(t *testing.T) {
 	}
 	for target, want := range map[string]int{
 		"https://data.example/lists/activities.rss": 200, "ftp://data.example/api/activities": 400, "": 400, "api/activities": 400, "/lists/list.js": 400,
-		"/api/citation-index?user=x": 400, "/api/activities?apikey=the-api-key#x": 200, "/lists": 200, "/api/levenshtein?title=night&apikey=the-api-key": 200,
+		"/api/citation-index?user=x": 400, "/api/activities?apikey=the-api-key#x": 200, "/lists": 200, "/items/none": 200, "/api/levenshtein?title=night&apikey=the-api-key": 200,
 	} {
 		if res := explain(target); res.StatusCode != want || strings.Contains(string(res.Body), "the-api-key") {
 			t.Errorf("%s: %d %s, want %d", target, res.StatusCode, res.Body, want)
