@@ -69,11 +69,8 @@ func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxyli
 	}
 	next, unjudged, err := s.changed(p.sources, c)
 	was, lists, failed := p.compiled(s)
-	if err = cmp.Or(err, failed); err != nil {
-		return nil, rules.Wrongf("", "", "%v", err)
-	}
-	will, after, err := p.compiled(next)
-	if err != nil {
+	will, after, invalid := p.compiled(next)
+	if err = cmp.Or(err, failed, invalid); err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
 	return lists.Diff(ctx, after, was, will, unjudged)
