@@ -58,7 +58,11 @@ func listPath(about, id string) string { return "/lists/" + about + "/" + segmen
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + segment(id) }
 
 func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
-	return cite.AppendJSONLD(dst, it, l.ItemPage(it.ID), l.ToItem(it), l.ToPerson)
+	page := l.ItemPage(it.ID)
+	if it.View == rules.ViewPersons { // they have no page but their list
+		page = Links{Base: l.Base}.ToPerson(it.Name)
+	}
+	return cite.AppendJSONLD(dst, it, page, l.ToItem(it), l.ToPerson)
 }
 
 // segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. If the

@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,7 +15,7 @@ import (
 )
 
 // TestListsOfPeople: a list of persons is in the order of family names, unless another one is requested, and shows names
-// rather than usernames. A list of projects sorts by the family names of their first persons.
+// rather than usernames; persons have no page but their list. A list of projects sorts by the family names of their first persons.
 func TestListsOfPeople(t *testing.T) {
 	t.Run("memory", listsOfPeople)
 	proxytest.ViewsAre = view.Store
@@ -65,6 +66,11 @@ func listsOfPeople(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has %q, want %q", target, got, want)
+		}
+	}
+	for suffix, empty := range map[string]string{".atom": `href=""`, ".rss": "<link></link>", ".jsonld": `/items/`} {
+		if body := string(s.Get("/lists/people" + suffix).Body); strings.Contains(body, empty) || !strings.Contains(body, "/lists/person/u1") {
+			t.Errorf("people%s has an address without a page, or lacks one: %s", suffix, body)
 		}
 	}
 }
