@@ -16,9 +16,9 @@
 //
 //   - An activity counts if affiliated is the boolean true and its topics are an array
 //     of at least one element. An element without a string id belongs to no topic.
-//   - Everything is counted in assignments, so that timelines add up to count: an activity that names a topic twice
-//     counts twice. A unit or user that an activity names twice counts once. Among a topic's activities each is
-//     listed once, with its best score.
+//   - Everything is counted in assignments: an activity that names a topic twice counts twice, in timelines, too. A
+//     unit or user that an activity names twice counts once. Among a topic's activities each is listed once, with its
+//     best score.
 //   - A year is a whole number, as it is for a filter. An activity without one, or with
 //     a year in text, is in no timeline and not recent.
 //   - Labels and hierarchy are those of the newest assignment: of the activity with the greatest year, then the
