@@ -33,7 +33,7 @@ func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 type Options struct {
 	APIKey       string // key for requests under /api; if empty, they need none
 	PortfolioKey string // key for requests under /portfolio; if empty, they need none
-	Keys         []Key  // beside these; where one of them opens a path, requests need a key
+	Keys         []Key  // named keys; requests for a path that one of them opens need a key
 	Session      SessionOptions
 	Client       ClientOptions
 }
@@ -94,8 +94,8 @@ func New(o Options, shared Shared, before *Authenticator) (*Authenticator, error
 	return a, nil
 }
 
-// As returns an Authenticator for requests of the operator, which have the session of a user unless that is "". Keys are
-// judged, but neither wrong ones nor the uses of named ones count.
+// As returns an Authenticator for requests of the operator, which have the session of a user unless that is "". Keys
+// are checked, but neither wrong keys nor uses of named ones are counted.
 func (a *Authenticator) As(user string) *Authenticator {
 	as := *a
 	as.user, as.operator = user, true

@@ -21,11 +21,11 @@ type Key struct {
 	Name      string
 	Sums      [][sha256.Size]byte // of its texts: two while one takes the place of the other
 	Endpoints []string            // the paths that it opens, with all below
-	Rights    []access.Permission // its callers have them beside their own; sorted
+	Rights    []access.Permission // its callers have them in addition to their own; sorted
 	Origins   []string            // the sites whose pages may use it
 	Networks  []netip.Prefix      // where its clients are
 	Rate      int                 // requests a second
-	Expires   time.Time           // when it is not valid any more
+	Expires   time.Time           // from when on it is no longer valid
 }
 
 // keyMark begins the text of new keys, so that a Redactor finds them wherever they are.
@@ -45,7 +45,7 @@ func (k *Key) opens(path string) bool {
 	})
 }
 
-// area is a part of the API with a key of its own.
+// area is a part of the API with its own key.
 type area struct {
 	key    Secret
 	closed bool // requests need this key or a named one
@@ -82,7 +82,7 @@ func newKeyring(keys []Key, uses *prometheus.CounterVec, before *Authenticator) 
 		if earlier := rates[k.Name]; earlier != nil && earlier.Rate == k.Rate {
 			named.rate = earlier.rate
 		}
-		named.uses.WithLabelValues("admitted") // so that a key without requests is there, too
+		named.uses.WithLabelValues("admitted") // so that the metric exists before the first request
 		for _, sum := range k.Sums {
 			r[sum] = named
 		}
@@ -90,8 +90,8 @@ func newKeyring(keys []Key, uses *prometheus.CounterVec, before *Authenticator) 
 	return r
 }
 
-// find returns the key with a text, or nil. How long it takes depends on the text's hash, which says nothing about the
-// text.
+// find returns the key with a text, or nil. The time that it takes depends only on the text's hash, which reveals
+// nothing about the text.
 func (r keyring) find(text string) *namedKey {
 	return r[sha256.Sum256([]byte(text))]
 }
@@ -128,13 +128,13 @@ func (a *Authenticator) use(c *fiber.Ctx, k *namedKey, path string) error {
 	case !k.opens(path):
 		outcome, reason = "endpoint", "The API key is not for this path."
 	case a.operator:
-		return nil // neither client nor rate is that of the request
+		return nil // the operator's request has another client, and must not use up the rate
 	case len(k.Networks) > 0 && !within(k.Networks, a.Addr(c)):
 		outcome, reason = "network", "The API key is not for clients at this address."
 	case len(k.Origins) > 0 && !slices.Contains(k.Origins, c.Get(fiber.HeaderOrigin)):
 		outcome, reason = "origin", "The API key is for pages of certain sites, and the request comes from none of them."
 	case k.rate != nil:
-		if l = k.rate.Take(netip.Prefix{}, now); l.Wait > 0 { // one bucket for all its clients
+		if l = k.rate.Take(netip.Prefix{}, now); l.Wait > 0 { // one bucket shared by all its clients
 			outcome = "rate"
 		}
 	}

@@ -122,7 +122,7 @@ func (s Redactor) clean(text string) bool {
 	if s.Holds(text) {
 		return false
 	}
-	var decoded, plain [256]byte // room for most texts
+	var decoded, plain [256]byte // large enough for most texts
 	all, letters := decoded[:0], plain[:0]
 	for i := 0; i < len(text); i++ {
 		c := text[i]

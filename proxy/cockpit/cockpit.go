@@ -1,4 +1,4 @@
-// Package cockpit has the operator's page and the stream of events that it shows.
+// Package cockpit serves the operator's page and the stream of events that the page shows.
 //
 // The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two seconds
 // an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the last
@@ -55,7 +55,7 @@ type Options struct {
 // Cockpit makes the events. It is safe for concurrent use.
 type Cockpit struct {
 	options Options
-	ctx     context.Context // ends the streams; it bounds what State asks, too
+	ctx     context.Context // ends the streams; also passed to State
 	end     context.CancelFunc
 
 	mu      sync.Mutex // guards the rest
@@ -77,7 +77,7 @@ func New(o Options) *Cockpit {
 // Close ends all streams, with an event that says so.
 func (c *Cockpit) Close() { c.end() }
 
-// ErrBusy means that there are too many streams, or that the server ends.
+// ErrBusy means that there are too many streams, or that the server is shutting down.
 var ErrBusy = errors.New("too many streams")
 
 // Stream returns a new stream of events in the format text/event-stream, or ErrBusy.
@@ -131,7 +131,7 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// next returns a new event, or the last one if that was made a moment ago for another stream.
+// next returns a new event, or the last one if another stream has just made it.
 func (c *Cockpit) next() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *Cockpit) next() []byte {
 		Log     []json.RawMessage `json:"log"`
 	}{now.UnixMilli(), c.options.State(c.ctx), gather(c.options.Metrics), c.options.Runs.lastDay(now), c.options.Journal.lines()})
 	if err != nil {
-		body = []byte("{}") // a value that JSON cannot have; the page keeps what it shows
+		body = []byte("{}") // the event has a value that JSON cannot express; the page keeps what it shows
 	}
 	c.made, c.event = now, fmt.Appendf(nil, "data: %s\n\n", body)
 	return c.event

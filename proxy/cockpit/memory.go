@@ -84,7 +84,7 @@ type Journal struct {
 	last []json.RawMessage // newest last
 }
 
-// Tee returns a handler that writes to h, and to the journal. It takes lines if h does.
+// Tee returns a handler that writes to h, and to the journal. It accepts whole lines if h does.
 func (j *Journal) Tee(h slog.Handler) slog.Handler {
 	both := slog.NewMultiHandler(h, slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: asText}))
 	if w, ok := h.(io.Writer); ok {
@@ -96,7 +96,7 @@ func (j *Journal) Tee(h slog.Handler) slog.Handler {
 	return both
 }
 
-// asText returns an attribute as a text that is not long.
+// asText returns an attribute with its value as a short text.
 func asText(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime {
 		return a

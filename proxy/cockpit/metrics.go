@@ -22,7 +22,8 @@ type series struct {
 	Buckets []uint64          `json:"buckets,omitempty"` // cumulative
 }
 
-// shown reports whether an event has a metric. What the state says of views and the store is not repeated.
+// shown reports whether an event includes a metric. Metrics of views and the store are part of the state and not
+// repeated.
 func shown(name string) bool {
 	switch name {
 	case "process_resident_memory_bytes", "process_start_time_seconds", "go_memstats_heap_inuse_bytes", "go_goroutines":

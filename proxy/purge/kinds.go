@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// kind is how a kind of target is told.
+// kind says how to notify targets of a kind.
 type kind struct {
 	needsToken  bool
-	tags, bytes int // the most of a request
+	tags, bytes int // limits of a request
 	request     func(t *target, tags []string) (*http.Request, error)
 }
 
@@ -31,7 +31,7 @@ func (k kind) batch(tags []string) (n int) {
 	return n
 }
 
-// headerBytes is how long a header with tags may be.
+// headerBytes is the longest header with tags.
 const headerBytes = 4 << 10
 
 var kinds = map[string]kind{
@@ -92,7 +92,7 @@ func secretOf(token string) ([]byte, error) {
 	}
 	secret, err := base64.StdEncoding.DecodeString(coded)
 	if err != nil {
-		return nil, errors.New("what follows whsec_ is not base64")
+		return nil, errors.New("the part after whsec_ is not base64")
 	}
 	return secret, nil
 }
@@ -103,7 +103,7 @@ func (t *target) bearer(h http.Header) {
 	}
 }
 
-// with returns a request to the target with a header and what more sets.
+// with returns a request to the target with a header, and further ones that the functions in more set.
 func (t *target) with(method, body, name, value string, more ...func(http.Header)) (*http.Request, error) {
 	req, err := http.NewRequest(method, t.url, bytes.NewReader([]byte(body)))
 	if err != nil {

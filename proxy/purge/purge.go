@@ -42,12 +42,12 @@ type Purger struct {
 	running sync.WaitGroup
 }
 
-// target is a cache, or anything else that is told, and its queue.
+// target is a cache, or another receiver of changes, and its queue.
 type target struct {
 	name, url, token string
 	secret           []byte // that signs webhooks
 	kind             kind
-	more             chan struct{}      // of capacity one: signals that something waits
+	more             chan struct{}      // of capacity one: signals that tags wait
 	sent, failed     prometheus.Counter // requests
 
 	mu      sync.Mutex      // guards waiting
@@ -109,15 +109,15 @@ func New(o Options) (*Purger, error) {
 	return p, nil
 }
 
-// Close ends requests under way. What waits is lost: after the next start whole views are sent.
+// Close ends running requests. Waiting tags are lost: after the next start New sends whole views.
 func (p *Purger) Close() {
 	p.end()
 	p.running.Wait()
 	p.client.CloseIdleConnections()
 }
 
-// Changed prepares to send the changes of a view; nil means that the whole view may have changed, as it may have while the
-// program did not run. The function that it returns sends them to every target, and does not wait.
+// Changed prepares to send the changes of a view; nil changes mean that the whole view may have changed, as it may have
+// before the program started. The returned function sends them to every target, without waiting.
 func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	if _, again := p.seen.LoadOrStore(view, true); !again {
 		changes = nil
@@ -150,7 +150,7 @@ func (p *Purger) add(t *target, tags []string) {
 	}
 }
 
-// take returns what waits, sorted.
+// take removes the waiting tags and returns them, sorted.
 func (t *target) take() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *target) take() []string {
 	return tags
 }
 
-// serve sends what waits for a target, in batches, and again what failed, until ctx ends.
+// serve sends the tags that wait for a target in batches, and failed ones again, until ctx ends.
 func (p *Purger) serve(ctx context.Context, t *target) {
 	pause := time.Duration(0)
 	for {
@@ -202,12 +202,12 @@ func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 	}
 	res, err := p.client.Do(req.WithContext(ctx))
 	if failed := (*url.Error)(nil); errors.As(err, &failed) {
-		return failed.Err // without the address, which may have a secret in it
+		return failed.Err // without the address, which may contain a secret
 	}
 	if err != nil {
 		return err
 	}
-	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection is used again
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be reused
 	_ = res.Body.Close()
 	if res.StatusCode < 300 {
 		return nil
@@ -216,7 +216,7 @@ func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 	return &rules.RetryError{Err: fmt.Errorf("%s answered %s", t.name, res.Status), After: time.Duration(min(max(seconds, 0), 1<<30)) * time.Second}
 }
 
-// asked returns how long a target has asked to be left alone, as Cloudflare does after many requests.
+// asked returns how long a target wants no requests, as Cloudflare does after many.
 func asked(err error) time.Duration {
 	if retry, ok := errors.AsType[*rules.RetryError](err); ok {
 		return retry.After

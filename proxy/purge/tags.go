@@ -30,11 +30,11 @@ func Headers(p response.Plan) []response.Header {
 	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")}, {Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
 }
 
-// longestID is how long an id in a tag may be, so that tags fit the headers of all targets.
+// longestID is the longest id in a tag, so that tags fit into the headers of all targets.
 const longestID = 128
 
-// Tag returns the tag of a kind of subject, such as unit, with an id or, if that is long, its hash. Everything in the id that
-// could end a tag or mean something in a pattern is escaped.
+// Tag returns the tag of a kind of subject, such as unit, with an id or, if that is long, its hash. It escapes
+// characters of the id that could end a tag or have a meaning in a pattern.
 func Tag(kind, id string) string {
 	if len(id) > longestID {
 		return kind + "-" + strconv.FormatUint(xxhash.Sum64String(id), 16)
@@ -52,7 +52,7 @@ func Tag(kind, id string) string {
 	return string(tag)
 }
 
-// mostChanges is how many changes of a view are sent one by one; of more, the whole view is sent.
+// mostChanges is how many changes of a view are sent one by one; for more, the tag of the whole view is sent.
 const mostChanges = 1000
 
 // tagsOf returns the tags of changes of a view; nil means that the whole view may have changed.

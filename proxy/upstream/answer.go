@@ -15,8 +15,8 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// status is the beginning of Cache-Status (RFC 9211), and hit that of answers from what is kept, whose rest of life
-// follows.
+// status is the beginning of Cache-Status (RFC 9211), and hit that of kept answers, followed by their remaining
+// lifetime.
 const (
 	status = "vitrine; "
 	hit    = "hit; ttl="
@@ -43,8 +43,8 @@ func (p *Proxy) answer(c *fiber.Ctx, e *entry, now time.Time, how, detail string
 	return nil
 }
 
-// part returns the range of the body that the client asks for, and says so in the header, or the whole body (RFC 9110:
-// 14.2). Several ranges, and those that the body lacks, are not served.
+// part returns the range of the body that the client requests, and sets its headers, or the whole body (RFC 9110:
+// 14.2). It does not serve several ranges, or ranges outside of the body.
 func (e *entry) part(c *fiber.Ctx) []byte {
 	asked, unless := c.Request().Header.Peek(fiber.HeaderRange), string(c.Request().Header.Peek(fiber.HeaderIfRange))
 	if len(asked) == 0 || c.Method() != http.MethodGet || e.status != http.StatusOK || unless != "" && (unless != e.etag && unless != e.modified || strings.HasPrefix(unless, "W/")) {
@@ -99,7 +99,7 @@ func setDate(c *fiber.Ctx, date string) {
 	}
 }
 
-// setHeader replaces the header of a response, but for the id of the request.
+// setHeader replaces the header of a response, except for the id of the request.
 func setHeader(c *fiber.Ctx, ready *fasthttp.ResponseHeader) *fasthttp.ResponseHeader {
 	h := &c.Response().Header
 	var id [64]byte // as long as the longest

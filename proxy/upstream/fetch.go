@@ -22,13 +22,13 @@ import (
 	"vitrine/rules"
 )
 
-// Errors of the other server. A *rules.RetryError of rules.ErrUnavailable says that it is not asked for a while.
+// Errors of the other server. A *rules.RetryError of rules.ErrUnavailable means that it gets no requests for a while.
 var (
 	ErrBadGateway = errors.New("the other server sent no usable answer")
 	ErrTimeout    = errors.New("the other server did not answer in time")
 )
 
-// request is a request to pass on. It does not depend on the memory of the client's request.
+// request is a request to forward. It does not use memory of the client's request.
 type request struct {
 	method string
 	target string // path and query, as the client sent them
@@ -134,12 +134,12 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 	return req, nil
 }
 
-// mostOfClient bounds the connections to the other server that one client takes, so that clients who read long answers
+// mostOfClient bounds the connections to the other server that one client uses, so that clients which read long answers
 // slowly leave some for others.
 const mostOfClient = mostConnections / 2
 
-// shares have an element for each connection that a client takes. They are few, so that no client costs memory; clients that
-// the hash puts together are bounded together.
+// shares have an element for each connection that a client uses. Their number is fixed, so that clients cost no memory;
+// clients with the same hash are bounded together.
 type shares [256]chan struct{}
 
 func newShares() (s shares) {
@@ -151,13 +151,13 @@ func newShares() (s shares) {
 
 var sharesSeed = maphash.MakeSeed() // so that clients cannot choose their share
 
-// of returns what a client takes. Addresses of a network of IPv6 are one client.
+// of returns the share of a client. All addresses in an IPv6 network are one client.
 func (s *shares) of(addr netip.Addr) chan struct{} {
 	client, _ := addr.Prefix(min(addr.BitLen(), 64)) // fails for the zero Addr
 	return s[maphash.Comparable(sharesSeed, client)%uint64(len(s))]
 }
 
-// patientBody ends a body whose server falls silent.
+// patientBody is a body that fails when the server has sent nothing for too long.
 type patientBody struct {
 	io.ReadCloser
 	patience *time.Timer
@@ -188,7 +188,8 @@ type fetched struct {
 	status   int // of the other server's response
 }
 
-// fetch asks for a target that may be kept. stale, if not nil, is validated. The request's own conditions do not count.
+// fetch requests a target whose answer may be kept. It validates stale unless that is nil. It ignores the request's own
+// conditions.
 func (p *Proxy) fetch(r *request, stale *entry) (fetched, error) {
 	whole := *r
 	whole.header = r.header.Clone()

@@ -15,17 +15,18 @@ var ofHop = []string{
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// withheld are headers of requests that are not passed on: those that say who asked and for what, which only proxies may
-// say, and those that make some servers answer another request than the one that the answer is kept for.
+// withheld are headers of requests that are not forwarded: those that name the client and the original request, which
+// only proxies may set, and those that make some servers answer another request than the one under which the answer is
+// kept.
 var withheld = []string{
 	"Content-Length", "Expect", "Forwarded", "Host", "X-Real-Ip", "X-Original-Url", "X-Original-Host", "X-Rewrite-Url", "X-Host",
 	"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 }
 
-// conditions are headers that ask for less than the whole answer. They are evaluated here, with the whole answer.
+// conditions are headers that request less than the whole answer. This package evaluates them on the whole answer.
 var conditions = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"}
 
-// requestHeader returns the headers that are passed on. The values do not depend on the request's memory.
+// requestHeader returns the headers to forward. The values do not use the request's memory.
 func requestHeader(h *fasthttp.RequestHeader) http.Header {
 	header := http.Header{}
 	for name, value := range h.All() {
@@ -44,7 +45,7 @@ func isWithheld(name string) bool {
 	return slices.Contains(withheld, name) || strings.HasPrefix(name, "X-Forwarded-")
 }
 
-// endToEnd deletes the headers of a connection, those that Connection names included.
+// endToEnd deletes the headers of a connection, including those that Connection names.
 func endToEnd(header http.Header) {
 	for _, name := range listed(header["Connection"]) {
 		header.Del(name)

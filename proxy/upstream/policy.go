@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// directives are those of a Cache-Control header, by their lower-case names. Of a directive that comes twice the first
+// directives are those of a Cache-Control header, by their lower-case names. If a directive comes twice, the first
 // counts (RFC 9111: 4.2.1).
 type directives map[string]string
 
-// parseDirectives reads the lines of a Cache-Control header. Commas in quoted strings separate nothing.
+// parseDirectives reads the lines of a Cache-Control header. Commas in quoted strings are no separators.
 func parseDirectives(lines []string) directives {
 	all := directives{}
 	for rest := strings.Join(lines, ","); rest != ""; {
@@ -60,7 +60,7 @@ func (d directives) duration(name string) (time.Duration, bool) {
 	return n, ok
 }
 
-// parseSeconds reads a number of seconds (RFC 9111: 1.2.2). What is too large counts as 2^31.
+// parseSeconds reads a number of seconds (RFC 9111: 1.2.2). A number that is too large counts as 2^31.
 func parseSeconds(text string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -89,7 +89,7 @@ func storable(status int, header http.Header, d directives) bool {
 	return validated && (d.has("public") || slices.Contains(understood, status))
 }
 
-// mostSelecting is how many headers may select a response that is kept.
+// mostSelecting is the most headers that may select a kept response.
 const mostSelecting = 16
 
 // unselectable reports whether a response depends on more than its key and the headers of clients.
@@ -104,7 +104,7 @@ func isKeyed(name string) bool {
 	return slices.Contains([]string{"Host", "X-Forwarded-Host", "X-Forwarded-Proto"}, http.CanonicalHeaderKey(name))
 }
 
-// mostGuessed bounds a lifetime that the other server has not named.
+// mostGuessed bounds the lifetime of responses without an explicit one.
 const mostGuessed = 24 * time.Hour
 
 // lifetime returns how long a response is fresh after date (RFC 9111: 4.2.1).

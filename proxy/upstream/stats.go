@@ -6,10 +6,10 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// counts are numbers of requests. A failed one was counted as a miss or passed before.
+// counts are numbers of requests. A failed request has also been counted as a miss or as passed.
 type counts struct{ hits, stale, collapsed, misses, passed, failed prometheus.Counter }
 
-// measure registers what is measured.
+// measure registers the metrics.
 func (p *Proxy) measure() {
 	add := promauto.With(p.options.Metrics)
 	of := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_upstream_requests_total", Help: "Number of requests for the upstream server by outcome."}, []string{"outcome"}).WithLabelValues

@@ -28,7 +28,7 @@ type entry struct {
 	revalidating time.Duration // how long after life it is used while it is validated
 	failing      time.Duration // … while the other server fails
 	strict       bool          // never used when stale
-	shared       bool          // its life is for shared caches, which may then use it stale only as it says itself
+	shared       bool          // its lifetime is for shared caches, which may then use it stale only if it says so
 	ready        *fasthttp.ResponseHeader
 }
 
@@ -94,8 +94,8 @@ func (e *entry) left(now time.Time) time.Duration { return e.life - e.ageAt(now)
 
 func (e *entry) ageAt(now time.Time) time.Duration { return e.age + max(now.Sub(e.received), 0) }
 
-// mostUnreachable is how long stale responses are used while the other server cannot be reached, unless they say how
-// long, or forbid it.
+// mostUnreachable is how long stale responses are used while the other server cannot be reached, unless they set or
+// forbid it themselves.
 const mostUnreachable = 24 * time.Hour
 
 // standsIn reports whether the stale entry may be used because the other server fails. unreachable means that it sent no
@@ -139,8 +139,8 @@ type variants struct {
 	entries []*entry
 }
 
-// mostVariants bounds them, because clients choose the headers that select. mostShare is the part of Options.Budget that
-// those of a key may take.
+// mostVariants bounds their number, because clients choose the selecting headers. mostShare is the part of
+// Options.Budget that the entries of a key may use.
 const (
 	mostVariants = 16
 	mostShare    = 8
@@ -156,7 +156,7 @@ func (p *Proxy) find(key []byte, h *fasthttp.RequestHeader) *entry {
 	return nil
 }
 
-// entries returns what is kept under a key.
+// entries returns the entries of a key.
 func (p *Proxy) entries(key []byte) []*entry {
 	found, _ := p.kept.Get(key)
 	if found.key != string(key) {
@@ -184,7 +184,7 @@ func (r *repeatable) Again() (body []byte, hold listener.Reservation, ok bool) {
 	return r.entry.body, nil, true
 }
 
-// keep keeps an entry, in place of one that is selected by the same headers.
+// keep stores an entry in place of one that the same headers select.
 func (p *Proxy) keep(key string, e *entry) {
 	p.keeping.Lock()
 	defer p.keeping.Unlock()
@@ -195,13 +195,13 @@ func (p *Proxy) keep(key string, e *entry) {
 				next.entries, cost = append(next.entries, other), cost+n
 			}
 		}
-		p.kept.Del([]byte(key)) // because the cache makes no room for a value that grows
+		p.kept.Del([]byte(key)) // because the cache does not evict others for a value that grows
 	}
 	p.kept.Set([]byte(key), next, cost)
 	p.kept.Wait() // until it is visible
 }
 
-// drop drops what is kept under a key.
+// drop drops the entries of a key.
 func (p *Proxy) drop(key string) {
 	p.keeping.Lock()
 	defer p.keeping.Unlock()

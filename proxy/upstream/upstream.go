@@ -27,13 +27,13 @@ import (
 	"vitrine/rules"
 )
 
-// Options configures a Proxy. Only URL is required. Without Metrics it is not measured.
+// Options configures a Proxy. Only URL is required. Without Metrics nothing is counted.
 type Options struct {
 	URL       string           // of the other server, such as https://old.example.org
 	Host      string           // the host that requests name, and its certificate; if empty, that of URL
-	Methods   []string         // passed on beside GET and HEAD
+	Methods   []string         // forwarded in addition to GET and HEAD
 	Timeout   time.Duration    // how long the other server may be silent; 30 s
-	Budget    int64            // of what is kept, in bytes; 64 MiB
+	Budget    int64            // of the kept answers, in bytes; 64 MiB
 	KeptBytes int              // a longer answer is not kept; 4 MiB
 	Now       func() time.Time // if nil, time.Now
 	Metrics   prometheus.Registerer
@@ -43,17 +43,17 @@ type Options struct {
 // Options.Timeout. They use HTTP/1.1: HTTP/2 would buffer 4 MiB of each of any number of responses that clients read slowly.
 const mostConnections = 128
 
-// After failuresToOpen failures in a row the other server is asked nothing for circuitPause, then one request.
+// After failuresToOpen failures in a row the other server gets no request for circuitPause, then one.
 const (
 	failuresToOpen = 5
 	circuitPause   = 2 * time.Second
 )
 
-// Proxy passes requests on. It is safe for concurrent use.
+// Proxy forwards requests. It is safe for concurrent use.
 type Proxy struct {
 	options   Options
 	base      *url.URL // without a slash at the end
-	name      string   // of this process in Via, where it shows that a request comes back
+	name      string   // of this process in Via, which reveals a request that comes back
 	transport *http.Transport
 	circuit   *gobreaker.CircuitBreaker[*http.Response]
 	kept      *ristretto.Cache[[]byte, variants]
@@ -91,7 +91,7 @@ func New(o Options) (*Proxy, error) {
 		DialContext:         (&net.Dialer{Timeout: o.Timeout}).DialContext,
 		TLSClientConfig:     &tls.Config{ServerName: (&url.URL{Host: o.Host}).Hostname()},
 		TLSHandshakeTimeout: o.Timeout,
-		DisableCompression:  true, // bodies pass as they are
+		DisableCompression:  true, // bodies are forwarded unchanged
 		MaxConnsPerHost:     mostConnections, MaxIdleConnsPerHost: mostConnections, IdleConnTimeout: time.Minute,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
@@ -112,7 +112,7 @@ func unreachable(err error) bool {
 	return errors.Is(err, ErrTimeout) || ok && dial.Op == "dial"
 }
 
-// Close ends requests under way and waits for those in the background.
+// Close ends running requests and waits for those in the background.
 func (p *Proxy) Close() {
 	p.end()
 	p.running.Wait()
@@ -123,7 +123,7 @@ func (p *Proxy) Close() {
 // Client says who sent a request.
 type Client struct {
 	Scheme string // http or https
-	Known  bool   // the request has credentials, so that its answer is for its sender alone
+	Known  bool   // the request has credentials, so that its answer is only for its sender
 	Addr   netip.Addr
 }
 
@@ -139,7 +139,7 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	}
 	key, now := appendKey(nil, c, from.Scheme), p.options.Now()
 	var e *entry
-	why := "" // the cache has no part in it
+	why := "" // why the cache is not used; "" if it is
 	switch {
 	case !reads:
 		why = "method"
@@ -171,7 +171,7 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 		defer leave()
 		ctx = watched
 	}
-	if why == "" && (r.method == http.MethodHead || len(h.Peek(fiber.HeaderRange)) > 0) { // what may be kept is whole
+	if why == "" && (r.method == http.MethodHead || len(h.Peek(fiber.HeaderRange)) > 0) { // the cache keeps only whole answers
 		why = "uri-miss"
 	}
 	if why != "" {
@@ -180,8 +180,8 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	return p.load(ctx, c, r, e)
 }
 
-// appendKey appends the URL that the request asks for, with the path and query as the client sent them. The other server
-// is sent all of it, so that an answer may depend on the host, too.
+// appendKey appends the requested URL, with the path and query as the client sent them. The other server gets all of
+// it, so an answer may depend on the host, too.
 func appendKey(dst []byte, c *fiber.Ctx, scheme string) []byte {
 	uri := c.Context().URI()
 	dst = append(append(append(append(dst, scheme...), "://"...), c.Request().Host()...), uri.PathOriginal()...)
@@ -191,7 +191,7 @@ func appendKey(dst []byte, c *fiber.Ctx, scheme string) []byte {
 	return dst
 }
 
-// misleads reports whether the other server could read a path as another one, which is not passed on.
+// misleads reports whether the other server could read a path as another one. Such requests are not forwarded.
 func misleads(path []byte) bool {
 	if bytes.IndexByte(path, '%') < 0 && bytes.IndexByte(path, '\\') < 0 && !bytes.Contains(path, []byte("/.")) {
 		return len(path) == 0 || path[0] != '/'
@@ -201,7 +201,7 @@ func misleads(path []byte) bool {
 	return err != nil || path[0] != '/' || slices.ContainsFunc(strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' }), dots)
 }
 
-// pass passes a request on without the cache, and drops what it may have changed.
+// pass forwards a request without the cache, and drops the entries that it may have changed.
 func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) error {
 	p.counts.passed.Inc()
 	resp, err := p.send(ctx, r, nil)
@@ -215,7 +215,8 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 	return p.stream(c, resp, "fwd="+why)
 }
 
-// load answers from the other server, together with all who ask for the same at the same time. e is what is kept, or nil.
+// load answers from the other server, sharing the request with concurrent requests for the same key. e is the kept
+// entry, or nil.
 func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
 	arrived := p.options.Now()
 	ended, leads := p.board(r.key)
