@@ -1,5 +1,5 @@
-// Package compare asks two servers for the same and reports what they answer differently: an old system and the Vitrine
-// that is to replace it, or two versions of Vitrine.
+// Package compare sends the same requests to two servers and reports how their answers differ: an old system and the
+// Vitrine that is to replace it, or two versions of Vitrine.
 //
 //	Side        one of the servers; asks by GET and HEAD alone (side.go)
 //	Request     path and query of a logged URL, without secrets (request.go)
@@ -38,11 +38,11 @@ const (
 
 var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdded, FieldMissing, FieldAdded, FieldChanged, HTML, Text}
 
-// Difference is one difference of two answers. What one side lacks is empty.
+// Difference is one difference of two answers. A value that a side lacks is empty.
 type Difference struct {
 	Target string `json:"target"` // of the request; in reports only
 	Kind   Kind   `json:"-"`
-	Path   string `json:"path"`          // a JSON path such as $.data[17].title, by the old answer; behind it the elements of HTML
+	Path   string `json:"path"`          // a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML
 	Row    string `json:"row,omitempty"` // the id of the row with the difference
 	Old    string `json:"old"`
 	New    string `json:"new"`

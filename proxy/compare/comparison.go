@@ -25,7 +25,7 @@ const (
 	saveEach     = 10 * time.Second
 )
 
-// Comparison asks two sides for the same, and counts what their answers differ in. It is safe for concurrent use.
+// Comparison sends requests to two sides and counts the differences of their answers. It is safe for concurrent use.
 type Comparison struct {
 	Rate        float64 // requests a second to each side; if 0, not limited
 	Concurrency int     // requests under way to each side
@@ -228,7 +228,7 @@ func (c *Comparison) group(p Place) *Group {
 	return all[p]
 }
 
-// Report returns what was found until now.
+// Report returns the results so far.
 func (c *Comparison) Report() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()

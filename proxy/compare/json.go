@@ -177,7 +177,7 @@ func canonical(text value) string {
 	return string(spelled)
 }
 
-// rows compares two arrays: which rows one of them lacks, which have moved, and what differs in the others.
+// rows compares two arrays: rows that one of them lacks, rows that have moved, and differences within the others.
 func (a *answers) rows(path string, old, new []value) {
 	if max(len(old), len(new)) > mostRows {
 		a.report(Failed, path, fmt.Sprintf("%d rows, too many to compare", len(old)), fmt.Sprintf("%d rows, too many to compare", len(new)))
@@ -230,7 +230,7 @@ func markMoved(was, is []*row) {
 	}
 }
 
-// inRow compares a row, of which one side may be nil. What differs in a row of a row belongs to the outer one.
+// inRow compares a row, of which one side may be nil. Differences in a nested row belong to the outer one.
 func (a *answers) inRow(r *row, array string, old, new value) {
 	if a.row == "" {
 		a.row = r.id

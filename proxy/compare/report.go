@@ -14,7 +14,7 @@ import (
 	"unicode"
 )
 
-// Report is what a comparison has found.
+// Report is the result of a comparison.
 type Report struct {
 	Old         string           `json:"old"`
 	New         string           `json:"new"`
@@ -32,12 +32,12 @@ type Report struct {
 type Endpoint struct {
 	Endpoint string  `json:"endpoint"`
 	Requests int     `json:"requests"` // in the logs
-	Asked    int     `json:"asked"`    // different ones; the sum of the following four
+	Asked    int     `json:"asked"`    // distinct requests sent; the sum of the following four
 	Agree    int     `json:"agree"`
 	Purpose  int     `json:"on_purpose"` // differ on purpose only
 	Differ   int     `json:"differ"`
 	Failed   int     `json:"failed"`  // one side gave no answer that can be compared
-	Errors   int     `json:"errors"`  // both sides answered with the same status of an error
+	Errors   int     `json:"errors"`  // both sides answered with the same error status
 	Refused  int     `json:"refused"` // … with 401 or 403
 	Old      Latency `json:"old"`
 	New      Latency `json:"new"`
@@ -87,8 +87,8 @@ func (e *Endpoint) count(outcome string, answers [2]Answer) {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// keep keeps a difference as an example. Of more than fit the first in a fixed order stay, so that a report does not
-// depend on which answer was first. Reports share the examples, so that keep changes a copy.
+// keep keeps a difference as an example. If there are too many, the first in a fixed order stay, so that a report does
+// not depend on the order of answers. Reports share the examples, so that keep changes a copy.
 func (g *Group) keep(r Request, d Difference, most int) {
 	at, _ := slices.BinarySearchFunc(g.Examples, r.Target, func(x Difference, target string) int {
 		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1) // behind those of the same answer

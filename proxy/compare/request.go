@@ -13,25 +13,25 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// Request is what both sides are asked.
+// Request is a request to both sides.
 type Request struct {
 	Method string // GET or HEAD
 	Target string // path and query
 }
 
-// NotAsked is why what a log has is not asked. The report counts them.
+// NotAsked is the reason why a line of a log is not sent. The report counts the reasons.
 type NotAsked string
 
 func (reason NotAsked) Error() string { return string(reason) }
 
-// Reasons why a logged request is not asked.
+// Reasons why a logged request is not sent.
 const (
 	ErrMethod NotAsked = "other methods than GET and HEAD"
 	ErrURL    NotAsked = "unreadable URLs"
 	ErrPath   NotAsked = "other paths"
 )
 
-// mostURL is the longest URL that is asked, in bytes.
+// mostURL is the longest URL that is sent, in bytes.
 const mostURL = 64 << 10
 
 // Request returns the request for a URL that a server at the address of the old side logged: its path and query, whatever
@@ -67,16 +67,16 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 	return Request{method, target}, nil
 }
 
-// asked matches the paths of which a log is asked.
+// asked matches the paths of logged requests that are sent.
 var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)(/|$)`)
 
-// hidden is what Vitrine's log has instead of a secret.
+// hidden replaces secrets in Vitrine's log.
 const hidden = "…"
 
-// cut matches URLs that Vitrine's log does not have whole.
+// cut matches URLs that Vitrine's log has shortened.
 var cut = regexp.MustCompile(`[^?&]…$|^[^?]*…`)
 
-// odd matches what a URL must have escaped, and quotes, which end words of a shell.
+// odd matches characters that must be escaped in a URL, and quotes, which end words in a shell.
 var odd = regexp.MustCompile(`[^!-~]|["'\\<>^` + "`" + `{|}]`)
 
 // Hash identifies a request.

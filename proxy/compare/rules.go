@@ -38,7 +38,7 @@ type Rules []Rule
 //go:embed osiris.yaml
 var osiris []byte
 
-// OSIRIS returns the rules for what Vitrine answers otherwise than OSIRIS.
+// OSIRIS returns the rules for the differences from OSIRIS that are on purpose.
 func OSIRIS() Rules {
 	rules, err := ParseRules("osiris.yaml", osiris)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	mostLive   = 16 << 20 // bytes of an answer that are compared
 )
 
-// Shadow asks the old system for a share of the requests that a server answers, and the server once more, beside its
-// clients. A request that finds the queue full is dropped.
+// Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
+// background. It drops requests while the queue is full.
 type Shadow struct {
 	both     *Comparison
 	share    float64
@@ -28,7 +28,7 @@ type Shadow struct {
 	outcomes *prometheus.CounterVec
 }
 
-// NewShadow returns a Shadow that asks the old system at an address, and the server through its own transport.
+// NewShadow returns a Shadow for the old system at an address, and for the server through its own transport.
 func NewShadow(address string, share float64, own http.RoundTripper, reg prometheus.Registerer) (*Shadow, error) {
 	old, err := NewSide("old", address, Keys{}, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
 	reg.MustRegister(s.outcomes)
 	for _, outcome := range []string{"agree", "purpose", "differ", "failed", "dropped"} {
-		s.outcomes.WithLabelValues(outcome) // so that each is there from the start
+		s.outcomes.WithLabelValues(outcome) // so that each label exists from the start
 	}
 	return s, nil
 }
@@ -97,7 +97,7 @@ func (s *Shadow) Run(ctx context.Context) {
 	workers.Wait()
 }
 
-// Report returns what was found until now.
+// Report returns the results so far.
 func (s *Shadow) Report() Report {
 	r := s.both.Report()
 	r.Dropped = s.dropped.Load()

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// UserAgent is how a side's requests are named. A Shadow compares none of them, so that two do not ask each other for ever.
+// UserAgent is the user agent of the requests. A Shadow ignores such requests, so that two servers do not compare each
+// other's for ever.
 const UserAgent = "vitrine-compare"
 
 // Keys are the API keys of a side. Empty ones are not sent.
@@ -26,7 +27,7 @@ type Keys struct {
 
 // Side is one of the two servers. It sends its key as a header, so that no URL has it.
 type Side struct {
-	Name   string // how messages call it
+	Name   string // its name in messages
 	Most   int64  // bytes of an answer; longer ones are errors; 64 MiB
 	base   *url.URL
 	keys   atomic.Pointer[Keys]
@@ -71,8 +72,8 @@ type Answer struct {
 	Took     time.Duration
 }
 
-// Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was reached,
-// or a server before it or behind it is away. Errors do not have the URL.
+// Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was
+// reached, or a server in front of or behind the side is unavailable. Errors do not contain the URL.
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errSlow)
 	defer cancel()
@@ -121,7 +122,7 @@ var (
 	errSlow    = errors.New("no whole answer within a minute")
 )
 
-// cleaned returns what the side sent without its keys. Addresses of the side itself are paths, as they are written in text
+// cleaned returns a body without the side's keys. It replaces addresses of the side itself by paths, as written in text
 // and in PHP's JSON.
 func (s *Side) cleaned(body []byte) []byte {
 	base, keys := s.base.String(), s.keys.Load()

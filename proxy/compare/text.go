@@ -13,7 +13,7 @@ type token struct {
 	text, path string // path has the elements around it
 }
 
-// tag matches what makes a text of JSON HTML.
+// tag matches a tag, which makes a text in JSON count as HTML.
 var tag = regexp.MustCompile(`<[A-Za-z/!]`)
 
 // voids are the elements without an end.
@@ -74,7 +74,7 @@ func (a *answers) text(kind Kind, path string, old, new []token) {
 	}
 }
 
-// resume returns after how many tokens two texts agree again.
+// resume returns the numbers of tokens after which two texts agree again.
 func resume(old, new []token) (toOld, toNew int) {
 	for d := 1; d <= min(lookahead, len(old)+len(new)); d++ {
 		for i := max(0, d-len(new)); i <= min(d, len(old)); i++ {
