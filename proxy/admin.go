@@ -146,8 +146,8 @@ func refresh(o AdminOptions) fiber.Handler {
 	}
 }
 
-// reload reads the configuration again: 200 if what needs no restart was adopted, 400 if nothing was, because anything in it
-// is invalid.
+// reload reads the configuration again: 200 if the settings that need no restart were adopted, 400 if something in it
+// is invalid, so that nothing was.
 func reload(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if o.Reload == nil {
@@ -208,7 +208,7 @@ func (s *Server) listsDiff(c *fiber.Ctx) error {
 	return c.JSON(answer)
 }
 
-// complete returns the mistakes in parameters, which include those that were not read.
+// complete returns the mistakes in parameters; a parameter that was not read is a mistake, too.
 func complete(p query.Params) error {
 	if unread := p.Ignored(); unread != "" {
 		p.Fail(rules.Wrongf("", "", "unknown parameters: %s", unread))
@@ -216,7 +216,7 @@ func complete(p query.Params) error {
 	return p.Err()
 }
 
-// compared returns how live answers differ from those of the old system, as a page for a browser.
+// compared returns the report of how live answers differ from those of the old system, as a page for browsers.
 func (s *Server) compared(c *fiber.Ctx) error {
 	if s.shadow == nil {
 		return fiber.NewError(fiber.StatusNotFound, "No answers are compared: compare.shadow.url is empty.")

@@ -15,7 +15,7 @@ import (
 
 // cockpitState is what the operator's page shows beside metrics, runs and log.
 type cockpitState struct {
-	Instance string   `json:"instance"` // host/pid, as the name of a lease's holder begins
+	Instance string   `json:"instance"` // host/pid, the beginning of the name of a lease's holder
 	Ready    bool     `json:"ready"`    // every view is loaded
 	Degraded string   `json:"degraded,omitempty"`
 	Actions  []string `json:"actions"` // routes for buttons and forms

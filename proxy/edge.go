@@ -35,7 +35,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	err := cmp.Or(checkLength(c), checkHead(c))
 	if err == nil {
 		cors := set.corsOf(c.Path())
-		if s.passing != nil && s.passing.foreseen(c) {
+		if s.forwarder != nil && s.forwarder.foreseen(c) {
 			cors = nil
 		}
 		err = guarded(c, cors)

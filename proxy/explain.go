@@ -161,11 +161,11 @@ func kept(x *response.Explanation, most int, control string) *KeptAnswer {
 	case a != nil && a.ETag != "":
 		k.Now, k.Why = true, fmt.Sprintf("an earlier request made it: %d bytes", len(a.Body))
 	case a != nil && a.TooLarge, x.Bytes > most:
-		k.Why = fmt.Sprintf("it has more than %d bytes: it is made for each request, unless it is small enough when compressed", most)
+		k.Why = fmt.Sprintf("it has more than %d bytes: it is made for each request, unless it is small enough once compressed", most)
 	case x.Plan.Once:
 		k.Why = "it depends on a record that no view has"
 	default:
-		k.Why = "no request made it at this generation, or it had to make room; the next request makes it"
+		k.Why = "no request has made it at this generation, or it was evicted; the next request makes it"
 	}
 	return k
 }

@@ -27,7 +27,7 @@ type Membership struct {
 	// Reason is selected, other page, clause, permission, hidden type, not public, skipped, held back, not materialized,
 	// not in the source, or not a selection.
 	Reason  string   `json:"reason"`
-	Because []string `json:"because"`         // each by itself keeps the record out of the answer, or all of them in
+	Because []string `json:"because"`         // each of them alone keeps the record out of the answer, or all together in it
 	Notes   []string `json:"notes,omitempty"` // what else may change with the next run
 }
 
@@ -40,7 +40,7 @@ type member struct {
 	rule    *filter.Filter // by which records are public; nil if it is not known
 }
 
-// is sets the reason, and adds what it is because of.
+// is sets the reason and adds an explanation.
 func (m *member) is(reason, because string) {
 	m.Reason, m.Because = reason, append(m.Because, because)
 }
@@ -65,7 +65,7 @@ func (m *member) explain(ctx context.Context) error {
 	return m.judge(ctx, record)
 }
 
-// source reads the record from the source collection of a view. gone reports that there is none.
+// source reads the record from the source collection of a view. gone says that the collection lacks it.
 func (m *member) source(ctx context.Context, v rules.View) (record bson.Raw, gone bool) {
 	if m.records == nil || v.Name == rules.ViewSpectrum { // whose rows are not records
 		return nil, false
@@ -93,7 +93,7 @@ func (m *member) skipped(name string) (reason string, of view.Status) {
 	return reason, of
 }
 
-// absent explains why no view that was asked has a row of the record.
+// absent explains why none of the views that were searched has a row of the record.
 func (m *member) absent(ctx context.Context) {
 	var sources []string
 	for _, name := range m.trace.Views {
@@ -158,12 +158,12 @@ func (m *member) judge(ctx context.Context, record bson.Raw) error {
 	return nil
 }
 
-// onMark reports whether a condition, other than that it is there, needs the mark of a public record, or its words.
+// onMark reports whether a condition tests the mark of a public record, or its words, other than for its presence.
 func onMark(c view.Clause) bool {
 	return c.From == params.Words || strings.HasPrefix(c.Path, mark.Field) || slices.ContainsFunc(c.Clauses, onMark)
 }
 
-// unmarked adds to the condition that a record is public which part of the rule fails.
+// unmarked adds the failing part of the rule to the condition that a record is public.
 func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
 	name := m.trace.Snapshot.Meta().View
 	doc, err := m.trace.Snapshot.Whole().First(ctx, m.trace.Record) // the rule may test a field that callers do not see
@@ -235,7 +235,7 @@ func factOf(c view.Clause) string {
 	return strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(c.Values, ", "), "missing")
 }
 
-// changed says where the source has other values for a condition than the row.
+// changed lists the values that a condition tests and that differ between the source and the row.
 func changed(c view.Clause, record bson.Raw) (notes []string) {
 	for _, leaf := range deciding(c) {
 		now := leaf

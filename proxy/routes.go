@@ -43,8 +43,8 @@ func (s *Server) routes(first *settings) {
 		}
 		return c.Next()
 	})
-	if s.passing != nil {
-		s.app.Use(s.passing.first)
+	if s.forwarder != nil {
+		s.app.Use(s.forwarder.first)
 	}
 	s.resources(s.app, first)
 	for _, r := range s.app.GetRoutes(true) {
@@ -52,8 +52,8 @@ func (s *Server) routes(first *settings) {
 			s.paths = append(s.paths, path)
 		}
 	}
-	if s.passing != nil {
-		s.app.Use(s.passing.last) // the last, for what has no route
+	if s.forwarder != nil {
+		s.app.Use(s.forwarder.last) // the last, for what has no route
 	}
 }
 

@@ -155,8 +155,8 @@ func (s *Server) Close() {
 		if s.purger != nil {
 			s.purger.Close()
 		}
-		if s.passing != nil {
-			s.passing.Close()
+		if s.forwarder != nil {
+			s.forwarder.Close()
 		}
 	})
 }

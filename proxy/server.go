@@ -41,7 +41,7 @@ type Server struct {
 	shadowed  sync.WaitGroup  // connections of shadow
 	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
-	passing   *passing        // nil if there is no upstream server
+	forwarder *forwarder      // nil if there is no upstream server
 	purger    *purge.Purger   // nil if there are no targets to purge
 	cockpit   *cockpit.Cockpit
 	counted   atomic.Bool // the column for counting authors was made
@@ -104,7 +104,7 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
-	s.passing, err = newPassing(o.Upstream, s)
+	s.forwarder, err = newForwarder(o.Upstream, s)
 	if err == nil && o.Shadow.URL != "" {
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)

@@ -12,7 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// ShadowOptions says with which server live answers are compared.
+// ShadowOptions names the server with whose answers live answers are compared.
 type ShadowOptions struct {
 	URL   string  // if empty, none are
 	Share float64 // of the requests

@@ -10,15 +10,15 @@ import (
 	"vitrine/proxy/upstream"
 )
 
-// passing passes requests on to the upstream server.
-type passing struct {
+// forwarder forwards requests to the upstream server.
+type forwarder struct {
 	*upstream.Proxy
 	options UpstreamOptions
 	server  *Server
 }
 
-// newPassing returns nil if the options name no server.
-func newPassing(o UpstreamOptions, s *Server) (*passing, error) {
+// newForwarder returns nil if the options name no server.
+func newForwarder(o UpstreamOptions, s *Server) (*forwarder, error) {
 	if o.URL == "" {
 		return nil, nil
 	}
@@ -27,10 +27,10 @@ func newPassing(o UpstreamOptions, s *Server) (*passing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &passing{p, o, s}, nil
+	return &forwarder{p, o, s}, nil
 }
 
-// bodyLimit returns how long the body of a request may be, in bytes. Only requests that are passed on have one.
+// bodyLimit returns the longest body of a request, in bytes. Only forwarded requests have bodies.
 func (o UpstreamOptions) bodyLimit() int {
 	if o.URL != "" && len(o.Methods) > 0 {
 		return 1 << 20
@@ -38,7 +38,7 @@ func (o UpstreamOptions) bodyLimit() int {
 	return 16 << 10
 }
 
-// methods returns the methods that the server knows, or nil for Fiber's own, which it finds faster.
+// methods returns the methods that the server accepts, or nil for Fiber's own, which Fiber looks up faster.
 func (o UpstreamOptions) methods() (all []string) {
 	for _, method := range o.Methods {
 		if !slices.Contains(fiber.DefaultMethods, method) {
@@ -58,16 +58,16 @@ func (s *settings) moved(path string) bool {
 	})
 }
 
-// first passes on requests for moved routes, but not those of the Shadow, which compares Vitrine's own answers.
-func (p *passing) first(c *fiber.Ctx) error {
+// first forwards requests for moved routes, except those of the Shadow, which compares Vitrine's own answers.
+func (p *forwarder) first(c *fiber.Ctx) error {
 	if p.server.settingsOf(c).moved(c.Path()) && !isShadowed(c) {
 		return p.pass(c)
 	}
 	return c.Next()
 }
 
-// last passes on requests for which there is no route.
-func (p *passing) last(c *fiber.Ctx) error {
+// last forwards requests for which there is no route.
+func (p *forwarder) last(c *fiber.Ctx) error {
 	path := c.Path()
 	for _, prefix := range p.options.Paths {
 		if strings.HasPrefix(path, prefix) && (strings.HasSuffix(prefix, "/") || len(path) == len(prefix) || path[len(prefix)] == '/') {
@@ -77,16 +77,16 @@ func (p *passing) last(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// pass passes a request on.
-func (p *passing) pass(c *fiber.Ctx) error {
+// pass forwards a request.
+func (p *forwarder) pass(c *fiber.Ctx) error {
 	auth := p.server.settingsOf(c).auth
 	return p.Serve(c, upstream.Client{Known: auth.Forwards(c), Scheme: auth.Scheme(c), Addr: auth.Addr(c)})
 }
 
-// foreseen reports whether it is known before routing that the upstream server answers a request, which then decides itself
-// whose scripts may read the answer: because its route has moved, or because a script asks by OPTIONS what it may send to
-// a path without a route.
-func (p *passing) foreseen(c *fiber.Ctx) bool {
+// foreseen reports whether it is known before routing that the upstream server answers a request, because its route has
+// moved, or because it is an OPTIONS request for a path without a route. The upstream server then decides which sites'
+// scripts may read the answer.
+func (p *forwarder) foreseen(c *fiber.Ctx) bool {
 	return p.server.settingsOf(c).moved(c.Path()) || c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
 		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"))
 	})
