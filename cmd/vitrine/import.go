@@ -25,7 +25,7 @@ func importCommand() *cobra.Command {
 	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
 	flags.BoolVar(&to.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
-	flags.BoolVar(&to.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
+	flags.BoolVar(&to.SkipBad, "skip-bad", false, "skip malformed documents, count and list them")
 	flags.StringVar(&from.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
 	flags.StringVar(&from.Database, "db", "", "`NAME` of the database to take from a dump of several")
 	flags.Int64Var(&from.StdinBytes, "stdin-bytes", dump.DefaultStdinBytes, "`NUMBER` of bytes read at most of standard input")

@@ -25,7 +25,7 @@ func materializeCommand() *cobra.Command {
 	}, "store", "preset", "log.level", "log.format")
 	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
-	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if many rows would go (materialize.max_shrink)")
+	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if too many rows would be removed (materialize.max_shrink)")
 	return cmd
 }
 

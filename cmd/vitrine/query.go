@@ -48,9 +48,9 @@ func queryCommand() *cobra.Command {
 	}, "store", "admin.listen")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&name, "view", rules.ViewActivities, "`NAME` of the view")
-	cmd.Flags().IntVar(&offset, "offset", 0, "`NUMBER` of rows to pass over")
+	cmd.Flags().IntVar(&offset, "offset", 0, "`NUMBER` of rows to skip")
 	cmd.Flags().IntVar(&limit, "limit", 0, "`NUMBER` of rows to print; 0: all")
-	cmd.Flags().BoolVar(&count, "count", false, "print how many rows there are, not the rows")
+	cmd.Flags().BoolVar(&count, "count", false, "print the number of rows, not the rows")
 	return cmd
 }
 
