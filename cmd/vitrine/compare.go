@@ -148,11 +148,11 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 }
 
 // rules returns the rules for what differs on purpose, the operator's first.
-func (c *comparison) rules() (rules compare.Rules, err error) {
+func (c *comparison) rules() (rules compare.Accepted, err error) {
 	if c.accept != "" {
 		text, err := os.ReadFile(c.accept)
 		if err == nil {
-			rules, err = compare.ParseRules(c.accept, text)
+			rules, err = compare.ParseAccepted(c.accept, text)
 		}
 		if err != nil {
 			return nil, err

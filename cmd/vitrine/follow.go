@@ -149,7 +149,7 @@ func (p *program) writeConfig(w io.Writer) error {
 	return cfg.WriteYAML(w)
 }
 
-func (p *program) adopt(s settings) error {
+func (p *program) adopt(s effective) error {
 	o, err := p.proxyOptions(s)
 	if err == nil {
 		err = p.server.Adopt(o)

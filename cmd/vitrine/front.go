@@ -31,7 +31,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-func (s settings) rights() *access.Policy {
+func (s effective) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {
 		roles[role] = named[access.Permission](names)
@@ -44,7 +44,7 @@ func (s settings) rights() *access.Policy {
 	})
 }
 
-func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
+func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
 		return proxy.Options{}, err

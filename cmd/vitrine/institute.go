@@ -87,8 +87,8 @@ func (i *institute) load(cfg configs.Config) (l *loaded, err error) {
 	return l, err
 }
 
-// settings are the part of the institute that answers depend on. They are read-only.
-type settings struct {
+// effective is the configuration in force, with what answers depend on from the database and files. It is read-only.
+type effective struct {
 	configs.Config
 	public *filter.Filter // the rule by which rows are marked for lists
 	labels label.Sets
@@ -96,19 +96,19 @@ type settings struct {
 	stored configs.Stored // what Config has from the database
 }
 
-// settings returns those of a configuration. It fails if the database cannot be read: the configuration alone could
+// settings returns what is in force under a configuration. It fails if the database cannot be read: the configuration alone could
 // reveal what is hidden.
-func (i *institute) settings(ctx context.Context, l *loaded) (settings, error) {
+func (i *institute) settings(ctx context.Context, l *loaded) (effective, error) {
 	rules := l.rendering.Rules
-	s := settings{Config: l.Config, labels: i.labels.With(rules.Labels())}
+	s := effective{Config: l.Config, labels: i.labels.With(rules.Labels())}
 	if i.database != nil {
 		stored, err := i.database.Answers(ctx)
 		if err != nil {
-			return settings{}, err
+			return effective{}, err
 		}
 		rules, _ = l.rulesOf(stored) // ignore the faults here: a run of activities reports them
 		own := i.storedOf(stored)
-		s = settings{Config: l.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
+		s = effective{Config: l.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
 	}
 	s.public, s.labels = l.public, s.labels.With(l.ownNames)
 	return s, nil

@@ -77,7 +77,7 @@ func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxyli
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
-func (p *program) compiled(s settings) (*filter.Filter, *proxylists.Lists, error) {
+func (p *program) compiled(s effective) (*filter.Filter, *proxylists.Lists, error) {
 	rule, err := publicRule(s.Lists)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +88,7 @@ func (p *program) compiled(s settings) (*filter.Filter, *proxylists.Lists, error
 }
 
 // changed returns changed settings, and the names of changed settings that count only once views are built by them.
-func (s settings) changed(sources configs.Sources, c proxy.ListsChange) (_ settings, unjudged []string, err error) {
+func (s effective) changed(sources configs.Sources, c proxy.ListsChange) (_ effective, unjudged []string, err error) {
 	if c.File != nil {
 		sources.Text, sources.TextName = c.File, c.FileName
 		next, err := configs.Load(sources)

@@ -115,7 +115,7 @@ type program struct {
 	store     *circuit.Store
 	institute *institute
 	adopting  sync.Mutex       // guards settings
-	settings  settings         // the settings in use by the server
+	settings  effective        // the settings in use by the server
 	sources   configs.Sources  // of the configuration, which a reload reads again
 	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
 	log       *slog.Logger

@@ -4,7 +4,7 @@
 //	Side        one of the servers; asks by GET and HEAD alone (side.go)
 //	Request     path and query of a logged URL, without secrets (request.go)
 //	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file, json.go, text.go)
-//	Rules       say which differences are on purpose (rules.go)
+//	Accepted    says which differences are on purpose (accepted.go)
 //	Comparison  asks both sides, paced, and counts what differs by endpoint (comparison.go), within bounds (report.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
 package compare

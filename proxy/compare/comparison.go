@@ -32,7 +32,7 @@ type Comparison struct {
 	State       string  // the file that Run writes, and that Resume continues from; if empty, none
 
 	old, new *Side
-	rules    Rules
+	rules    Accepted
 	examples int // how many a group keeps
 
 	mu       sync.Mutex // guards what follows; held while two answers are compared, to bound the memory
@@ -50,7 +50,7 @@ type found struct {
 }
 
 // NewComparison returns a Comparison of two sides, which keeps some examples of each kind of difference.
-func NewComparison(old, new *Side, rules Rules, examples int) *Comparison {
+func NewComparison(old, new *Side, rules Accepted, examples int) *Comparison {
 	return &Comparison{old: old, new: new, rules: rules, examples: examples, Concurrency: 2, notAsked: map[NotAsked]int{}, found: found{
 		Old: old.base.String(), New: new.base.String(), Since: time.Now().UTC().Truncate(time.Second),
 		Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},

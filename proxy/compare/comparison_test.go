@@ -47,7 +47,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestAccept(t *testing.T) {
-	own, err := compare.ParseRules("own.yaml", []byte("- {reason: ours, endpoint: /api/x*, path: '$.data[*].a'}\n"))
+	own, err := compare.ParseAccepted("own.yaml", []byte("- {reason: ours, endpoint: /api/x*, path: '$.data[*].a'}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +92,11 @@ func TestAccept(t *testing.T) {
 		"- {reason: x, kind: a}\n- {b: ": "own.yaml: ",
 		"- {reason: x, kind: ordr}":      `own.yaml: rule 1: kind "ordr"`,
 	} {
-		if _, err := compare.ParseRules("own.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := compare.ParseAccepted("own.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if rules, err := compare.ParseRules("own.yaml", nil); err != nil || len(rules) > 0 {
+	if rules, err := compare.ParseAccepted("own.yaml", nil); err != nil || len(rules) > 0 {
 		t.Errorf("an empty file: %v, %v", rules, err)
 	}
 }

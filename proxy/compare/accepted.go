@@ -32,23 +32,23 @@ func (g *glob) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Rules are tried in their order.
-type Rules []Rule
+// Accepted are the rules by which differences are accepted. The first that fits says why.
+type Accepted []Rule
 
 //go:embed osiris.yaml
 var osiris []byte
 
 // OSIRIS returns the rules for the differences from OSIRIS that are on purpose.
-func OSIRIS() Rules {
-	rules, err := ParseRules("osiris.yaml", osiris)
+func OSIRIS() Accepted {
+	rules, err := ParseAccepted("osiris.yaml", osiris)
 	if err != nil {
 		panic(err) // every test of the package would find it
 	}
 	return rules
 }
 
-// ParseRules reads a YAML file of accepted differences.
-func ParseRules(file string, text []byte) (rules Rules, err error) {
+// ParseAccepted reads a YAML file of accepted differences.
+func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&rules); err != nil && !errors.Is(err, io.EOF) {
@@ -66,7 +66,7 @@ func ParseRules(file string, text []byte) (rules Rules, err error) {
 }
 
 // Accept returns the reason why a difference is on purpose, or "".
-func (rules Rules) Accept(endpoint string, d Difference) string {
+func (rules Accepted) Accept(endpoint string, d Difference) string {
 	for _, r := range rules {
 		if d.Kind != Failed && (r.Kind == "" || r.Kind == d.Kind) && matches(r.Endpoint.re, endpoint) && matches(r.Path.re, d.Path) &&
 			matches(r.Old, d.Old) && matches(r.New, d.New) && sameBut(r.Ignore, d.Old, d.New) {
