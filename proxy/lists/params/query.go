@@ -42,12 +42,12 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	return q, nil
 }
 
-// DidYouMean returns ", did you mean X?" with the word nearest to text and with a character of it, or "".
+// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its characters.
 func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
 	}
-	if best := similar.Nearest(text, words, min(len(text)/3+2, len(text))); best != "" {
+	if best := similar.Nearest(text, words, min(len(text)/3+2, len(text)/2+1)); best != "" {
 		return ", did you mean " + best + "?"
 	}
 	return ""

@@ -106,6 +106,14 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+func TestDidYouMean(t *testing.T) {
+	for text, want := range map[string]string{"yer": ", did you mean year?", "yaer": ", did you mean year?", "foo": "", "x": "", "": ""} {
+		if got := params.DidYouMean(text, []string{"oa", "year"}); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestQueryChanges(t *testing.T) {
 	q, err := parse("unit=A,B&page=3&year=2020&sort=title")
 	if err != nil {
