@@ -326,7 +326,7 @@ func TestExplainFails(t *testing.T) {
 	}
 	for _, target := range []string{
 		"/api/activitis", "/lists/activitis", "/api/activities", "/api/activities?apikey=wrong", "/lists/activities?yaer=2020", "/lists/activities.json?page=x",
-		"/api/activities?apikey=the-api-key&json={", "/api/activities?apikey=the-api-key&limit=x", "/api/users/nobody?apikey=the-api-key", "/", "/admin/views", "/api%2factivities",
+		"/api/activities?apikey=the-api-key&json={", "/api/activities?apikey=the-api-key&limit=x", "/api/users/unknown?apikey=the-api-key", "/", "/admin/views", "/api%2factivities",
 		"/api/activities?json=" + strings.Repeat("x", 64<<10), "/items/", "/lists/unit/none",
 	} {
 		got, want := explain(target), s.Get(proxytest.OnTheWire(target))

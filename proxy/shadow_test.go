@@ -58,7 +58,7 @@ func TestShadow(t *testing.T) {
 		}
 		_ = res.Body.Close() // only the status is of interest
 	}
-	for _, target := range []string{"/api/html?apikey=Geheim7", "/api/activities?apikey=Geheim7&full=1", "/api/users/nobody?apikey=Geheim7", "/api/users/ada?apikey=Geheim7&x=Geheim7", "/portfolio/spectrum"} {
+	for _, target := range []string{"/api/html?apikey=Geheim7", "/api/activities?apikey=Geheim7&full=1", "/api/users/unknown?apikey=Geheim7", "/api/users/ada?apikey=Geheim7&x=Geheim7", "/portfolio/spectrum"} {
 		get(target)
 	}
 	for _, target := range []string{"/api/html", "/api/html?apikey=wrong", "/healthz", "/lists/activities", "/"} {

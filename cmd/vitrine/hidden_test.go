@@ -29,7 +29,7 @@ func TestHiddenFieldsMistakes(t *testing.T) {
 	}
 }
 
-// TestHiddenFieldsAreNotMarked: nobody finds a record by a field that is hidden.
+// TestHiddenFieldsAreNotMarked: a search finds no record by a hidden field.
 func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {

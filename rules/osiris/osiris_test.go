@@ -152,7 +152,7 @@ func TestMalformed(t *testing.T) {
 			func(s osiris.Settings) bool { return s.StartYear == 0 }, nil},
 		{"key without a value", osiris.General, `{"_id": 1, "key": "apikey"}`,
 			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{} }, nil},
-		{"key that is not text admits nobody", osiris.General, `{"_id": 1, "key": "apikey", "value": {"a": 1}}`,
+		{"a key that is not text is refused", osiris.General, `{"_id": 1, "key": "apikey", "value": {"a": 1}}`,
 			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{Sealed: true} }, []string{"adminGeneral 1: apikey is not text: calls are refused until it is"}},
 		{"key that is a flag stays closed", osiris.General, `{"_id": 1, "key": "portfolio_apikey", "value": true}`,
 			func(s osiris.Settings) bool { return s.PortfolioKey == osiris.APIKey{Sealed: true} },
