@@ -97,19 +97,19 @@ func (t *Trace) find(ctx context.Context, s *Snapshot) (row index.Row, err error
 	return row, nil
 }
 
-// SelectTraced selects the rows of an answer by a filter and, unless there are none, by search terms. It writes to the
+// SelectTraced selects the rows of an answer by a filter and by the terms of each search. It writes to the
 // trace in the context, if there is one: the first selection counts, or the first from a snapshot that has the row in
 // question.
-func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter, terms []string) (selected Selection, err error) {
+func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter, searches ...[]string) (selected Selection, err error) {
 	t := traceOf(ctx)
 	if t == nil || t.Selected != nil && (t.Record == nil || t.Row != nil) {
-		return s.search(ctx, f, terms)
+		return s.search(ctx, f, searches)
 	}
 	steps := &index.Trace{}
 	if steps.Row, err = t.find(ctx, s); err != nil {
 		return nil, err
 	}
-	if selected, err = s.search(steps.With(ctx), f, terms); err != nil || t.Snapshot != s {
+	if selected, err = s.search(steps.With(ctx), f, searches); err != nil || t.Snapshot != s {
 		return selected, err
 	}
 	r := &Selected{Of: s.Len(), Rows: selected.Count()}
@@ -126,22 +126,26 @@ func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter, terms []s
 			s.evaluated(c, steps, c.Node)
 		}))
 	}
-	for i, term := range terms {
-		if term != "" {
-			c := s.term(t.Row, term, i == len(terms)-1)
-			s.evaluated(&c, steps, term)
-			r.Clauses = append(r.Clauses, c)
+	for _, terms := range searches {
+		for i, term := range terms {
+			if term != "" {
+				c := s.term(t.Row, term, i == len(terms)-1)
+				s.evaluated(&c, steps, term)
+				r.Clauses = append(r.Clauses, c)
+			}
 		}
 	}
 	t.Selected = r
 	return selected, nil
 }
 
-// search selects rows by a filter and, unless there are none, by search terms.
-func (s *Snapshot) search(ctx context.Context, f *filter.Filter, terms []string) (Selection, error) {
+// search selects rows by a filter and by the terms of each search.
+func (s *Snapshot) search(ctx context.Context, f *filter.Filter, searches [][]string) (Selection, error) {
 	selected, err := s.Select(ctx, f)
-	if err == nil && len(terms) > 0 {
-		selected, err = selected.Search(ctx, terms)
+	for i := 0; i < len(searches) && err == nil; i++ {
+		if len(searches[i]) > 0 {
+			selected, err = selected.Search(ctx, searches[i])
+		}
 	}
 	return selected, err
 }
@@ -151,7 +155,7 @@ func (s *Snapshot) FirstTraced(ctx context.Context, f *filter.Filter) (bson.Raw,
 	if traceOf(ctx) == nil {
 		return s.First(ctx, f) // which need not count
 	}
-	selected, err := s.SelectTraced(ctx, f, nil)
+	selected, err := s.SelectTraced(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selectio
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		selected, err := s.SelectTraced(ctx, l.filter, nil)
+		selected, err := s.SelectTraced(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
