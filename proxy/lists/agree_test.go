@@ -95,7 +95,12 @@ func (a *agreement) question() (query, group string) {
 	for _, name := range params.Filters() {
 		add(0.15, name, 3, a.values[name]...)
 		add(0.1, params.Not(name), 3, a.values[name]...)
+		add(0.06, params.And(name), 2, a.values[name]...)
+		add(0.04, params.And(params.Not(name)), 2, a.values[name]...)
 	}
+	add(0.05, params.And(params.Words), 1, a.values[params.Words]...)
+	add(0.05, params.And(params.IDs), 30, a.values[params.IDs]...)
+	add(0.05, params.And(params.Exclude), 3, a.values[params.IDs]...)
 	add(0.1, params.Deep, 1, "1")
 	add(0.15, params.Words, 1, a.values[params.Words]...)
 	add(0.1, params.IDs, 8, a.values[params.IDs]...)
@@ -176,8 +181,11 @@ func (a *agreement) counts(list, query string) int {
 		a.T.Errorf("seed %d: page %d of %d of %s?%s has %v, want %v of %d", a.seed, l.Page, l.Pages, list, query, idsOf(l), want, l.Count)
 	}
 	for name, values := range l.Facets {
-		for _, v := range values[:min(2, len(values))] {
-			one := list + ".json?" + without(query, name, params.Page) + "&" + name + "=" + escape(v.Value)
+		for _, v := range values[:min(3, len(values))] {
+			one := list + ".json?" + without(query, params.And(name), params.Page)
+			if !v.Fixed {
+				one += "&" + params.And(name) + "=" + escape(v.Value)
+			}
 			if got := getList(a.Site, one).Count; got != v.Count {
 				a.T.Errorf("seed %d: %s has %d records, its facet says %d", a.seed, one, got, v.Count)
 			}

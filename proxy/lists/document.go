@@ -46,14 +46,16 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
 	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title)) // without what the element leaves out: ids begin with it
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
-	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(head.Self)
+	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merged()))
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
 	d = &document{
 		List: page.List{
 			Head:    head,
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
 			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
-			Q: a.query.Text(params.Words), Group: a.query.FormValue(params.Group), Sort: a.query.Text(params.Sort), Turns: a.turns(),
+			Q: a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),
+			Sort: a.query.Text(params.Sort), Turns: a.turns(),
+			Searched: len(a.query.Both(params.Words)) > 0, Chosen: len(a.query.Order()) > 0,
 		},
 		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
 		self: link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation, links: a.links,
@@ -75,11 +77,11 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	if d.single || a.def.PageURL != "" { // the canonical address has one language
 		d.Alternates = nil
 	}
-	if narrowed := a.asked.Only(filterParams...).With(params.Deep); len(narrowed) > 0 {
-		d.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
+	if len(a.asked.Only(params.Narrowing()...)) > 0 {
+		d.Reset = a.url("", a.asked.Reset())
 	}
 	for _, name := range a.asked.Names() {
-		if !slices.Contains([]string{params.Words, params.Sort, params.Group, params.Page}, name) {
+		if !slices.Contains([]string{params.And(params.Words), params.Sort, params.Group, params.Page}, name) {
 			d.Params = append(d.Params, page.Param{Name: name, Value: a.asked.FormValue(name)})
 		}
 	}
@@ -107,27 +109,36 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	return d, err
 }
 
-// facets counts the facets of a document. On a page their values are links.
+// facets counts the facets of a document. On a page their values are links, unless they are the frame's.
 func (a *answer) facets(ctx context.Context, d *document) (err error) {
 	isPage := a.format.suffix == ""
 	d.facets, err = a.rows.Facets(ctx, isPage)
+	if !isPage {
+		return err
+	}
 	for _, f := range d.facets {
-		if !isPage {
-			break
-		}
 		shown := page.Facet{Name: f.Name}
 		for _, v := range f.Values {
-			href := a.url("", a.asked.Toggle(f.Name, v.Value))
-			shown.Values = append(shown.Values, page.FacetValue{Value: v.Value, Label: v.Label, Count: v.Count, Href: href, Active: v.Active})
+			one := page.FacetValue{Value: v.Value, Label: v.Label, Count: v.Count, Active: v.Active}
+			if !v.Fixed {
+				one.Href = a.url("", a.asked.Toggle(params.And(f.Name), v.Value))
+			}
+			shown.Values = append(shown.Values, one)
 		}
 		d.Facets = append(d.Facets, shown)
 	}
 	t := texts.In(a.query.Text(params.Lang))
+	if words := a.asked.Text(params.Words); words != "" {
+		d.Others = append(d.Others, page.Link{Label: t.T("search") + ": " + words})
+	}
 	for _, name := range params.Filters() {
 		not := params.Not(name)
-		for _, value := range a.asked[not] {
-			label := t.T(name) + ": " + t.T("without") + " " + a.rows.Label(name, value, nil)
-			d.Excluded = append(d.Excluded, page.Link{Href: a.url("", a.asked.Toggle(not, value)), Label: label})
+		for i, value := range a.asked.Both(not) {
+			one := page.Link{Label: t.T(name) + ": " + t.T("without") + " " + a.rows.Label(name, value, nil)}
+			if i >= len(a.asked[not]) {
+				one.Href = a.url("", a.asked.Toggle(params.And(not), value))
+			}
+			d.Others = append(d.Others, one)
 		}
 	}
 	return err

@@ -23,6 +23,11 @@ type format struct {
 // absolute reports whether readers use the URLs in the format outside of their own URL.
 func (f format) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
 
+// choices reports whether an answer to a query shows what readers can choose, or is a part of a page that does.
+func (f format) choices(q params.Query) bool {
+	return f.suffix == "" && !q.Flag(params.Embed) || f.suffix == ".html" || f.suffix == ".json"
+}
+
 // mostAuthors is the number of persons in view in a citation: some records have hundreds.
 const mostAuthors = "20"
 

@@ -116,7 +116,7 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 }
 
 // filterParams are the parameters that select the rows of a list.
-var filterParams = append(params.Selectors(), params.Words)
+var filterParams = append(params.Framing(), params.Narrowing()...)
 
 // listing applies a request's parameters to the list or item at a path. Absolute URLs begin with base; other URLs are
 // relative, so that an answer is the same for all hosts.
@@ -137,16 +137,19 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 		}
 		reads = f.reads
 	}
-	if q.Text(params.Sort) == params.Relevance && q.Text(params.Words) == "" {
+	if q.Text(params.Sort) == params.Relevance && len(q.Both(params.Words)) == 0 {
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
 	usual := f.usual.Over(ls.usual)
 	sort := usual[params.Sort]
-	if !f.feed && len(q.Only(reads...).Over(usual)[params.IDs]) > 0 { // the ids are the order, unless the request has another
+	if !f.feed && len(q.Only(reads...).Over(usual).Order()) > 0 { // the ids are the order, unless the request has another
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
 	ls.rows.Year = l.shared.Now().Year()
-	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual)
+	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual).Settled()
+	if !f.choices(q) {
+		ls.asked = ls.asked.Merged()
+	}
 	ls.rows.Query = ls.asked.Over(usual)
 	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
@@ -158,13 +161,13 @@ func (l *listing) url(suffix string, q params.Query) string {
 	return address(l.links.Base+l.path+suffix, q)
 }
 
-// whole returns the address of the whole list in another format.
+// notWhole are parameters of a page of a list, and not of the whole list.
+var notWhole = []string{params.Page, params.Limit, params.Facets, params.Chart, params.JSONLD}
+
+// whole returns the address of the whole list in another format, with what the format has of this one's look.
 func (l *listing) whole(f format) string {
-	q := l.asked.Only(append(slices.Clip(filterParams), params.Lang)...)
-	if !slices.Contains(f.reads, params.Lang) {
-		q = q.With(params.Lang)
-	}
-	return l.url(f.suffix, q)
+	q := l.asked.Merged().Only(slices.Concat(filterParams, f.reads)...)
+	return l.url(f.suffix, q.Beyond(q.Only(notWhole...)))
 }
 
 // sitePage returns the address of page n of the list on the site that shows it.

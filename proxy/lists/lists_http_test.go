@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/proxy/lists/params"
 	"vitrine/proxy/proxytest"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,6 +23,7 @@ import (
 type facetValue struct {
 	Value, Label string
 	Count        int
+	Fixed        bool
 }
 
 // listGroup is a group of an item as JSON.
@@ -219,6 +221,9 @@ func TestListParametersAreDescribed(t *testing.T) {
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
 		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
 		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.oa": "0",
+	}
+	for _, name := range params.Narrowing() {
+		values[name] = values[strings.TrimPrefix(name, params.And(""))]
 	}
 	item := getList(s, "/lists/activities.json").Items[0].ID
 	unit := getList(s, "/lists/activities.json?facets=unit").Facets["unit"][0].Value

@@ -21,7 +21,10 @@ type bylines struct {
 }
 
 func (a *answer) bylines() bylines {
-	b := bylines{texts.In(a.query.Text(params.Lang)), a.query[params.Person], a.query.Number(params.Authors), a.mapping.LastAuthor, a.format.feed}
+	b := bylines{
+		texts.In(a.query.Text(params.Lang)), a.query.Both(params.Person), a.query.Number(params.Authors),
+		a.mapping.LastAuthor, a.format.feed,
+	}
 	if b.cut { // feed readers have neither the style that folds persons nor the one that marks them
 		b.own = nil
 	} else if a.about.name == params.Person {

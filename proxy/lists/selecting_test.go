@@ -237,18 +237,28 @@ func TestNamedSelection(t *testing.T) {
 	}
 }
 
-// TestPageOfSelection: without script, the page shows what it leaves out and can bring it back, and its form keeps the
-// selection.
+// TestPageOfSelection: without script, the page shows what its reader leaves out and can bring it back, what its frame
+// is and stays, and its form keeps both.
 func TestPageOfSelection(t *testing.T) {
 	s := proxytest.OpenLists(t, withOthers(t))
-	page := string(s.Get("/lists/activities?not.type=lecture,poster&oa=1&facets=oa&lang=de&sort=-added", "Accept", "text/html").Body)
-	for _, want := range []string{
-		`<li><a href="https://data.example/lists/activities?not.type=poster&amp;oa=1&amp;sort=-added&amp;facets=oa&amp;lang=de" rel="nofollow">Art: ohne lecture`,
-		`Open Access: Open Access <span`, `<input type="hidden" name="not.type" value="lecture,poster">`, `<input type="hidden" name="oa" value="1">`,
-		`<option value="-added" selected>`, `aria-current="true">Open Access <span`, `>Kein Open Access <span`,
+	const kept = `&amp;and.oa=1&amp;sort=-added&amp;facets=oa&amp;lang=de`
+	for query, wanted := range map[string][]string{
+		"and.not.type=lecture,poster&and.oa=1": {
+			`<li><a href="https://data.example/lists/activities?and.not.type=poster` + kept + `" rel="nofollow">Art: ohne lecture`,
+			`Open Access: Open Access <span`, `<input type="hidden" name="and.not.type" value="lecture,poster">`, `<input type="hidden" name="and.oa" value="1">`,
+			`aria-current="true">Open Access <span`, `>Kein Open Access <span`,
+		},
+		"not.type=lecture,poster&oa=1&q=moths": {
+			`<li><span aria-current="true">Art: ohne lecture</span></li>`, `<li><span aria-current="true">Open Access: Open Access</span></li>`,
+			`<li><span aria-current="true">Suche: moths</span></li>`, `<input type="hidden" name="not.type" value="lecture,poster">`,
+			`<input type="hidden" name="oa" value="1">`, `<input type="hidden" name="q" value="moths">`, `name="and.q" value=""`, `<span aria-current="true">Open Access <span`,
+		},
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s", want)
+		page := string(s.Get("/lists/activities?"+query+"&facets=oa&lang=de&sort=-added", "Accept", "text/html").Body)
+		for _, want := range append(wanted, `<option value="-added" selected>`) {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %s", query, want)
+			}
 		}
 	}
 	for _, suffix := range []string{"", ".html", ".json"} {

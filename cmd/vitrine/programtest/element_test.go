@@ -87,7 +87,7 @@ func TestPageElement(t *testing.T) {
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "printed": elementPrinted, "language": elementLanguage, "same": elementsOfOneList, "copies": elementCopies,
-		"themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+		"frame": elementFrame, "themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
@@ -189,7 +189,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	if got := eval[string](v, listItems); !strings.Contains(strings.ToLower(got), strings.ToLower(sought)) {
 		t.Errorf("a search for %q finds %.300s", sought, got)
 	}
-	v.want(`new URL([...document.querySelectorAll(".vl-exports a")].find((a) => a.textContent === "BibTeX").href).search`, "?q="+sought)
+	v.want(`new URL([...document.querySelectorAll(".vl-exports a")].find((a) => a.textContent === "BibTeX").href).search`, "?and.q="+sought)
 	v.click(".vl-exports summary")
 	shoot(v, "searched")
 	v.wantNoComplaint()

@@ -280,14 +280,17 @@ func menus(l *List) []byte {
 		}
 		f.write(`<details name="vl-filters"><summary>`, text(f.t.T(facet.Name)), "</summary>\n<ul class=\"vl-chips\">\n")
 		for _, v := range facet.Values {
-			f.write("<li><a")
-			if markup.IsLink(v.Href) {
-				f.write(` href="`, address(v.Href), `" rel="nofollow"`)
+			tag := "span"
+			if f.write("<li>"); markup.IsLink(v.Href) {
+				tag = "a"
+				f.write(`<a href="`, address(v.Href), `" rel="nofollow"`)
+			} else {
+				f.write("<span")
 			}
 			if v.Active {
 				f.write(` aria-current="true"`)
 			}
-			f.write(">", text(v.Label), ` <span class="vl-n">`, f.t.Number(v.Count), "</span></a></li>\n")
+			f.write(">", text(v.Label), ` <span class="vl-n">`, f.t.Number(v.Count), "</span></", tag, "></li>\n")
 		}
 		f.write("</ul></details>\n")
 	}

@@ -35,17 +35,20 @@ type List struct {
 	Heading int // level of the title in a fragment, 1 to 6; 0 means 2
 	// Untitled leaves the title out of a fragment, and out of sight in a page for an iframe: the page around has one.
 	Untitled bool
-	// Reset is the address of the list without search and filters. It is empty if there is nothing to reset.
+	// Reset is the address of the list as its editor made it. It is empty if the reader has chosen nothing.
 	Reset string
 
 	Count, Page, Pages, Limit int
 	Entries                   int               // more than Count if records are in several groups
 	Turns                     map[string]string // URLs of the first, prev, next and last page, as far as they exist
-	// Effective parameters; Group has its values separated by commas. The form of Page sends q, sort and group, and q even if it is empty.
+	// Effective parameters; Q has the reader's words, and Group its values separated by commas. The form of Page sends
+	// and.q, sort and group, and and.q even if it is empty.
 	Q, Group, Sort string
+	Searched       bool // the list has words, the reader's or others, and so an order by relevance
+	Chosen         bool // the list has an order of its own, which Sort "" means
 	Params         []Param
 	Facets         []Facet
-	Excluded       []Link // what the list leaves out; a link brings it back
+	Others         []Link // other filters, such as what the list leaves out; a link takes one away
 	Items          []Item
 	Years          []YearCount // the bars of a chart, in order; without any there is no chart
 	JSONLD         []byte      // one JSON value, or nil
@@ -106,7 +109,8 @@ type Facet struct {
 	Values []FacetValue
 }
 
-// FacetValue is a value of a facet. Href adds it to the filters or, if it is active, removes it.
+// FacetValue is a value of a facet. Href adds it to the filters or, if it is active, removes it. It is empty if readers
+// cannot take the value away.
 type FacetValue struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`
@@ -119,7 +123,7 @@ type FacetValue struct {
 type Link struct{ Href, Label, Type string }
 
 // Param is a parameter of a request or a meta tag. List.Params has the effective parameters for which the form of the
-// page has no field, such as filters, but not q, sort, group and page.
+// page has no field, such as filters, but not and.q, sort, group and page.
 type Param struct{ Name, Value string }
 
 // Record is an item with a page of its own.

@@ -121,7 +121,7 @@ func Page(l *List) []byte {
 			}
 		}
 	}
-	d.Filters = append(d.Filters, l.Excluded...)
+	d.Filters = append(d.Filters, l.Others...)
 	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, true))
 	return d.render("list")
 }

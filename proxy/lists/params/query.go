@@ -39,7 +39,20 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 		}
 		q.set(p, values)
 	}
+	_, sent := given[Words]
+	_, searched := given[And(Words)]
+	if sent || searched {
+		q = q.searchable() // a form sends its order and no words
+	}
 	return q, nil
+}
+
+// searchable returns the query without an order by relevance, unless it has words.
+func (q Query) searchable() Query {
+	if q.Text(Sort) == Relevance && len(q.Both(Words)) == 0 {
+		return q.With(Sort)
+	}
+	return q
 }
 
 // DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its characters.
@@ -186,10 +199,14 @@ func (q Query) With(name string, values ...string) Query {
 	return changed
 }
 
-// Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed.
+// Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed. A year
+// replaces ranges, most of which have it already.
 func (q Query) Toggle(name, value string) Query {
 	values := slices.DeleteFunc(slices.Clone(q[name]), func(v string) bool { return v == value })
 	if len(values) == len(q[name]) {
+		if p, _ := lookup(name); p.span {
+			values = slices.DeleteFunc(values, isRange)
+		}
 		values = append(values, value)
 	}
 	return q.With(name, values...).With(Page)

@@ -147,6 +147,7 @@ func TestQueryChanges(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("q=a+b&year=2018..2022,missing&unit=a%5C,b&ids=2,1&sort=title&page=3")
+	f.Add("year=2020&and.year=2019..2022&and.not.unit=a%5C,b&and.q=&sort=relevance")
 	f.Add("unit=%5C%5C%5C,,x&q=%F0%9F%92%A9&year=..2010&facets=none")
 	f.Fuzz(func(t *testing.T, text string) {
 		q, err := parse(text)

@@ -62,12 +62,30 @@ func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Pro
 func Not(filter string) string { return "not." + filter }
 
 // Selectors returns the parameters that select rows by their marks and ids.
-func Selectors() (all []string) {
+func Selectors() []string { return append(exact(), Deep) }
+
+// exact returns the selectors with values to compare.
+func exact() (all []string) {
 	for _, name := range Filters() {
 		all = append(all, name, Not(name))
 	}
-	return append(all, Deep, IDs, Exclude)
+	return append(all, IDs, Exclude)
 }
+
+// And returns the parameter by which readers narrow a list, such as and.type: its values hold beside those of the
+// parameter type, which is part of the list's frame.
+func And(name string) string { return "and." + name }
+
+// Narrowing returns the parameters by which readers narrow a list.
+func Narrowing() (all []string) {
+	for _, name := range append(exact(), Words) {
+		all = append(all, And(name))
+	}
+	return all
+}
+
+// Framing returns the parameters that select the rows of a list, within which readers narrow it.
+func Framing() []string { return append(Selectors(), Words) }
 
 // Groups returns the parameters by whose values a list is divided.
 func Groups() []string { return []string{Year, Type, Subtype, Unit, Person, Project} }
@@ -93,9 +111,12 @@ type parameter struct {
 	whole bool   // a value is a text and may contain commas
 	look  bool   // changes the look of a list, not its entries and their order
 	span  bool   // a value may be a range, such as 2018..2022
+
+	reader bool // narrows a list for a reader, see And
 }
 
-// table has the parameters in their canonical order: each filter comes before the one that excludes its values.
+// table has the parameters in their canonical order: each filter comes before the one that excludes its values, and
+// the frame of a list before what readers choose in it.
 var table = func() (all []parameter) {
 	for _, p := range rows {
 		if all = append(all, p); slices.Contains(Filters(), p.name) {
@@ -103,7 +124,15 @@ var table = func() (all []parameter) {
 			all = append(all, p)
 		}
 	}
-	return all
+	for _, p := range slices.Clone(all) {
+		if p.name = And(p.name); slices.Contains(Narrowing(), p.name) {
+			p.reader = true
+			all = append(all, p)
+		}
+	}
+	first := slices.IndexFunc(all, func(p parameter) bool { return p.name == Sort })
+	last := slices.IndexFunc(all, func(p parameter) bool { return p.reader })
+	return slices.Concat(all[:first], all[last:], all[first:last])
 }()
 
 var rows = []parameter{
@@ -213,9 +242,12 @@ type Field struct {
 	Many     bool // accepts several values
 }
 
-// Fields returns the fields of a form for all parameters, in their canonical order.
+// Fields returns the fields of a form in which editors make a list, in their canonical order.
 func Fields() (all []Field) {
 	for _, p := range table {
+		if p.reader {
+			continue
+		}
 		f := Field{Name: p.name, Many: p.many && p.most != 1}
 		switch c := p.check.(type) {
 		case choice:
@@ -274,7 +306,10 @@ func lastYears(value string) (n int, ok bool) {
 
 // Rolls reports whether the years that the query selects or excludes change with the calendar.
 func (q Query) Rolls() bool {
-	return slices.ContainsFunc(slices.Concat(q[Year], q[Not(Year)]), func(value string) bool { _, rolls := lastYears(value); return rolls })
+	return slices.ContainsFunc(slices.Concat(q.Both(Year), q.Both(Not(Year))), func(value string) bool {
+		_, rolls := lastYears(value)
+		return rolls
+	})
 }
 
 // lastYear ends a range without an end; a range without a start begins with the year 0.

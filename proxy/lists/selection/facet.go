@@ -30,23 +30,26 @@ type Facet struct {
 	Values []Choice
 }
 
-// Choice is a value of a facet. It is active if the request has it.
+// Choice is a value of a facet. It is active if the request has it, and fixed if it is the list's frame, so that readers
+// cannot take it away. Several values of a frame are one fixed choice, beside those that readers have.
 type Choice struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`
 	Count  int    `json:"count"`
+	Fixed  bool   `json:"fixed,omitempty"`
 	Active bool   `json:"-"`
 
 	SortKey string `json:"-"` // sort key of the label, see fold.Key
 	rank    int    // place of a type among the types
 }
 
-// Facets counts the facets of the query, each under all filters but its own, and with chosen adds other active values.
+// Facets counts the facets of the query, each within the frame and under all the reader's choices but its own, and with
+// chosen adds other active values.
 func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
 	names := m.Query[params.Facets]
 	for i, name := range slices.Concat(names, params.Filters()) {
 		other := i >= len(names)
-		if name == params.None || other && (!chosen || m.chosen[name] == nil || slices.Contains(names, name)) {
+		if name == params.None || other && (!chosen || len(m.Query.Both(name)) == 0 || slices.Contains(names, name)) {
 			continue
 		}
 		values, err := m.Values(ctx, name)
@@ -71,7 +74,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	isYear, chosen := name == params.Year, m.Query[name]
+	isYear, chosen := name == params.Year, m.Query.Both(name)
 	if !isYear {
 		found = frequent(found, chosen)
 	}
@@ -91,26 +94,72 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			all = append(all, p)
 		}
 	}
-	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
+	if missing := slices.Contains(m.narrowed[name], params.Missing); isYear && (rest > 0 || missing) {
 		all = append(all, Choice{Value: params.Missing, Label: m.missingLabel(name), Count: rest, Active: missing})
 	}
-	for _, value := range chosen { // add ranges of years, and values that no row has
-		if slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
-			continue
+	for _, value := range m.narrowed[name] { // add ranges of years, and values that no row has
+		if !slices.ContainsFunc(all, func(v Choice) bool { return v.Value == value }) {
+			all = append(all, m.unlisted(name, value, counted))
 		}
-		one := Choice{Value: value, Label: m.Label(name, value, nil), Active: true}
-		if years := params.Calendar(value, m.Year); isYear {
-			one.Label = strings.ReplaceAll(years, "..", "–")
-			from, to, _ := params.Years(years) // Parse has checked the value
-			for _, p := range counted {
-				if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
-					one.Count += p.Count
-				}
-			}
-		}
-		all = append(all, one)
 	}
-	return all, nil
+	return m.framed(name, all, counted, selected.Count()), nil
+}
+
+// unlisted returns the choice of a value that is not among those counted.
+func (m *Matches) unlisted(name, value string, counted []Choice) Choice {
+	one := Choice{Value: value, Label: m.labelOf(name, value, counted), Active: true}
+	if name != params.Year {
+		return one
+	}
+	from, to, _ := params.Years(params.Calendar(value, m.Year)) // Parse has checked the value
+	for _, p := range counted {
+		if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
+			one.Count += p.Count
+		}
+	}
+	return one
+}
+
+// labelOf returns the label of a value that may be among those counted, or a range of years.
+func (m *Matches) labelOf(name, value string, counted []Choice) string {
+	i := slices.IndexFunc(counted, func(v Choice) bool { return v.Value == value })
+	switch {
+	case i >= 0:
+		return counted[i].Label
+	case name == params.Year && value == params.Missing:
+		return m.missingLabel(name)
+	case name == params.Year:
+		return strings.ReplaceAll(params.Calendar(value, m.Year), "..", "–")
+	}
+	return m.Label(name, value, nil)
+}
+
+// mostNamed is the most values of a frame that its choice names.
+const mostNamed = 5
+
+// framed marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the frame.
+func (m *Matches) framed(name string, all, counted []Choice, rows int) []Choice {
+	frame := m.frame[name]
+	if len(frame) == 0 {
+		return all
+	}
+	if i := slices.IndexFunc(all, func(v Choice) bool { return v.Value == frame[0] }); i >= 0 && len(frame) == 1 {
+		all[i].Active, all[i].Fixed = true, true
+		return all
+	}
+	whole := Choice{Value: frame[0], Count: rows, Fixed: true, Active: true}
+	if len(frame) > 1 {
+		whole.Value = m.frame.FormValue(name)
+	}
+	var labels []string
+	for _, value := range frame[:min(len(frame), mostNamed)] {
+		labels = append(labels, m.labelOf(name, value, counted))
+	}
+	if len(frame) > mostNamed {
+		labels = append(labels, "…")
+	}
+	whole.Label = strings.Join(labels, ", ")
+	return append([]Choice{whole}, all...)
 }
 
 // facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all selected
@@ -178,7 +227,8 @@ func (m *Matches) choices(ctx context.Context, found []index.Group, name string)
 			return nil, err
 		}
 		text := display.Text(v.Value)
-		all[i] = Choice{Value: text, Label: m.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(m.Query[name], text)}
+		active := slices.Contains(m.narrowed[name], text)
+		all[i] = Choice{Value: text, Label: m.Label(name, text, v.Sample), Count: v.Count, Active: active}
 		all[i].SortKey, all[i].rank = fold.Key(all[i].Label), m.Labels.Rank(m.code(name, text, v.Sample))
 	}
 	return all, nil

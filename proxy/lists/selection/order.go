@@ -161,7 +161,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
-		case len(m.Query[params.IDs]) > 0 && !m.Sorted:
+		case len(m.Query.Order()) > 0 && !m.Sorted:
 			err = w.inOrderOfIDs(ctx, selected)
 		default:
 			_, err = w.below(ctx, selected, m.levels(), nil)
@@ -234,7 +234,7 @@ func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error 
 		}
 		found[IDText(row.Doc())] = row
 	}
-	for _, id := range w.Query[params.IDs] {
+	for _, id := range w.Query.Order() {
 		row, ok := found[id]
 		switch {
 		case !ok:

@@ -26,8 +26,8 @@ type Question struct {
 	View     string
 	Where    *filter.Filter // selects the rows of the list
 	Kind, ID string         // a parameter and its value that all rows have; empty if there is none
-	Fixed    params.Query   // selectors that hold beside those of Query
-	Query    params.Query   // all effective parameters
+	Fixed    params.Query   // selectors of the configuration, which hold beside those of Query
+	Query    params.Query   // all effective parameters: the frame of the request and what its reader chose
 	Sorted   bool           // the request specifies an order
 	Year     int            // the calendar year, for values of params.Year such as last3
 }
@@ -35,26 +35,50 @@ type Question struct {
 // Matches are the rows of a snapshot that a Question selects. Only one goroutine may use them.
 type Matches struct {
 	Question
-	snap   *view.Snapshot
-	always *filter.Filter            // applies to every facet
-	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet ignores its own
-	whole  view.Selection            // all selected rows, once Selected has found them
-	counts map[string][]index.Group  // the facets of whole by path
+	snap     *view.Snapshot
+	frame    params.Query              // the selectors of Query within which readers narrow the list
+	narrowed params.Query              // what the reader chose, under the names of selectors
+	always   *filter.Filter            // applies to every facet: the list and its frame
+	chosen   map[string]*filter.Filter // the filters of narrowed by parameter; a facet ignores its own
+	searches [][]string                // terms of words to search: those of the frame, then those of the reader
+	whole    view.Selection            // all selected rows, once Selected has found them
+	counts   map[string][]index.Group  // the facets of whole by path
 }
 
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
-	m := &Matches{Question: q, snap: snap, always: filter.And(q.Public, q.Own().As("the list")), chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}}
-	for _, name := range params.Selectors() {
-		if chosen := m.among(q.Query, name); chosen != nil {
-			m.chosen[name] = chosen.As(name)
-		}
+	m := &Matches{
+		Question: q, snap: snap, frame: q.Query.Frame(), narrowed: q.Query.Narrowed(), always: q.ofList(),
+		chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{},
 	}
-	if doi := params.DOI(q.Query.Text(params.Words)); doi != "" {
-		m.chosen[params.Words] = filter.OneOf(mark.DOI, doi).As(params.Words)
+	for _, name := range params.Framing() {
+		if framed := m.having(m.frame, name); framed != nil {
+			m.always = filter.And(m.always, framed.As(name))
+		}
+		if chosen := m.having(m.narrowed, name); chosen != nil {
+			m.chosen[name] = chosen.As(params.And(name))
+		}
 	}
 	return m
 }
+
+// having is among for all selectors and words. Words that are no DOI become terms to search.
+func (m *Matches) having(given params.Query, name string) *filter.Filter {
+	if name != params.Words {
+		return m.among(given, name)
+	}
+	words := given.Text(name)
+	if doi := params.DOI(words); doi != "" {
+		return filter.OneOf(mark.DOI, doi)
+	}
+	if terms := fold.Terms(words); len(terms) > 0 {
+		m.searches = append(m.searches, terms)
+	}
+	return nil
+}
+
+// ofList returns the filter for the rows of the list that lists show.
+func (q Question) ofList() *filter.Filter { return filter.And(q.Public, q.Own().As("the list")) }
 
 // Own returns the filter for the rows of the list, whether or not lists show them.
 func (q Question) Own() *filter.Filter {
@@ -134,28 +158,20 @@ func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, 
 			filters = append(filters, m.chosen[name])
 		}
 	}
-	selected, err := m.snap.SelectTraced(ctx, filter.And(filters...), m.terms())
+	selected, err := m.snap.SelectTraced(ctx, filter.And(filters...), m.searches...)
 	if whole && err == nil {
 		m.whole = selected
 	}
 	return selected, err
 }
 
-// terms returns the terms of the words to search, unless they are a DOI.
-func (m *Matches) terms() []string {
-	if m.chosen[params.Words] != nil {
-		return nil
-	}
-	return fold.Terms(m.Query.Text(params.Words))
-}
-
 // Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown ones.
 func (m *Matches) Missing(ctx context.Context) ([]string, error) {
-	ids := slices.Clone(m.Query[params.IDs])
+	ids := slices.Clone(m.Query.Order())
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	there, err := m.snap.Select(ctx, filter.And(m.always, m.chosen[params.IDs]))
+	there, err := m.snap.Select(ctx, filter.And(m.ofList(), IDs(ids...)))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +190,7 @@ func (m *Matches) Memory() int64 {
 	if !resident {
 		return 0
 	}
-	sets := 2 + len(m.levels()) + len(m.terms())
+	sets := 2 + len(m.levels()) + len(slices.Concat(m.searches...))
 	return int64(sets*rows.Len()/8) + index.SortBytes*int64(min(m.whole.Count(), index.SortAlone))
 }
 

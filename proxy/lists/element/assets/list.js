@@ -1,11 +1,12 @@
 // <vitrine-list src="…/lists/unit/BIO" facets="year type" search copy exports>
-// What is inside the element stays until the server answers, and for good if it does not. Attributes are the
-// parameters of the list: when a script or a visitor changes one, the element asks anew. With linkable the address of
-// the page has what visitors change. See docs/embedding.md.
+// What is inside the element stays until the server answers, and for good if it does not. What src selects is the frame
+// of the list. Attributes narrow it: when a script or a visitor changes one, the element asks anew. With linkable the
+// address of the page has what visitors change. See docs/embedding.md.
 
 const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "oa"];
-const filters = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "deep", "ids", "exclude", "sort"];
+const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"]; // each holds beside that of src
+const filters = [...narrowing, "deep", "sort"];
 const looks = ["group", "counts", "authors", "page", "limit", "h", "chart"]; // not of an export
 const flags = ["deep", "counts", "chart"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
@@ -183,11 +184,29 @@ class VitrineList extends HTMLElement {
 
   // #url returns the URL of the list in a format.
   #url(suffix, names, more = {}) {
-    const url = new URL(this.getAttribute("src"), document.baseURI);
+    const url = this.#frame, given = url.searchParams;
     url.pathname = url.pathname.replace(/\.(?:html|json)$/, "") + suffix;
-    const values = names.map((name) => [name, this.getAttribute(name)?.trim() || (flags.includes(name) && this.hasAttribute(name) ? "1" : "")]);
-    for (const [name, value] of [...values, ...Object.entries(more)]) if (value) url.searchParams.set(name, value);
+    for (const [name, value] of [...names.map((name) => [name, this.#value(name)]), ...Object.entries(more)]) {
+      const own = narrowing.includes(name) ? `and.${name}` : name;
+      if (value && name === "q") given.set(own, [...given.getAll(own), value].join(" "));
+      else if (value && !(own !== name && given.has(own))) given.set(own, value);
+    }
     return url.href;
+  }
+
+  #value(name) { return this.getAttribute(name)?.trim() || (flags.includes(name) && this.hasAttribute(name) ? "1" : ""); }
+
+  // #frame returns the URL in src. It may be that of a page that a reader had narrowed: then the narrower list is the
+  // frame, and where two parameters say that, as in unit=A&and.unit=B, nothing is left to choose.
+  get #frame() {
+    const url = new URL(this.getAttribute("src"), document.baseURI), given = url.searchParams;
+    for (const name of narrowing) {
+      const own = `and.${name}`;
+      if (!given.has(own) || given.has(name)) continue;
+      for (const value of given.getAll(own)) given.append(name, value);
+      given.delete(own);
+    }
+    return url;
   }
 
   // #update asks for the list and, where they may differ, for its facets, and shows them.
@@ -283,12 +302,15 @@ class VitrineList extends HTMLElement {
     const opened = Array.from(this.#chips.querySelectorAll("details[open]"), (more) => more.dataset.name);
     const sets = [];
     for (const [name, values] of Object.entries(facets)) {
+      const settled = this.#frame.searchParams.has(`and.${name}`);
       const chosen = this.#chosen(name);
-      const chips = values.map(({ value, label, count }) => {
-        const own = String(value ?? "missing").replace(/[\\,]|\.(?=\.)/g, "\\$&"), pressed = chosen.includes(own);
+      const chips = values.map(({ value, label, count, fixed }) => {
+        const text = [label ?? value, " ", make("span", { class: "vl-n" }, count)];
+        if (fixed || settled) return make("li", {}, make("button", { type: "button", class: "vl-chip", disabled: "", "aria-pressed": Boolean(fixed) }, ...text));
+        const own = name === "year" ? String(value ?? "missing") : String(value).replace(/[\\,]|\.(?=\.)/g, "\\$&"), pressed = chosen.includes(own);
         const others = chosen.filter((other) => other !== own && !(name === "year" && /\.\.|^last/.test(other))); // a year replaces ranges
         const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
-        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? value, " ", make("span", { class: "vl-n" }, count)));
+        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, ...text));
       });
       const rest = make("ul", {}, ...chips.splice(few));
       const more = make("details", { "data-name": name }, make("summary", {}, `${t.all} (${values.length})`), rest);
@@ -298,7 +320,7 @@ class VitrineList extends HTMLElement {
     const active = Object.keys(facets).filter((name) => this.#chosen(name).length);
     if (active.length) sets.push(make("button", { type: "button", class: "vl-reset", click: () => active.forEach((name) => this.#choose(name)) }, t.reset));
     this.#chips.replaceChildren(...sets);
-    const buttons = [...this.#chips.querySelectorAll("button")];
+    const buttons = [...this.#chips.querySelectorAll("button:enabled")];
     if (focus) (buttons.find(({ name, value }) => name === focus.name && value === focus.value) ?? buttons[0])?.focus({ preventScroll: true });
   }
 

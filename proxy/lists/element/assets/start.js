@@ -86,9 +86,16 @@ function query(more = {}) {
   return all;
 }
 
+// offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since what
+// an editor chooses is a frame.
+function offered(chosen) {
+  const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|oa)|ids|exclude)$/;
+  return new URLSearchParams([...chosen].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
+}
+
 // get asks this server, whatever name it gives itself in the addresses of lists.
-async function get(suffix, more) {
-  const response = await fetch(`${new URL(place().href, base).pathname}${suffix}?${query(more)}`, { signal: request.signal });
+async function get(suffix, asked) {
+  const response = await fetch(`${new URL(place().href, base).pathname}${suffix}?${asked}`, { signal: request.signal });
   if (!response.ok) throw new Error(response.status === 400 ? (await response.json()).msg : form.dataset.failed);
   return suffix === ".json" ? response.json() : response.text();
 }
@@ -164,7 +171,7 @@ async function update() {
   const current = request = new AbortController();
   snippets();
   try {
-    const [found, html] = await Promise.all([get(".json", { facets: counted, limit: 1 }), get(".html", { h: 4, jsonld: 0, ...(title.value.trim() && { title: 0 }) })]);
+    const [found, html] = await Promise.all([get(".json", offered(query({ facets: counted, limit: 1 }))), get(".html", query({ h: 4, jsonld: 0, ...(title.value.trim() && { title: 0 }) }))]);
     if (current !== request) return;
     choices(found.facets ?? {});
     chart(found.facets?.year ?? []);
