@@ -15,7 +15,7 @@ import (
 type bylines struct {
 	texts.Language
 	own  []string // usernames and ORCIDs of the persons to mark
-	most int      // number of persons in view beside these; 0 means all
+	most int      // most persons shown beside these; 0: all
 	last bool     // the last person stays in view, too
 	cut  bool     // the others are left out instead of folded
 }

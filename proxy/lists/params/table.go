@@ -102,7 +102,7 @@ const (
 // parameter is a row of the table of parameters.
 type parameter struct {
 	name string
-	// check is a choice, a span, or a function that returns the canonical spelling of a value, or an error.
+	// check is a choice, a span, or a func returning the canonical spelling.
 	check any
 	usual string // the default value
 	many  bool   // accepts several values
