@@ -75,7 +75,7 @@ func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = markSources[job.View]; job.Related == nil {
 		return job
 	}
-	job.Fingerprint += " marked/5"
+	job.Fingerprint += " marked/6"
 	job.Outside = func(context.Context) (string, error) { return options().Key(), nil }
 	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
 		d := mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])

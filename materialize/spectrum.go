@@ -41,7 +41,7 @@ func Spectrum(o SpectrumOptions) Job {
 		View:        rules.ViewSpectrum,
 		Source:      sourceOf(rules.ViewSpectrum),
 		Deps:        deps,
-		Fingerprint: fmt.Sprintf("spectrum/1 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint()),
+		Fingerprint: fmt.Sprintf("spectrum/2 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint()),
 		Outside:     o.outside,
 		Summarize:   o.summarize,
 	}

@@ -25,7 +25,7 @@ func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 
 // publications selects those since a year with an affiliated author (API.md: html, 1; DESIGN.md: 4).
 func publications(since int, markers []string) bson.D {
-	yes := bson.D{{Key: "$in", Value: bson.A{true, 1, "1"}}}
+	yes := bson.D{{Key: "$in", Value: raw.Yes()}}
 	var marked bson.A
 	for _, field := range markers {
 		marked = append(marked, bson.D{{Key: field, Value: yes}})

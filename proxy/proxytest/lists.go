@@ -23,7 +23,7 @@ var collections = map[string]string{
 }
 
 // PublicRule is the rule by which the records of PublicStore are public.
-const PublicRule = `{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
+const PublicRule = `{"hide": {"$in": [null, false, 0, "", "0", "false"]}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
 
 // CiteRules returns the built-in mapping rules.
 func CiteRules(t testing.TB) *cite.Mapping {

@@ -59,7 +59,7 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 				d.parents[id] = append(d.parents[id], identifier(parent))
 			}
 		}
-		add(d.units, !flag(doc, "hide"), entry{ID: id, Name: textOf(doc, "name"), NameDE: textOf(doc, "name_de")}, id)
+		add(d.units, !hides(doc), entry{ID: id, Name: textOf(doc, "name"), NameDE: textOf(doc, "name_de")}, id)
 	}
 	return d
 }
@@ -111,7 +111,7 @@ func Hiding(view string, record bson.Raw) string {
 	switch {
 	case view == rules.ViewProjects && !published:
 		return "public"
-	case view == rules.ViewPersons && flag(record, "hide"):
+	case view == rules.ViewPersons && hides(record):
 		return "hide"
 	}
 	return ""
@@ -171,8 +171,5 @@ func projectEntry(doc bson.Raw) entry {
 	}
 }
 
-// flag reports whether a flag is set: true, a number that is not 0, "1" or "true".
-func flag(doc bson.Raw, field string) bool {
-	v, text := raw.Get(doc, field), textOf(doc, field)
-	return text == "1" || strings.EqualFold(text, "true") || raw.IsNumber(v.Type) && raw.Truth(v)
-}
+// hides reports whether a record says that it is not to be shown.
+func hides(doc bson.Raw) bool { return raw.FlagOf(raw.Get(doc, "hide")).Hides() }

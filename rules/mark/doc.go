@@ -22,7 +22,8 @@
 // fixed: a year stored as text becomes a number.
 //
 // A record is public if Options.Public matches it. A project must also have public: true, and a person or unit must not
-// have hide: true. The values 1, "1" and "true" hide as well, because the type of a flag must not make a record public.
+// have hide. Any value of hide hides but false, 0, "0", "false", "" and null, and only the value true publishes: the
+// type of a flag must not make a record public.
 //
 // Decisions about the content of a mark:
 //

@@ -15,7 +15,7 @@ import (
 )
 
 // public is the default of lists.public.
-const public = `{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
+const public = `{"hide": {"$in": [null, false, 0, "", "0", "false"]}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
 
 // views are those whose rows have marks.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPersons, rules.ViewEvents}
@@ -102,6 +102,17 @@ func TestMake(t *testing.T) {
 		{"what citations show", rules.ViewEvents, `{"cited":"10.1000/ABC"}`, `{"oa":"events","doi":"10.1000/abc"}`},
 
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
+		{"hidden by a number", rules.ViewEvents, `{"hide":1}`, ``},
+		{"hidden by a double", rules.ViewActivities, `{"hide":1.0}`, ``},
+		{"hidden by a long", rules.ViewActivities, `{"hide":{"$numberLong":"1"}}`, ``},
+		{"hidden by a digit", rules.ViewProjects, `{"public":true,"hide":"1"}`, ``},
+		{"hidden by a text", rules.ViewActivities, `{"hide":"true"}`, ``},
+		{"hidden by capitals", rules.ViewActivities, `{"hide":"TRUE"}`, ``},
+		{"hidden by what is unclear", rules.ViewActivities, `{"hide":" yes "}`, ``},
+		{"hidden by a list", rules.ViewActivities, `{"hide":[]}`, ``},
+		{"not hidden by a number", rules.ViewActivities, `{"hide":0.0}`, `{}`},
+		{"not hidden by a text", rules.ViewActivities, `{"hide":"false"}`, `{}`},
+		{"not hidden by nothing", rules.ViewActivities, `{"hide":""}`, `{}`},
 		{"in review", rules.ViewActivities, `{"workflow":{"status":"in-review"}}`, ``},
 		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
 

@@ -356,13 +356,15 @@ func TestLargeCollections(t *testing.T) {
 			{"_id": 2, "username": "ben", "hide": true}
 			{"_id": 3, "username": ""}
 			{"_id": 4, "username": 4}
+			{"_id": 5, "username": "cid", "hide": 1}
+			{"_id": 6, "username": "dee", "hide": "true"}
 			{"_id": "e", "username": "eve", "hide": "yes"}`,
 	}))
 	journals := map[string]render.OsirisJournal{"1": {Name: "Ice", Abbr: "I."}, "507f1f77bcf86cd799439013": {Abbr: "J."}, "five": {Name: "5"}}
 	if !reflect.DeepEqual(s.Render.Journals, journals) {
 		t.Errorf("journals %+v, want %+v", s.Render.Journals, journals)
 	}
-	persons := map[string]string{"ada": "1", "eve": "e"}
+	persons := map[string]string{"ada": "1"} // the others are hidden
 	if !reflect.DeepEqual(s.Render.Persons, persons) {
 		t.Errorf("persons %+v, want %+v", s.Render.Persons, persons)
 	}

@@ -60,12 +60,8 @@ func textOf(v bson.RawValue) (s string, ok bool) {
 // flag returns a boolean field, which forms store in several ways. set is false if it is missing.
 func (r record) flag(key string) (on, set bool) {
 	return read(r, key, "neither true nor false", func(v bson.RawValue) (on, ok bool) {
-		if b, ok := v.BooleanOK(); ok {
-			return b, true
-		}
-		s, ok := textOf(v)
-		on = s == "1" || s == "true"
-		return on, on || ok && (s == "0" || s == "false" || s == "")
+		is := raw.FlagOf(v)
+		return is == raw.FlagYes, is != raw.FlagUnclear
 	})
 }
 

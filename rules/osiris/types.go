@@ -158,7 +158,7 @@ func put[V any](m *map[string]V, key string, value V) {
 func (r *reader) persons() {
 	for _, doc := range r.docs[Persons] {
 		user, _ := doc.Lookup("username").StringValueOK()
-		if hidden, _ := doc.Lookup("hide").BooleanOK(); user == "" || hidden {
+		if user == "" || raw.FlagOf(raw.Get(doc, "hide")).Hides() {
 			continue
 		}
 		put(&r.settings.Render.Persons, user, idText(doc.Lookup("_id")))

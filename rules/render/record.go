@@ -105,8 +105,5 @@ func integer(v bson.RawValue) (n int, ok bool) {
 	return n, err == nil
 }
 
-// truthy reports whether a flag is set: true, 1 or "1" (DESIGN.md: 4).
-func truthy(v bson.RawValue) bool {
-	on, _ := v.BooleanOK()
-	return on || text(v) == "1"
-}
+// truthy reports whether a flag is set.
+func truthy(v bson.RawValue) bool { return raw.FlagOf(v) == raw.FlagYes }

@@ -23,9 +23,9 @@
 //     a year in text, is in no timeline and not recent.
 //   - Labels and hierarchy are those of the newest assignment: of the activity with the greatest year, then the
 //     greatest id. Ids in digits become numbers, if they fit 18 digits; missing values of an assignment are null.
-//   - A unit is shown unless hide is true or it is a root: level 0 or no parent. A
-//     person with a username is shown unless hide is true or is_active is false: a
-//     missing flag hides no person. Units and persons not stored are not shown.
+//   - A unit is shown unless hide is set or it is a root: level 0 or no parent. A
+//     person with a username is shown unless hide is set or is_active is not: a missing
+//     flag hides no person (raw.Flag). Units and persons not stored are not shown.
 //   - The id of a unit is its identifier; the id of persons and activities is the text of their _id, as everywhere
 //     in the API. A person without displayname has first and last name.
 //   - html is rendered.web. activities is left out of an answer where it would be empty.

@@ -191,7 +191,7 @@ func plainUnits(in institute, counts map[string]int) []any {
 	for _, g := range in.groups {
 		id, _ := g["id"].(string)
 		root := g["level"] == 0.0 || g["parent"] == nil || g["parent"] == ""
-		if counts[id] == 0 || root || g["hide"] == true {
+		if counts[id] == 0 || root || plainHidden(g) {
 			continue
 		}
 		list = append(list, obj{"id": id, "name": g["name"], "name_de": g["name_de"], "count": float64(counts[id])})
@@ -200,11 +200,28 @@ func plainUnits(in institute, counts map[string]int) []any {
 	return anys(list[:min(10, len(list))])
 }
 
+// plainHidden reports whether a unit or person says anything but that it is shown.
+func plainHidden(doc obj) bool {
+	switch doc["hide"] {
+	case nil, "", false, 0.0, "0", "false":
+		return false
+	}
+	return true
+}
+
+func plainActive(person obj) bool {
+	switch person["is_active"] {
+	case nil, "", true, 1.0, "1", "true":
+		return true
+	}
+	return false
+}
+
 func plainResearchers(in institute, counts map[string]int) []any {
 	list := []obj{}
 	for _, p := range in.persons {
 		username, _ := p["username"].(string)
-		if counts[username] == 0 || p["is_active"] == false || p["hide"] == true {
+		if counts[username] == 0 || !plainActive(p) || plainHidden(p) {
 			continue
 		}
 		list = append(list, obj{

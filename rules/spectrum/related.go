@@ -44,7 +44,7 @@ func (d directory) find(keys bson.RawValue) []*related {
 func visibleUnits(groups []bson.Raw) directory {
 	d := make(directory, len(groups))
 	for _, g := range groups {
-		if isRoot(g) || is(raw.Get(g, "hide"), true) {
+		if isRoot(g) || raw.FlagOf(raw.Get(g, "hide")).Hides() {
 			continue
 		}
 		id := raw.StringField(g, "id")
@@ -68,7 +68,7 @@ func isRoot(group bson.Raw) bool {
 func visiblePersons(persons []bson.Raw) directory {
 	d := make(directory, len(persons))
 	for _, p := range persons {
-		if is(raw.Get(p, "is_active"), false) || is(raw.Get(p, "hide"), true) {
+		if !raw.FlagOf(raw.Get(p, "is_active")).Holds() || raw.FlagOf(raw.Get(p, "hide")).Hides() {
 			continue
 		}
 		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(raw.Get(p, "_id")))
