@@ -52,7 +52,7 @@ var mayImport = map[string]string{
 	"rules/lru":        "",
 	"rules/mark":       "rules/date rules/display rules/filter rules/fold rules/raw rules/units",
 	"rules/markup":     "",
-	"rules/osiris":     "rules/access rules/label rules/raw rules/render",
+	"rules/osiris":     "rules/access rules/filter rules/label rules/raw rules/render",
 	"rules/parallel":   "",
 	"rules/pcre":       "",
 	"rules/raw":        "",

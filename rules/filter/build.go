@@ -45,6 +45,9 @@ func Compared(path string, op Op, value any) *Filter {
 	return of(&Leaf{raw.PathOf(path), &Compare{op, valueOf(value)}})
 }
 
+// Has returns the filter for documents that have a value at a path; null is one. See OneOf.
+func Has(path string) *Filter { return of(&Leaf{raw.PathOf(path), &Exists{}}) }
+
 func of(n Node) *Filter {
 	f := &Filter{}
 	f.setRoot(n)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"vitrine/rules/access"
+	"vitrine/rules/raw"
 )
 
 // general reads single settings: {key, value}. If a key comes twice, the first record counts, as in OSIRIS.
@@ -15,6 +16,7 @@ func (r *reader) general() {
 		"apikey":           func(rec record) { s.APIKey = apiKey(rec) },
 		"portfolio_apikey": func(rec record) { s.PortfolioKey = apiKey(rec) },
 		"render_language":  func(rec record) { s.Language = language(rec) },
+		visibilityKey:      func(rec record) { s.Portal.Visibility = visibility(rec) },
 	}
 	seen := map[string]bool{}
 	for rec := range r.records(General) {
@@ -77,14 +79,22 @@ func apiKey(rec record) APIKey {
 	return APIKey{Text: s, Sealed: !ok}
 }
 
-// features reads {feature, enabled}. Only one feature concerns the API.
+// features reads {feature, enabled}.
 func (r *reader) features() {
+	s := &r.settings
+	known := map[string]**bool{"portfolio-spectrum": &s.Portfolio, workflowFeature: &s.Portal.Workflow}
 	for rec := range r.records(Features) {
-		if rec.text("feature") != "portfolio-spectrum" || r.settings.Portfolio != nil {
+		feature := rec.text("feature")
+		enabled := known[feature]
+		if enabled == nil || *enabled != nil {
 			continue
 		}
-		if on, set := rec.flag("enabled"); set {
-			r.settings.Portfolio = &on
+		on, set := rec.flag("enabled")
+		if unclear := raw.FlagOf(raw.Get(rec.doc, "enabled")) == raw.FlagUnclear; unclear && enabled == &s.Portal.Workflow {
+			on, set = true, true // the feature hides
+		}
+		if set {
+			*enabled = &on
 		}
 	}
 }

@@ -85,6 +85,7 @@ func TestSettings(t *testing.T) {
 	off := false
 	want := osiris.Settings{
 		StartYear: 1998, APIKey: osiris.APIKey{Text: " k3y"}, PortfolioKey: osiris.APIKey{Text: "12345"}, Language: "de", Portfolio: &off,
+		Portal: osiris.Portal{Known: 2},
 		Roles: map[string][]access.Permission{
 			"admin": {access.ProjectsView, access.ProposalsView}, "scientist": nil, "leader": {access.ProjectsView},
 		},

@@ -39,6 +39,9 @@ func ForRendering() []string {
 	return []string{Categories, Fields, General, Types, Vocabularies, Journals, Persons}
 }
 
+// ForPortal returns the collections that determine Settings.Portal.
+func ForPortal() []string { return []string{Features, General, Types} }
+
 // RoleUser is the role of every logged-in user.
 const RoleUser = "user"
 
@@ -49,6 +52,7 @@ type Settings struct {
 	PortfolioKey APIKey // key of /portfolio
 	Language     string // en or de
 	Portfolio    *bool  // whether the spectrum is enabled; nil if the database does not say
+	Portal       Portal // which activities the portal shows
 
 	Roles   map[string][]access.Permission // permissions of each role
 	Visible map[string][]string            // roles that may see a type of activities; all may see others
@@ -66,6 +70,7 @@ func From(docs map[string][]bson.Raw) Settings {
 	r.rights()
 	r.categories()
 	r.types()
+	r.portal()
 	r.fields()
 	r.journals()
 	r.persons()
