@@ -147,9 +147,10 @@ type Site struct {
 	Logo, URL string
 }
 
-// Lists configures the public lists. They show only records that Public matches.
+// Lists configures the public lists. They show only records that Public matches and, with Portal, those that OSIRIS's
+// portal shows.
 type Lists struct {
-	Enabled           bool
+	Enabled, Portal   bool
 	Public, BaseURL   string
 	Hosts             []string
 	IgnoredParameters []string // names or, with "*" at their end, prefixes

@@ -3,6 +3,7 @@ package materialize
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -72,13 +73,20 @@ var markSources = map[string][]string{
 // Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A row
 // is stale if its mark would change, because of a record that it is made from, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
+	return MarkedBy(job, nil, func(Deps) mark.Options { return options() })
+}
+
+// MarkedBy is Marked with options that also depend on the documents of collections, such as the settings in a database.
+// For the key of everything else options gets no documents.
+func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Job {
 	if job.Related = markSources[job.View]; job.Related == nil {
 		return job
 	}
+	job.Related = slices.Concat(job.Related, collections)
 	job.Fingerprint += " marked/6"
-	job.Outside = func(context.Context) (string, error) { return options().Key(), nil }
+	job.Outside = func(context.Context) (string, error) { return options(nil).Key(), nil }
 	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
-		d := mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
+		d := mark.NewDirectory(options(deps), deps["persons"], deps["groups"], deps["projects"])
 		return func(record bson.Raw) (bson.Raw, error) {
 			made, err := d.Make(job.View, record)
 			if err != nil {

@@ -215,3 +215,47 @@ func TestOnlySomeViewsHaveMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkedBy: a change in a collection of settings renders the rows whose mark changes, and no others.
+func TestMarkedBy(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store house) {
+		o := marked{public: `{}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
+		options := func(docs materialize.Deps) mark.Options {
+			with := o.options()
+			with.Portal = &mark.Portal{}
+			if docs == nil {
+				return with
+			}
+			shown := []any{}
+			for _, d := range docs["settings"] {
+				shown = append(shown, d.Lookup("shows").StringValue())
+			}
+			with.Portal.Activities = filter.OneOf("subtype", shown...)
+			return with
+		}
+		render := func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }
+		job := materialize.MarkedBy(materialize.Activities(render, "rules/1"), []string{"settings"}, options)
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}})
+		store.replace("activities", docOf(t, `{"_id":"1","subtype":"a"}`), docOf(t, `{"_id":"2","subtype":"b"}`))
+		for _, tt := range []struct {
+			settings []any
+			changed  int
+			one, two string
+		}{
+			{[]any{docOf(t, `{"_id":1,"shows":"a"}`)}, 2, `{"public":true,"subtype":"a"}`, "-"},
+			{[]any{docOf(t, `{"_id":1,"shows":"a","other":1}`)}, 0, `{"public":true,"subtype":"a"}`, "-"},
+			{[]any{docOf(t, `{"_id":1,"shows":"b"}`)}, 2, "-", `{"public":true,"subtype":"b"}`},
+			{[]any{docOf(t, `{"_id":1,"shows":"b"}`), docOf(t, `{"_id":2,"shows":"a"}`)}, 1, `{"public":true,"subtype":"a"}`, `{"public":true,"subtype":"b"}`},
+		} {
+			store.replace("settings", tt.settings...)
+			result := materialize.Published
+			if tt.changed == 0 {
+				result = materialize.Unchanged
+			}
+			wantCounts(t, once(t, r, materialize.Request{}), result, materialize.Counts{Scanned: 2, Rendered: tt.changed, Changed: tt.changed})
+			if got := marksOf(t, store, "activities"); got["1"] != tt.one || got["2"] != tt.two {
+				t.Errorf("%s: marks %q", tt.settings, got)
+			}
+		}
+	})
+}

@@ -47,7 +47,7 @@ func newExplaining(t *testing.T) *explaining {
 		Restricted: map[string][]string{"review": {"admin"}, "teaching": {"admin", "user"}},
 	})
 	var err error
-	if o.Lists.Rule, err = filter.Parse([]byte(proxytest.PublicRule), filter.Options{}); err != nil {
+	if o.Lists.Rule.Public, err = filter.Parse([]byte(proxytest.PublicRule), filter.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	collections := map[string]string{"activities": rules.ViewActivities, "projects": rules.ViewProjects, "persons": rules.ViewPersons}

@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
+	"vitrine/rules/osiris"
 )
 
 // Membership says whether an answer has a record.
@@ -35,9 +36,9 @@ type Membership struct {
 type member struct {
 	Membership
 	trace   *view.Trace
-	records api.Records    // the source collections; nil if they cannot be read
-	views   []view.Status  // of all views
-	rule    *filter.Filter // by which records are public; nil if it is not known
+	records api.Records   // the source collections; nil if they cannot be read
+	views   []view.Status // of all views
+	rule    mark.Rule     // by which records are public; its filter is nil if it is not known
 }
 
 // is sets the reason and adds an explanation.
@@ -171,16 +172,21 @@ func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
 		return err
 	}
 	c.Path, c.Values = "", nil
-	if field := mark.Hiding(name, doc); field != "" {
+	if field := m.rule.Hiding(name, doc); field != "" {
 		own := view.ClauseOf(filter.OneOf(field, field == "public").Root(), doc, nil, nil)
 		own.Holds = new(bool)
 		c.Clauses = append(c.Clauses, own)
 	}
-	if m.rule != nil {
-		c.Clauses = append(c.Clauses, view.ClauseOf(m.rule.Root(), doc, nil, nil))
-		if public, err := mark.IsPublic(name, doc, m.rule); public && err == nil {
-			m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
-		}
+	if m.rule.Public == nil {
+		return nil
+	}
+	rule := m.rule.Of(name)
+	for _, n := range rule.Conditions() {
+		from := func(part *view.Clause) { part.From = rule.Origin(n) }
+		c.Clauses = append(c.Clauses, view.ClauseOf(n, doc, nil, from))
+	}
+	if public, err := m.rule.Holds(name, doc); public && err == nil {
+		m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
 	}
 	return nil
 }
@@ -232,7 +238,11 @@ func deciding(c view.Clause) (all []view.Clause) {
 
 // factOf says what a record has at the path of a condition.
 func factOf(c view.Clause) string {
-	return strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(c.Values, ", "), "missing")
+	fact := strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(c.Values, ", "), "missing")
+	if osiris.FromPortal(c.From) {
+		fact += ", kept from the portal by " + c.From
+	}
+	return fact
 }
 
 // changed lists the values that a condition tests and that differ between the source and the row.

@@ -24,6 +24,7 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
+	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
 )
@@ -90,17 +91,18 @@ func (i *institute) load(cfg configs.Config) (l *loaded, err error) {
 // effective is the configuration in force, with what answers depend on from the database and files. It is read-only.
 type effective struct {
 	configs.Config
-	public *filter.Filter // the rule by which rows are marked for lists
+	public mark.Rule // the rule by which rows are marked for lists
 	labels label.Sets
 	member []string       // the roles of every user with a session
 	stored configs.Stored // what Config has from the database
+	portal osiris.Portal  // what the database's portal shows
 }
 
 // settings returns what is in force under a configuration. It fails if the database cannot be read: the configuration alone could
 // reveal what is hidden.
 func (i *institute) settings(ctx context.Context, l *loaded) (effective, error) {
 	rules := l.rendering.Rules
-	s := effective{Config: l.Config, labels: i.labels.With(rules.Labels())}
+	s := effective{Config: l.Config, public: mark.Rule{Public: l.public}, labels: i.labels.With(rules.Labels())}
 	if i.database != nil {
 		stored, err := i.database.Answers(ctx)
 		if err != nil {
@@ -108,9 +110,11 @@ func (i *institute) settings(ctx context.Context, l *loaded) (effective, error) 
 		}
 		rules, _ = l.rulesOf(stored) // ignore the faults here: a run of activities reports them
 		own := i.storedOf(stored)
-		s = effective{Config: l.With(own), labels: i.labels.With(rules.Labels()).With(stored.Labels), member: []string{osiris.RoleUser}, stored: own}
+		s.Config, s.stored, s.portal, s.member = l.With(own), own, stored.Portal, []string{osiris.RoleUser}
+		s.public.Portal = s.shownBy(l.Lists)
+		s.labels = i.labels.With(rules.Labels()).With(stored.Labels)
 	}
-	s.public, s.labels = l.public, s.labels.With(l.ownNames)
+	s.labels = s.labels.With(l.ownNames)
 	return s, nil
 }
 

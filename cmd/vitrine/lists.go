@@ -12,6 +12,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
+	"vitrine/rules/osiris"
 )
 
 // publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so that no row
@@ -40,15 +41,34 @@ func parseListFilter(text string) (*filter.Filter, error) {
 	return f, err
 }
 
-// marked returns a job whose rows have marks, according to the current lists in each run.
+// marked returns a job whose rows have marks, by the lists and the portal of the database as they are in each run.
 func (i *institute) marked(job materialize.Job) materialize.Job {
-	return materialize.Marked(job, func() mark.Options {
+	var settings []string
+	if i.database != nil && job.View == rules.ViewActivities {
+		settings = osiris.ForPortal()
+	}
+	return materialize.MarkedBy(job, settings, func(docs materialize.Deps) mark.Options {
 		l := i.loaded.Load()
-		return mark.Options{
+		o := mark.Options{
 			Public: l.public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
 			Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
 		}
+		if i.database != nil && l.Lists.Portal {
+			o.Portal = &mark.Portal{} // whose switches of persons concern all views
+			if settings != nil && docs != nil {
+				o.Portal.Activities = i.database.Portal(docs).Shown()
+			}
+		}
+		return o
 	})
+}
+
+// shownBy returns what lists show of the database's portal, or nil if they do not follow it.
+func (s effective) shownBy(lists configs.Lists) *mark.Portal {
+	if !lists.Portal || s.Preset != "osiris" {
+		return nil
+	}
+	return &mark.Portal{Activities: s.portal.Shown()}
 }
 
 // cited returns what citations show of a record. Hidden fields are left out: a search could find them.

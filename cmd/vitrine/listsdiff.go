@@ -18,7 +18,7 @@ import (
 	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
-	"vitrine/rules/filter"
+	"vitrine/rules/mark"
 )
 
 // listsDiffCommand compares the lists with those after a change.
@@ -31,9 +31,6 @@ func listsDiffCommand() *cobra.Command {
 			if change.File, err = os.ReadFile(args[0]); err != nil {
 				return err
 			}
-		}
-		if change.List == "" && change.Public == "" && change.File == nil {
-			return errors.New("nothing to compare: give --public, --list with --filter, or a configuration file")
 		}
 		var answer proxy.ListsDiff
 		err = offline(cmd.Context(), cfg, func(p *program) (err error) {
@@ -77,11 +74,11 @@ func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxyli
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
-func (p *program) compiled(s effective) (*filter.Filter, *proxylists.Lists, error) {
-	rule, err := publicRule(s.Lists)
-	if err != nil {
-		return nil, nil, err
+func (p *program) compiled(s effective) (rule mark.Rule, _ *proxylists.Lists, err error) {
+	if rule.Public, err = publicRule(s.Lists); err != nil {
+		return rule, nil, err
 	}
+	rule.Portal = s.shownBy(s.Lists)
 	now := func() time.Time { return time.Now().In(p.institute.zone) }
 	all, err := proxylists.New(listOptions(s.Config, p.institute.cite), proxylists.Shared{Views: p.views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
 	return rule, all, err
@@ -99,6 +96,9 @@ func (s effective) changed(sources configs.Sources, c proxy.ListsChange) (_ effe
 		unjudged = slices.DeleteFunc(s.Changed(next), func(path string) bool {
 			return !slices.Contains([]string{"preset", "timezone", "access.anonymous", "access.hidden_fields", "catalog.topics_path", "rules.file", "rules.cite_file"}, path)
 		})
+		if s.Preset == "osiris" && s.Lists.Portal != next.Lists.Portal { // the marks of other records say which persons count
+			unjudged = append(unjudged, "lists.portal, where persons switch off what their own lists have")
+		}
 		s.Lists, s.Access.Types = next.Lists, next.Access.Types
 	}
 	s.Lists.Public = cmp.Or(c.Public, s.Lists.Public)

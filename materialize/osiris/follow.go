@@ -26,7 +26,8 @@ type Follower struct {
 	latest atomic.Pointer[Rendering] // rendering of the last run of activities; nil before the first
 	had    atomic.Bool               // Answers has found settings before
 
-	mu       sync.Mutex                       // guards reported
+	mu       sync.Mutex                       // guards the fields below
+	portal   osiris.Portal                    // as last known
 	reported map[string]map[render.Fault]bool // faults that were logged, by the use of the settings
 }
 
@@ -45,9 +46,38 @@ func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 		err = errLost
 	}
 	if err == nil {
-		f.report("answers", s.Warnings)
+		s.Portal = f.settle("answers", s)
 	}
 	return s, err
+}
+
+// Portal returns what the portal shows by the documents of osiris.ForPortal, for marks.
+func (f *Follower) Portal(docs map[string][]bson.Raw) osiris.Portal {
+	own := map[string][]bson.Raw{}
+	for _, name := range osiris.ForPortal() {
+		own[name] = docs[name]
+	}
+	s := osiris.From(own)
+	if len(s.Portal.Subtypes) == 0 {
+		none := render.Fault{From: osiris.Types, Reason: "the portal shows none of the subtypes: no activity is public"}
+		s.Warnings = append(s.Warnings, none)
+	}
+	return f.settle("marks", s)
+}
+
+// settle reports warnings, and returns what the portal shows, with the last known settings in place of those that are
+// gone.
+func (f *Follower) settle(use string, s osiris.Settings) osiris.Portal {
+	f.mu.Lock()
+	portal, gone := s.Portal.Keeping(f.portal)
+	f.portal = portal
+	f.mu.Unlock()
+	for _, setting := range gone {
+		kept := render.Fault{From: setting, Reason: "it is gone: its last value counts until a restart"}
+		s.Warnings = append(s.Warnings, kept)
+	}
+	f.report(use, s.Warnings)
+	return portal
 }
 
 // Rendering has the rules and options for rendering activities.

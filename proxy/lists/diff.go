@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
+	"vitrine/rules/osiris"
 )
 
 // Difference is what a change would hide in a list, and show.
@@ -45,9 +46,10 @@ const mostExamples = 5
 
 // Diff compares the lists with others, next, and reads the rows of all views for it. was and will are the rules by
 // which records are public before and after the change. unjudged is for NotJudged.
-func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter, unjudged []string) (all []Difference, err error) {
-	was, err = l.seen(was)
-	will, failed := next.seen(will)
+func (l *Lists) Diff(ctx context.Context, next *Lists, was, will mark.Rule, unjudged []string) (all []Difference, err error) {
+	var failed error
+	was.Public, err = l.seen(was.Public)
+	will.Public, failed = next.seen(will.Public)
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
@@ -76,7 +78,7 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will *filter.Filter,
 }
 
 // compare counts the rows of a view in its lists before and after the change.
-func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will *filter.Filter, enabled bool) error {
+func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will mark.Rule, enabled bool) error {
 	snap, err := l.shared.Views.Snapshot(view)
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func (l *Lists) compare(ctx context.Context, view string, lists []Difference, wa
 		}
 		row := e.Doc()
 		before := holds(l.public, row)
-		after, _ := mark.IsPublic(view, row, will) // false if the rule cannot decide
+		after, _ := will.Holds(view, row) // false if the rule cannot decide
 		for i := range lists {
 			lists[i].count(before, after, row, func(shown bool) Example {
 				it := &item{}
@@ -149,13 +151,22 @@ func (c *Changes) add(e Example) {
 }
 
 // deciding names the fields by which a rule and a list's own conditions refuse a row.
-func deciding(view string, row bson.Raw, rule, own *filter.Filter) string {
+func deciding(view string, row bson.Raw, rule mark.Rule, own *filter.Filter) string {
 	if own == nil {
 		return "the list itself"
 	}
-	fields := append(refusing(rule.Root(), row), refusing(own.Root(), row)...)
-	if field := mark.Hiding(view, row); field != "" {
+	fields := refusing(own.Root(), row)
+	if field := rule.Hiding(view, row); field != "" {
 		fields = append(fields, field)
+	}
+	whole := rule.Of(view)
+	for _, n := range whole.Conditions() {
+		because := refusing(n, row)
+		if from := whole.Origin(n); osiris.FromPortal(from) && len(because) > 0 { // the value says which of OSIRIS's settings
+			_, values := filter.Values(filter.Has(because[0]).Root(), row)
+			because = []string{because[0] + " " + cmp.Or(strings.Join(values, ", "), "missing") + " (" + from + ")"}
+		}
+		fields = append(fields, because...)
 	}
 	for i, field := range fields {
 		fields[i] = strings.TrimPrefix(field, mark.Field+".")

@@ -48,8 +48,8 @@ type Options struct {
 	Links   Links // templates for the links of items; Links.Base is ignored
 	Named   []Definition
 	Cite    *cite.Mapping // how to read rows as bibliographic items; required
-	// Rule is the filter by which the views' rows were marked, for Lists.Rule.
-	Rule *filter.Filter
+	// Rule is the rule by which the views' rows were marked, for Lists.Rule.
+	Rule mark.Rule
 }
 
 // Site is the institute, as pages name it. Empty fields are left out.
@@ -176,8 +176,8 @@ func selectorsOf(text string) (params.Query, error) {
 	return q, err
 }
 
-// Rule returns the filter by which records are public, or nil if it is not known.
-func (l *Lists) Rule() *filter.Filter { return l.o.Rule }
+// Rule returns the rule by which records are public. Its filter is nil if it is not known.
+func (l *Lists) Rule() mark.Rule { return l.o.Rule }
 
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }

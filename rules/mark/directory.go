@@ -19,7 +19,8 @@ import (
 
 // Options say which records are public, and which field has their topics.
 type Options struct {
-	Public *filter.Filter // matches the public records; required
+	Public *filter.Filter // see Rule
+	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
 	// Cited returns "1" or "0" if a record says whether it is open access, and its DOI, or "" for what callers may not
 	// see. If Cited is nil, all records are without. Rules changes with what it returns.
@@ -37,16 +38,22 @@ type Directory struct {
 	projects map[string]entry    // by name and by _id
 	units    map[string]entry    // by id
 	parents  map[string][]string // ids of parent units, by unit id; includes hidden units
+	reserved map[string]bool     // usernames of persons whose own list has only publications; see Portal
 }
 
 // NewDirectory reads persons, groups and projects. It points into the documents, which must not change.
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	o.Topics = cmp.Or(o.Topics, "catalog.topics")
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
-		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{}, parents: map[string][]string{}}
+		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{}, parents: map[string][]string{},
+		reserved: map[string]bool{}}
 	for _, doc := range persons {
 		public, _ := d.public(rules.ViewPersons, doc)
-		add(d.persons, public, personEntry(doc), idOf(doc, "username"))
+		username := idOf(doc, "username")
+		add(d.persons, public, personEntry(doc), username)
+		if o.Portal != nil && !holds(doc, "public_other_activities") {
+			d.reserved[username] = true
+		}
 	}
 	for _, doc := range projects {
 		public, _ := d.public(rules.ViewProjects, doc)
@@ -68,14 +75,15 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 // same digest make the same marks.
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
-	fmt.Fprintf(h, "%s %q %q %q %q", d.o.Key(), d.persons, d.projects, d.units, d.parents) // Fprintf sorts maps by key
+	// Fprintf sorts maps by key.
+	fmt.Fprintf(h, "%s %q %q %q %q %v", d.o.Key(), d.persons, d.projects, d.units, d.parents, d.reserved)
 	return h.Sum64()
 }
 
 // Key returns a text that is the same, in one process, for options that make the same marks.
 func (o Options) Key() string {
 	day := o.Now.Format("2006-01-02 -0700 ") + o.Now.Location().String()
-	return fmt.Sprintf("%q %q %q %q", day, o.Topics, o.Public.Key(), o.Rules)
+	return fmt.Sprintf("%q %q %q %q %q", day, o.Topics, o.Public.Key(), o.Portal.key(), o.Rules)
 }
 
 // add adds an entry under some identifiers. If several records have the same identifier, it keeps the first, or the
@@ -92,33 +100,19 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 }
 
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
-	return IsPublic(view, record, d.o.Public)
-}
-
-// IsPublic reports whether a record is public by a rule. If the rule cannot be evaluated, it returns an error, and the
-// record is not public.
-func IsPublic(view string, record bson.Raw, rule *filter.Filter) (bool, error) {
-	if Hiding(view, record) != "" {
-		return false, nil
-	}
-	public, err := rule.Match(record)
-	return public && err == nil, err
-}
-
-// Hiding returns the field by which a record of a view is not public under any rule, or "".
-func Hiding(view string, record bson.Raw) string {
-	published, _ := raw.Get(record, "public").BooleanOK()
-	switch {
-	case view == rules.ViewProjects && !published:
-		return "public"
-	case view == rules.ViewPersons && hides(record):
-		return "hide"
-	}
-	return ""
+	return Rule{d.o.Public, d.o.Portal}.Holds(view, record)
 }
 
 // person returns a person by username, or by a document with one; the zero entry if not public.
 func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
+
+// participant is person for an activity that is not a publication.
+func (d *Directory) participant(v bson.RawValue) entry {
+	if who := d.person(v); !d.reserved[who.ID] {
+		return who
+	}
+	return entry{}
+}
 
 // project returns the entry of a project by name or _id. It returns the zero entry if the project is not public.
 func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
@@ -170,6 +164,3 @@ func projectEntry(doc bson.Raw) entry {
 		Grants: trim(strings.Join(display.Texts(raw.Get(doc, "funding_number")), ", ")),
 	}
 }
-
-// hides reports whether a record says that it is not to be shown.
-func hides(doc bson.Raw) bool { return raw.FlagOf(raw.Get(doc, "hide")).Hides() }

@@ -74,7 +74,11 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	switch view {
 	case rules.ViewActivities:
-		m.Persons = entriesOf(d.person, field("authors"), field("editors"))
+		person := d.person
+		if m.Type != publication {
+			person = d.participant
+		}
+		m.Persons = entriesOf(person, field("authors"), field("editors"))
 		if len(m.Units) == 0 {
 			m.Units = entriesOf(d.unit, unitsOfAuthors(record)...)
 		}
@@ -87,7 +91,10 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		}
 	case rules.ViewPersons:
 		self := personEntry(record)
-		m.Persons, m.Units = appendEntry(nil, self), entriesOf(d.membership, field("units"))
+		m.Persons, m.Units = appendEntry(nil, self), nil
+		if d.o.Portal == nil || holds(record, "is_active") {
+			m.Units = entriesOf(d.membership, field("units"))
+		}
 		m.ByTitle = trim(fold.Key(self.Name))
 		m.ByAuthor = m.ByTitle
 	}
