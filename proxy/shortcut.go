@@ -147,7 +147,7 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 }
 
 // keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted
-// proxy, the first line, and all fields that are not harmless, as they were sent. A header that the HTTP server or
+// proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A header that the HTTP server or
 // checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request is unusual.
 // forwarded is the value of the header with the client's address.
 func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, forwarded []byte) {
@@ -156,8 +156,14 @@ func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, for
 	}
 	first := bytes.IndexByte(header, '\n') + 1
 	dst, header = append(dst, header[:first]...), header[first:]
-	if !s.auth.Peer(c.RemoteAddr()).IsValid() {
-		dst = append(dst, "trusted\n"...) // no line of a header ends so
+	// Whose headers count for what: both marks may be there, or one. No line of a header ends as they do.
+	switch byClient, bySession := s.auth.Trusts(c.RemoteAddr()); {
+	case byClient && bySession:
+		dst = append(dst, "client session\n"...)
+	case byClient:
+		dst = append(dst, "client\n"...)
+	case bySession:
+		dst = append(dst, "session\n"...)
 	}
 	for len(header) > len("\r\n") {
 		end := bytes.IndexByte(header, '\n') + 1

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -268,5 +269,52 @@ func TestShortcutShadowed(t *testing.T) {
 	want, logged := r.exchange(request)
 	if r.repeat(request, 64, want, logged) {
 		t.Error("answered by the shortcut")
+	}
+}
+
+// TestShortcutTellsProxiesApart: a proxy that names clients and their scheme is another one than a proxy that names users.
+// What one of them, both or none may say decides the response, so none gets a response that was prepared for another.
+func TestShortcutTellsProxiesApart(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	one := func(last, bits string) netip.Prefix { return netip.MustParsePrefix("127.0.0." + last + "/" + bits) }
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{one("2", "32"), one("4", "32")}}
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{one("3", "32"), one("4", "32")}, UnknownUsers: true}
+	o.Lists.BaseURL, o.Lists.Hosts = "", []string{"x"}
+	r := newRepeater(t, proxytest.ListStore(t, nil), o)
+	conns, readers := map[string]net.Conn{}, map[string]*bufio.Reader{}
+	for _, peer := range []string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"} {
+		conns[peer] = r.DialFrom(peer)
+		readers[peer] = bufio.NewReader(conns[peer])
+	}
+	from := func(peer, request string) string {
+		r.Conn, r.Reader = conns[peer], readers[peer]
+		response, _ := r.exchange(request)
+		return response
+	}
+	const user, https = "X-Remote-User: ada\r\n", "X-Forwarded-Proto: https\r\n"
+	for _, tt := range []struct {
+		target, fields, mark string // the mark is in the responses to those whose header counts
+		counts               []string
+	}{
+		{"/api/activities?limit=1", user, "Cache-Control: private", []string{"127.0.0.3", "127.0.0.4"}},
+		{"/lists/activities.csv", https, "https://x/", []string{"127.0.0.2", "127.0.0.4"}},
+		{"/oembed?url=https://x/lists/activities", https, "https://x/", []string{"127.0.0.2", "127.0.0.4"}},
+	} {
+		request := "GET " + tt.target + " HTTP/1.1\r\nHost: x\r\n" + tt.fields + "\r\n"
+		before := r.Metric("vitrine_requests_repeated_total")
+		for first := range conns { // it repeats the request until the shortcut has a response, while the others ask, too
+			for range 64 {
+				from(first, request)
+				for peer := range conns {
+					got := from(peer, request)
+					if counts := slices.Contains(tt.counts, peer); strings.Contains(got, tt.mark) != counts {
+						t.Fatalf("%s after %s: %q: got %.600s", peer, first, request, got)
+					}
+				}
+			}
+		}
+		if r.Metric("vitrine_requests_repeated_total") == before {
+			t.Errorf("%q: never answered by the shortcut", request)
+		}
 	}
 }

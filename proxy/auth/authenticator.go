@@ -119,11 +119,17 @@ func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Ad
 // Peer returns the client at the other end of a connection. It returns the zero Prefix for a trusted proxy, whose
 // connections carry many clients.
 func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
-	addr := peerAddr(peer)
-	if within(a.options.Client.TrustedProxies, addr) || within(a.options.Session.TrustedProxies, addr) {
+	if client, session := a.Trusts(peer); client || session {
 		return netip.Prefix{}
 	}
-	return clientOf(addr)
+	return clientOf(peerAddr(peer))
+}
+
+// Trusts reports whether the other end of a connection is a proxy whose headers name the client and its scheme, and one
+// whose header names the user of a session. They may be different proxies.
+func (a *Authenticator) Trusts(peer net.Addr) (client, session bool) {
+	addr := peerAddr(peer)
+	return within(a.options.Client.TrustedProxies, addr), within(a.options.Session.TrustedProxies, addr)
 }
 
 // Admit returns the caller of a request for a path, or fails with rules.ErrPermission (API.md: Authentication; DESIGN.md:
