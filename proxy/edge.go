@@ -33,6 +33,9 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // first, so that errors have an id, too
 	err := cmp.Or(checkLength(c), checkHead(c))
+	if err != nil || c.Method() == fiber.MethodOptions { // of which CORS answers some
+		err = cmp.Or(screen(s, c), err)
+	}
 	if err == nil {
 		cors := set.corsOf(c.Path())
 		if s.forwarder != nil && s.forwarder.foreseen(c) {
@@ -69,6 +72,33 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
+// count counts requests behind CORS, so that scripts can read the refusal.
+func count(s *Server, c *fiber.Ctx) error {
+	if c.Method() != fiber.MethodOptions { // which edge has counted
+		if err := screen(s, c); err != nil {
+			return err
+		}
+	}
+	return c.Next()
+}
+
+// screen counts a request and the wrong keys in it for the limits of its client, and fails if these refuse it. It comes
+// before routing, so that every path counts. Health checks are not limited, because balancers send them often.
+func screen(s *Server, c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if isShadowed(c) {
+		return nil
+	}
+	if set.limit != nil && !isHealth(c.Path()) {
+		if err := set.limit(c); err != nil {
+			return err
+		}
+	}
+	return set.auth.Screen(c)
+}
+
+func isHealth(path string) bool { return path == "/healthz" || path == "/readyz" }
+
 // checkLength refuses a URL that is too long. The server's buffer, which also has room for headers, lets it pass.
 func checkLength(c *fiber.Ctx) error {
 	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
@@ -91,7 +121,7 @@ func checkHead(c *fiber.Ctx) error {
 
 // accessLevel returns the level of an access-log line: debug for health checks, otherwise info.
 func accessLevel(c *fiber.Ctx) slog.Level {
-	if path := c.Path(); path == "/healthz" || path == "/readyz" {
+	if isHealth(c.Path()) {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

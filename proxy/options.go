@@ -64,7 +64,7 @@ type Limits struct {
 	Read         time.Duration // receiving one request; 10 s
 	Write        time.Duration // sending a response of which the client takes nothing; 20 s
 	Concurrency  int           // connections served at a time; 10,000
-	Rate         int           // requests a second and client under /api and /portfolio; if 0, not limited
+	Rate         int           // requests a second and client, except for health checks; if 0, not limited
 	KeyFailures  int           // wrong keys a minute and client; if 0, not limited
 
 	// ClientConnections are served of one client at a time, proxies excepted. If 0, they are not limited.
@@ -79,6 +79,7 @@ type UpstreamOptions struct {
 	upstream.Options
 	Paths  []string // below these it answers what the server has no route for
 	Routes []string // these it answers although the server has a route: the path, and what is below it
+	Keys   auth.Upstream
 }
 
 // CORSOptions says which sites' scripts may read answers.

@@ -32,17 +32,10 @@ import (
 // routes installs the routes of the public listener. Fiber adds HEAD to every GET, 404 for other paths and 405 with
 // Allow for other methods; fail turns both into envelopes. The paths of resources are the same in all settings.
 func (s *Server) routes(first *settings) {
-	s.app.Use(s.edge)
+	s.app.Use(s.edge, func(c *fiber.Ctx) error { return count(s, c) })
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 	s.describe()
-	// The routes above are not limited: balancers request them often, and the description is made once.
-	s.app.Use(func(c *fiber.Ctx) error {
-		if limit := s.settingsOf(c).limit; limit != nil && limited(c.Path()) && !isShadowed(c) {
-			return limit(c)
-		}
-		return c.Next()
-	})
 	if s.forwarder != nil {
 		s.app.Use(s.forwarder.first)
 	}
@@ -55,11 +48,6 @@ func (s *Server) routes(first *settings) {
 	if s.forwarder != nil {
 		s.app.Use(s.forwarder.last) // the last, for what has no route
 	}
-}
-
-// limited reports whether requests for a path count for the limit of their client.
-func limited(path string) bool {
-	return isList(path) || path == "/api" || path == "/portfolio" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/portfolio/") || path == "/items"
 }
 
 // resources installs the routes of the API and of the lists.
@@ -156,6 +144,9 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if err := response.ReportIgnored(c, set.auth.IgnoredKeys(c, auth.Caller{})); err != nil {
 		return err
 	}
+	if _, err := set.auth.Identify(c); err != nil {
+		return err
+	}
 	client := set.auth.Client(c)
 	answer, err := set.env.CitationIndex(p, client)
 	if err != nil {
@@ -211,10 +202,10 @@ func (s *Server) describe() {
 	})
 }
 
-// listRoutes installs the public lists. They need no key and ignore sessions; a named key is
-// counted, and its limits hold.
+// listRoutes installs the public lists. They need no key and ignore sessions; a named key in the header is counted, and
+// its limits hold.
 func (s *Server) listRoutes(app *fiber.App) {
-	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
+	for _, path := range listPaths {
 		app.Get(path, s.list)
 	}
 	app.Get("/docs/embedding", s.guide)
@@ -258,14 +249,18 @@ func (s *Server) list(c *fiber.Ctx) error {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
 	path := string(c.Context().URI().PathOriginal())
-	keyed, err := set.auth.Identify(c, path)
+	// Before any key is looked at, so that the answer is the same for a right one.
+	if set.auth.HasParam(c) && !set.lists.Ignores(query.KeyParam) {
+		return rules.Wrongf(query.KeyParam, "", "lists need no key, and a named one comes in the header X-API-Key")
+	}
+	keyed, err := set.auth.Identify(c)
 	if err != nil {
 		return err
 	}
 	args := c.Context().QueryArgs()
 	var tracked []string
 	for name := range args.All() {
-		if set.lists.Ignores(string(name)) || keyed && string(name) == query.KeyParam {
+		if set.lists.Ignores(string(name)) {
 			tracked = append(tracked, string(name))
 		}
 	}

@@ -39,7 +39,7 @@ type Server struct {
 	popular   response.Popular
 	shadow    *compare.Shadow // nil if answers are not compared
 	shadowed  sync.WaitGroup  // connections of shadow
-	guesses   *auth.Limiter   // limits wrong keys; nil if there is no limit
+	guesses   *auth.Guesses   // limits wrong keys; nil if there is no limit
 	strangers *auth.Limiter   // limits requests for unknown users of the citation index
 	forwarder *forwarder      // nil if there is no upstream server
 	purger    *purge.Purger   // nil if there are no targets to purge

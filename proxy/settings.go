@@ -36,6 +36,7 @@ type settings struct {
 	rate       *auth.Limiter // limits the requests of one client; nil means no limit
 	perSecond  int           // the limit of rate
 	limit      fiber.Handler // of rate; nil means no limit
+	vary       []string      // the request headers that identify callers
 	shortcuts  *shortcuts
 }
 
@@ -73,8 +74,9 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Auth.Upstream = o.Upstream.Keys
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
+		Token: o.Admin.Token, Person: set.env.Person, Own: ownPath, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {
 		return nil, err
@@ -83,6 +85,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
+	set.vary = vary
 	set.limit = set.auth.Limit(set.rate)
 	set.routes, set.upstream = set.env.Routes(), o.Upstream.Routes
 	var tags func(response.Plan) []response.Header

@@ -7,7 +7,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/proxy/auth"
+	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
+	"vitrine/rules"
 )
 
 // forwarder forwards requests to the upstream server.
@@ -77,17 +80,109 @@ func (p *forwarder) last(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// pass forwards a request.
-func (p *forwarder) pass(c *fiber.Ctx) error {
-	auth := p.server.settingsOf(c).auth
-	return p.Serve(c, upstream.Client{Known: auth.Forwards(c), Scheme: auth.Scheme(c), Addr: auth.Addr(c)})
+// doorOf says who may ask for a path that the upstream server answers: it is the one place that decides this.
+func (s *settings) doorOf(path string) auth.Door {
+	if s.moved(path) {
+		return auth.DoorOf(path)
+	}
+	return s.auth.DoorByKeys(path)
 }
 
-// foreseen reports whether it is known before routing that the upstream server answers a request, because its route has
-// moved, or because it is an OPTIONS request for a path without a route. The upstream server then decides which sites'
-// scripts may read the answer.
+// pass forwards a request that its door admits, without the credentials for this server.
+func (p *forwarder) pass(c *fiber.Ctx) error {
+	set := p.server.settingsOf(c)
+	door := set.doorOf(c.Path())
+	entry, err := set.auth.Enter(c, door)
+	switch {
+	case err != nil:
+		return err
+	case entry.PathReveals(c.Path()):
+		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path contains a key."}
+	}
+	own := ownHeaders(c)
+	err = p.Serve(c, upstream.Client{
+		Known: entry.Known, Scheme: set.auth.Scheme(c), Addr: set.auth.Addr(c), Key: entry.Key,
+		Query:    entry.Query(c.Context().URI().QueryString()),
+		Withhold: entry.Withhold,
+	})
+	if err == nil && door != auth.Elsewhere {
+		own.replace(c)
+	}
+	if err == nil && entry.Guarded {
+		guardAnswer(c, set)
+	}
+	return err
+}
+
+// crossOrigin are headers of a response that say which sites' scripts may read it.
+type crossOrigin struct {
+	headers []response.Header
+	varies  bool // they depend on the Origin of the request
+}
+
+const accessControl = "Access-Control-"
+
+// ownHeaders returns what http.cors has set for a response.
+func ownHeaders(c *fiber.Ctx) (own crossOrigin) {
+	for name, value := range c.Response().Header.All() {
+		if strings.HasPrefix(string(name), accessControl) {
+			own.headers = append(own.headers, response.Header{Name: string(name), Value: string(value)})
+		}
+	}
+	own.varies = strings.Contains(c.GetRespHeader(fiber.HeaderVary), fiber.HeaderOrigin)
+	return own
+}
+
+// replace puts them in the place of those of the upstream server: http.cors decides for paths of this server, wherever
+// their answers come from.
+func (o crossOrigin) replace(c *fiber.Ctx) {
+	h := &c.Response().Header
+	var theirs []string
+	for name := range h.All() {
+		if strings.HasPrefix(string(name), accessControl) {
+			theirs = append(theirs, string(name))
+		}
+	}
+	for _, name := range theirs {
+		h.Del(name)
+	}
+	for _, own := range o.headers {
+		h.Set(own.Name, own.Value)
+	}
+	if o.varies {
+		h.Add(fiber.HeaderVary, fiber.HeaderOrigin)
+	}
+}
+
+// guardAnswer makes an answer that only callers with a key or session get private: the upstream server, which answers
+// this server's key, does not know that there are other callers.
+func guardAnswer(c *fiber.Ctx, set *settings) {
+	h := &c.Response().Header
+	for _, name := range set.vary {
+		h.Add(fiber.HeaderVary, name)
+	}
+	if set.response.KeyedPublic {
+		return
+	}
+	kept := []string{"private"}
+	for _, line := range h.PeekAll(fiber.HeaderCacheControl) {
+		for directive := range strings.SplitSeq(string(line), ",") {
+			name, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+			if !slices.Contains([]string{"", "public", "private", "s-maxage", "proxy-revalidate"}, name) {
+				kept = append(kept, strings.TrimSpace(directive))
+			}
+		}
+	}
+	for _, name := range []string{"Surrogate-Control", "CDN-Cache-Control"} {
+		h.Del(name)
+	}
+	h.Set(fiber.HeaderCacheControl, strings.Join(kept, ", "))
+}
+
+// foreseen reports whether it is known before routing that a request is for a path of the upstream server: an OPTIONS
+// request for a path without a route. The upstream server then decides which sites' scripts may read the answer.
 func (p *forwarder) foreseen(c *fiber.Ctx) bool {
-	return p.server.settingsOf(c).moved(c.Path()) || c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
+	return p.server.settingsOf(c).doorOf(c.Path()) == auth.Elsewhere && c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
 		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"))
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +67,9 @@ func (e *Env) Routes() map[string]Handler {
 	}
 	return all
 }
+
+// Paths returns the paths of all Routes.
+func Paths() []string { return slices.Sorted(maps.Keys((&Env{}).Routes())) }
 
 // check returns a handler that fails for invalid parameters, and shows hidden fields to callers with the permission.
 func (e *Env) check(handler Handler) Handler {

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bytes"
 	"context"
 	"net"
 	"net/netip"
@@ -34,6 +33,7 @@ type Options struct {
 	APIKey       string // key for requests under /api; if empty, they need none
 	PortfolioKey string // key for requests under /portfolio; if empty, they need none
 	Keys         []Key  // named keys; requests for a path that one of them opens need a key
+	Upstream     Upstream
 	Session      SessionOptions
 	Client       ClientOptions
 }
@@ -42,8 +42,10 @@ type Options struct {
 type Shared struct {
 	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
-	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
-	Guesses   *Limiter               // limits wrong keys; nil means no limit
+	Person func(ctx context.Context, user string) (who Caller, known bool, err error)
+	// Own reports whether this server has a route at or below a path. If nil, it has one everywhere.
+	Own       func(path string) bool
+	Guesses   *Guesses               // limits wrong keys; nil means no limit
 	WrongKeys prometheus.Counter     // counts wrong keys
 	KeyUses   *prometheus.CounterVec // counts requests by name of a key and outcome; required if there are Keys
 	Now       func() time.Time
@@ -77,6 +79,9 @@ type Authenticator struct {
 	shared     Shared
 	api, folio area
 	named      keyring
+	keyed      bool      // there are keys
+	theirs     [2]Secret // the keys of the other server
+	elsewhere  []string  // endpoints of keys that are paths of the other server
 	sessions   *sessions
 	operator   bool   // see As
 	user       string // see As
@@ -90,7 +95,9 @@ func New(o Options, shared Shared, before *Authenticator) (*Authenticator, error
 	}
 	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses, before)}
 	a.api, a.folio = newArea("/api", o.APIKey, o.Keys), newArea("/portfolio", o.PortfolioKey, o.Keys)
-	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token)}
+	a.theirs, a.elsewhere = [2]Secret{NewSecret(o.Upstream.Key), NewSecret(o.Upstream.PortfolioKey)}, elsewhere(o.Keys, shared.Own)
+	a.keyed = a.api.key.Set() || a.folio.key.Set() || len(a.named) > 0
+	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token), a.theirs[0], a.theirs[1]}
 	return a, nil
 }
 
@@ -132,49 +139,43 @@ func (a *Authenticator) Trusts(peer net.Addr) (client, session bool) {
 	return within(a.options.Client.TrustedProxies, addr), within(a.options.Session.TrustedProxies, addr)
 }
 
-// Admit returns the caller of a request for a path, or fails with rules.ErrPermission (API.md: Authentication; DESIGN.md:
-// 10, 19). It accepts a right header together with a wrong parameter. A session passes without a key, but not with a
-// wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so it must be right.
+// Admit returns the caller of a request for a path with a route, or fails with rules.ErrPermission (API.md:
+// Authentication; DESIGN.md: 10, 19). It accepts a right header together with a wrong parameter. A session passes without
+// a key, but not with a wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so
+// it must be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, path string) (Caller, error) {
 	needed := a.areaOf(path)
+	return a.admit(c, needed.key, needed.closed)
+}
+
+// admit is Admit for a path that needs a key, or a named one, if it is closed.
+func (a *Authenticator) admit(c *fiber.Ctx, single Secret, closed bool) (Caller, error) {
 	caller, err := a.recognise(c)
-	if err != nil || !needed.closed && caller.Anonymous() {
+	if err != nil || !closed && caller.Anonymous() {
 		return caller, err
 	}
-	header, param := c.Get(headerKey), ""
-	for name, value := range c.Context().QueryArgs().All() {
-		switch rest, found := strings.CutPrefix(string(name), query.KeyParam); {
-		case found && rest == "":
-			caller.HasKey, param = true, string(value)
-		case found && rest[0] == '[':
-			caller.HasKey = true
-		}
-	}
-	if !needed.closed {
+	keys := read(c)
+	caller.HasKey = keys.given
+	if !closed {
 		return caller, nil
 	}
-	for _, text := range []string{header, param} {
+	for _, text := range []string{keys.header, keys.param} {
 		if text == "" {
 			continue
 		}
-		if needed.key.Is(text) {
+		if single.Is(text) {
 			return caller, nil
 		}
 		if k := a.named.find(text); k != nil {
-			if header != "" && header != text && !a.isSingle(header) { // a guess at a key that opens more than this one
-				if err := a.CountWrongKey(a.shared.Guesses, c); err != nil {
-					return Caller{}, err
-				}
-			}
 			caller.Viewer.Keyed, caller.Personal = k.Rights, true
-			return caller, a.use(c, k, path)
+			return caller, a.use(c, k)
 		}
 	}
 	switch {
 	case !caller.HasKey && !caller.Anonymous():
 		return caller, nil
-	case caller.HasKey, header != "":
-		if err := a.CountWrongKey(a.shared.Guesses, c); err != nil {
+	case caller.HasKey, keys.header != "":
+		if err := a.countRefused(c); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -187,27 +188,14 @@ func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
 	if a.NeedsKey(c.Path()) {
 		return ""
 	}
-	var all []string
-	// Most URLs need not be parsed, because their answer is kept.
-	if caller.Anonymous() && bytes.Contains(c.Request().RequestURI(), []byte(query.KeyParam)) && c.Context().QueryArgs().Has(query.KeyParam) {
+	keys, all := read(c), []string(nil)
+	if caller.Anonymous() && keys.given && c.Context().QueryArgs().Has(query.KeyParam) {
 		all = append(all, query.KeyParam)
 	}
-	if c.Get(headerKey) != "" {
+	if keys.header != "" {
 		all = append(all, headerKey)
 	}
 	return strings.Join(all, ", ")
-}
-
-// Forwards reports whether a request that another server will answer has credentials. It removes the user header unless
-// a trusted proxy has set it.
-func (a *Authenticator) Forwards(c *fiber.Ctx) (credentials bool) {
-	if h := a.options.Session.UserHeader; h != "" && !within(a.options.Session.TrustedProxies, peerAddr(c.Context().RemoteAddr())) {
-		c.Request().Header.Del(h)
-	} else if h != "" && c.Get(h) != "" {
-		return true
-	}
-	return c.Get(headerKey) != "" || c.Get(fiber.HeaderAuthorization) != "" || c.Get(fiber.HeaderCookie) != "" ||
-		bytes.Contains(c.Request().Header.RequestURI(), []byte(query.KeyParam)) && c.Context().QueryArgs().Has(query.KeyParam)
 }
 
 // recognise returns the caller of the session in a request. Users without a record in persons, such as former staff,
@@ -231,20 +219,19 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	return who, nil
 }
 
-// NewGuesses returns a Limiter of wrong keys per minute and client, or nil for 0.
-func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, time.Minute) }
-
-// CountWrongKey counts a wrong key in a Limiter from NewGuesses. A client that has sent too many must wait, and must
+// CountWrongKey counts a wrong key. A client that has sent too many must wait, and must
 // connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the same
 // address may have sent the wrong ones.
-func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
+func (a *Authenticator) CountWrongKey(guesses *Guesses, c *fiber.Ctx) error {
 	if a.operator {
 		return nil
 	}
-	if a.shared.WrongKeys.Inc(); guesses == nil {
-		return nil
-	}
-	l := guesses.Take(a.Client(c), a.shared.Now())
+	a.shared.WrongKeys.Inc()
+	return refuseGuess(c, guesses.take(a.Client(c), a.shared.Now()))
+}
+
+// refuseGuess returns the refusal of a wrong key if its client has sent too many.
+func refuseGuess(c *fiber.Ctx, l Level) error {
 	if l.Wait == 0 {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -31,18 +30,25 @@ type Key struct {
 // keyMark begins the text of new keys, so that a Redactor finds them wherever they are.
 const keyMark = "vitkey_"
 
+// newKeyLength is the length of the text of a new key.
+const newKeyLength = len(keyMark) + 2*26 // see rand.Text
+
 // NewKey returns the text of a new key, with 260 random bits, and its hash.
 func NewKey() (text string, sum [sha256.Size]byte) {
 	text = keyMark + rand.Text() + rand.Text()
 	return text, sha256.Sum256([]byte(text))
 }
 
-// opens reports whether the key is for a path. Formats of lists follow a dot.
+// opens reports whether the key is for a path, as a client sends it.
 func (k *Key) opens(path string) bool {
-	return len(k.Endpoints) == 0 || slices.ContainsFunc(k.Endpoints, func(e string) bool {
-		rest, found := strings.CutPrefix(path, strings.TrimSuffix(e, "/"))
-		return found && (rest == "" || rest[0] == '/' || rest[0] == '.')
-	})
+	return len(k.Endpoints) == 0 || slices.ContainsFunc(k.Endpoints, func(e string) bool { return covers(e, path) })
+}
+
+// covers reports whether an endpoint of a key is a path, or above it. Formats of lists follow a dot; elsewhere a dot is a
+// part of a name, such as that of a user.
+func covers(endpoint, path string) bool {
+	rest, found := strings.CutPrefix(path, strings.TrimSuffix(endpoint, "/"))
+	return found && (rest == "" || rest[0] == '/' || rest[0] == '.' && strings.HasPrefix(endpoint, "/lists/"))
 }
 
 // area is a part of the API with its own key.
@@ -99,33 +105,33 @@ func (r keyring) find(text string) *namedKey {
 // isSingle reports whether a text is one of the keys without a name.
 func (a *Authenticator) isSingle(text string) bool { return a.api.key.Is(text) || a.folio.key.Is(text) }
 
-// Identify finds the named key of a request for an open path, and fails if its limits do not admit the request. A wrong key
-// counts as a guess, because the limits of a right one show that it is right.
-func (a *Authenticator) Identify(c *fiber.Ctx, path string) (found bool, err error) {
+// Identify finds the named key in the header of a request for a path that needs none, and fails if its limits do not admit
+// the request. Screen has counted a wrong one, because the limits of a right one show that it is right.
+func (a *Authenticator) Identify(c *fiber.Ctx) (found bool, err error) {
 	if len(a.named) == 0 {
 		return false, nil
 	}
-	for _, text := range []string{c.Get(headerKey), c.Query(query.KeyParam)} {
-		if k := a.named.find(text); text != "" && k != nil {
-			return true, a.use(c, k, path)
+	if text := read(c).header; text != "" {
+		if k := a.named.find(text); k != nil {
+			return true, a.use(c, k)
 		}
-	}
-	if header := c.Get(headerKey); header != "" && !a.isSingle(header) {
-		return false, a.CountWrongKey(a.shared.Guesses, c)
 	}
 	return false, nil
 }
 
+// HasParam reports whether a request has the parameter apikey.
+func (a *Authenticator) HasParam(c *fiber.Ctx) bool { return read(c).given }
+
 // use counts a request with a named key, and fails if the key's limits do not admit it. Only holders of the key learn
 // of its limits.
-func (a *Authenticator) use(c *fiber.Ctx, k *namedKey, path string) error {
+func (a *Authenticator) use(c *fiber.Ctx, k *namedKey) error {
 	c.Context().SetUserValue(keyUsed{}, k.Name)
 	now, outcome, reason := a.shared.Now(), "admitted", ""
 	var l Level
 	switch {
 	case !k.Expires.IsZero() && !now.Before(k.Expires):
 		outcome, reason = "expired", "The API key has expired."
-	case !k.opens(path):
+	case !k.opens(c.Path()):
 		outcome, reason = "endpoint", "The API key is not for this path."
 	case a.operator:
 		return nil // the operator's request has another client, and must not use up the rate

@@ -85,7 +85,8 @@ func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// Limit returns middleware that limits each client (draft-ietf-httpapi-ratelimit-headers), or nil without a limit.
+// Limit returns a function that counts a request, sets the headers of the limit (draft-ietf-httpapi-ratelimit-headers),
+// and fails if its client has sent too many; or nil without a limit.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil
@@ -99,6 +100,6 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 		if l.Wait > 0 {
 			return l.Refusal("Too many requests. Retry-After says when to go on.")
 		}
-		return c.Next()
+		return nil
 	}
 }

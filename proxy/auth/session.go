@@ -43,7 +43,9 @@ type SessionOptions struct {
 type sessions struct {
 	SessionOptions
 	parser *jwt.Parser
-	keys   map[string]any // keys by algorithm; if empty, tokens are ignored
+	// signatures reads tokens whatever they claim.
+	signatures *jwt.Parser
+	keys       map[string]any // keys by algorithm; if empty, tokens are ignored
 }
 
 // newSessions reads the keys. Each verifies only its own algorithm: a token cannot choose how it is verified.
@@ -71,6 +73,7 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 		rules = append(rules, jwt.WithAudience(o.Audience))
 	}
 	s.parser = jwt.NewParser(rules...)
+	s.signatures = jwt.NewParser(jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithoutClaimsValidation())
 	return s, nil
 }
 
@@ -167,6 +170,15 @@ func (s *sessions) verify(token string) string {
 		return ""
 	}
 	return validUser(good.Subject)
+}
+
+// signed reports whether a text is a token that one of the keys verifies, valid or not.
+func (s *sessions) signed(token string) bool {
+	if len(s.keys) == 0 || strings.Count(token, ".") != 2 {
+		return false
+	}
+	_, err := s.signatures.Parse(token, func(t *jwt.Token) (any, error) { return s.keys[t.Method.Alg()], nil })
+	return err == nil
 }
 
 // claims are the claims of a token. They are decoded so strictly that all readers agree about them.

@@ -241,7 +241,7 @@ func TestKeyGuessing(t *testing.T) {
 	if res := from(attacker, "/api/html?apikey=Guess10"); res.StatusCode != 403 {
 		t.Errorf("a guess after a while: %d", res.StatusCode)
 	}
-	if n := s.Metric("vitrine_wrong_keys_total"); n != 12 {
+	if n := s.Metric("vitrine_wrong_keys_total"); n != 13 {
 		t.Errorf("%d wrong keys counted", n)
 	}
 	if text := log.Taken(); strings.Contains(text, "Guess") || strings.Contains(text, "Right") {

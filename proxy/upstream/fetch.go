@@ -38,14 +38,19 @@ type request struct {
 	body   []byte
 	client netip.Addr
 	scheme string // of the client's request
+	secret string // Client.Key
 }
 
 func newRequest(c *fiber.Ctx, key string, from Client) *request {
 	host := string(c.Request().Host())
-	return &request{
+	r := &request{
 		method: strings.Clone(c.Method()), target: key[len(from.Scheme+"://"+host):], key: key, host: host, header: requestHeader(&c.Request().Header),
-		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme,
+		body: slices.Clone(c.Request().Body()), client: from.Addr, scheme: from.Scheme, secret: from.Key,
 	}
+	if from.Withhold != nil {
+		from.Withhold(r.header)
+	}
+	return r
 }
 
 // send sends a request to the other server, unless waiting ends before the response begins. The body of the response must
@@ -92,6 +97,7 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header) (*ht
 	endToEnd(resp.Header)
 	resp.Header.Add("Via", p.via(resp.ProtoMinor))
 	p.relocate(r, resp.Header)
+	r.hideSecret(resp.Header)
 	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patience, timeout: p.options.Timeout, end: end}
 	return resp, nil
 }
@@ -106,7 +112,7 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The URL cannot be read."}
 	}
 	base := *p.base
-	base.Path, base.RawPath, base.RawQuery = base.Path+u.Path, base.EscapedPath()+u.EscapedPath(), u.RawQuery
+	base.Path, base.RawPath, base.RawQuery = base.Path+u.Path, base.EscapedPath()+u.EscapedPath(), r.query(u)
 	var body io.Reader
 	if len(r.body) > 0 {
 		body = bytes.NewReader(r.body)
@@ -118,6 +124,9 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 	req.Host, req.Header = p.options.Host, r.header.Clone()
 	for name, lines := range more {
 		req.Header[name] = lines
+	}
+	if r.secret != "" {
+		req.Header.Set("X-Api-Key", r.secret)
 	}
 	if _, ok := req.Header["User-Agent"]; !ok {
 		req.Header["User-Agent"] = nil // so that none is sent

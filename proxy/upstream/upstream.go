@@ -125,6 +125,10 @@ type Client struct {
 	Scheme string // http or https
 	Known  bool   // the request has credentials, so that its answer is only for its sender
 	Addr   netip.Addr
+	Query  []byte // the query to forward
+	// Withhold deletes headers that must not be forwarded, in addition to those of a hop. If nil, it deletes none.
+	Withhold func(http.Header)
+	Key      string // key for the other server, which admits the request; empty if none
 }
 
 // Serve answers a request. Errors are ErrBadGateway, ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
@@ -137,7 +141,7 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	if misleads(c.Context().URI().PathOriginal()) {
 		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
 	}
-	key, now := appendKey(nil, c, from.Scheme), p.options.Now()
+	key, now := appendKey(nil, c, from), p.options.Now()
 	var e *entry
 	why := "" // why the cache is not used; "" if it is
 	switch {
@@ -180,13 +184,12 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	return p.load(ctx, c, r, e)
 }
 
-// appendKey appends the requested URL, with the path and query as the client sent them. The other server gets all of
-// it, so an answer may depend on the host, too.
-func appendKey(dst []byte, c *fiber.Ctx, scheme string) []byte {
-	uri := c.Context().URI()
-	dst = append(append(append(append(dst, scheme...), "://"...), c.Request().Host()...), uri.PathOriginal()...)
-	if query := uri.QueryString(); len(query) > 0 {
-		dst = append(append(dst, '?'), query...)
+// appendKey appends the requested URL, with the path as the client sent it. The other server gets all of it, so an answer
+// may depend on the host, too.
+func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
+	dst = append(append(append(append(dst, from.Scheme...), "://"...), c.Request().Host()...), c.Context().URI().PathOriginal()...)
+	if len(from.Query) > 0 {
+		dst = append(append(dst, '?'), from.Query...)
 	}
 	return dst
 }
@@ -197,7 +200,10 @@ func misleads(path []byte) bool {
 		return len(path) == 0 || path[0] != '/'
 	}
 	plain, err := url.PathUnescape(string(path))
-	dots := func(segment string) bool { return segment == "." || segment == ".." }
+	dots := func(segment string) bool {
+		segment, _, _ = strings.Cut(segment, ";") // some servers ignore the rest
+		return segment == "." || segment == ".."
+	}
 	return err != nil || path[0] != '/' || slices.ContainsFunc(strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' }), dots)
 }
 
