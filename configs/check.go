@@ -92,7 +92,13 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"origins":  form("an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }),
 	"pager":    form("a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }),
 	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
-	"prefix":   form("a path from the root such as /media", func(text string) bool { return strings.HasPrefix(text, "/") }),
+	"endpoint": func(v reflect.Value, _ string) error {
+		if part := placeholder(v.String()); part != "" {
+			return fmt.Errorf("want a path with an id such as /api/users/ada, or the path above for all, have %q with the placeholder %s", v.String(), part)
+		}
+		return nil
+	},
+	"prefix": form("a path from the root such as /media", func(text string) bool { return strings.HasPrefix(text, "/") }),
 	"path": form("a dotted path such as catalog.topics", func(text string) bool {
 		return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
 	}),
@@ -104,6 +110,16 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"token": form("a name without blanks and separators", httpguts.ValidHeaderFieldName),
 	"web":   form("a web address such as https://www.example.org/logo.svg", isWeb),
 	"zone":  form("a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)),
+}
+
+// placeholder returns the part of a path that stands for any id in descriptions, or "".
+func placeholder(path string) string {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "ID" || strings.ContainsAny(part, "{}<>*") || strings.HasPrefix(part, ":") {
+			return part
+		}
+	}
+	return ""
 }
 
 // form returns a check for a text; want describes the text to people.

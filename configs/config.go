@@ -46,6 +46,7 @@ type Config struct {
 	// The other server that answers what Vitrine does not, or does not yet.
 	Upstream struct {
 		URL, Host      string
+		Key            Secret
 		Paths, Methods []string
 	}
 	Routes map[string]string
@@ -88,6 +89,8 @@ type Config struct {
 
 	// origins has the place of each value that is not a default, by dotted path; map entries have their own.
 	origins map[string]Place
+	// warned are warnings of Load; see Warnings.
+	warned []string
 }
 
 // Admin is the operator's listener.

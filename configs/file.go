@@ -64,8 +64,12 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 	r.eachKey(place, path, node, func(_, full string, place Place, value *yaml.Node) {
 		inside := func(path string) bool { return strings.HasPrefix(path, full+".") }
 		switch i := slices.IndexFunc(settings, func(s Setting) bool { return prefix+s.Path == full }); {
+		case i >= 0 && settings[i].Secret && r.c.origins[full].source == atFile:
+			r.mistake(place, full, "given twice, also by "+full+"_file")
 		case i >= 0:
 			r.set(dst.FieldByIndex(settings[i].index), &settings[i], full, value, place)
+		case secretFile(settings, prefix, full) != nil:
+			r.setFromFile(dst, secretFile(settings, prefix, full), strings.TrimSuffix(full, "_file"), place, value)
 		case replacements[full] != "":
 			r.mistake(place, full, removal+replacements[full])
 		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(replacements)), inside):
@@ -74,6 +78,36 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(settings, prefix, path)))
 		}
 	})
+}
+
+// secretFile returns the secret whose value a key NAME_file takes from a file, or nil.
+func secretFile(settings []Setting, prefix, full string) *Setting {
+	base, isFile := strings.CutSuffix(full, "_file")
+	i := slices.IndexFunc(settings, func(s Setting) bool { return isFile && s.Secret && prefix+s.Path == base })
+	if i < 0 {
+		return nil
+	}
+	return &settings[i]
+}
+
+// setFromFile reads a secret from the file that a key names.
+func (r *reader) setFromFile(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
+	node = resolve(node)
+	place = place.of(node)
+	switch {
+	case node.Kind != yaml.ScalarNode || node.Value == "":
+		r.mistake(place, path+"_file", "want the name of a file")
+		return
+	case r.c.origins[path].source == atFile:
+		r.mistake(place, path+"_file", "given twice, also by "+path)
+		return
+	}
+	text, err := s.readSecret(node.Value)
+	if err != nil {
+		r.mistake(place, "", err.Error())
+		return
+	}
+	r.set(dst.FieldByIndex(s.index), s, path, nodeOf(s.typ, text), place)
 }
 
 // eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes.

@@ -27,6 +27,7 @@ type Sources struct {
 }
 
 // Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field" and "filter".
+// A "path" is one that a server has a route for; see Config.wrongEndpoints.
 type Checks map[string]func(text string) error
 
 // Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
@@ -46,7 +47,7 @@ func Load(s Sources) (Config, error) {
 		r.flags(s.Flags)
 	}
 	c.use(presets[c.Preset], "preset "+c.Preset) // after the other sources, because one of them may name the preset
-	mistakes := append(r.mistakes, c.contradictions()...)
+	mistakes := append(append(r.mistakes, c.contradictions()...), c.wrongEndpoints(s.Checks["path"])...)
 	if s.Demo && c.given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
@@ -88,6 +89,53 @@ func (c *Config) contradictions() (mistakes []*Error) {
 		}
 	}
 	return mistakes
+}
+
+// wrongEndpoints returns mistakes in endpoints of keys, which would open nothing: paths of neither this server nor the
+// other one, and of lists that do not exist. known may be nil.
+func (c *Config) wrongEndpoints(known func(path string) error) (mistakes []*Error) {
+	for _, name := range slices.Sorted(maps.Keys(c.Auth.Keys)) {
+		for _, endpoint := range c.Auth.Keys[name].Endpoints {
+			path, err := "auth.keys."+name+".endpoints", c.wrongEndpoint(endpoint, known)
+			switch {
+			case err == nil:
+			case c.forwards(endpoint):
+				c.warned = append(c.warned, path+": "+err.Error()+" It is a path of the other server, where requests now need a key.")
+			default:
+				mistakes = append(mistakes, c.mistake(path, err.Error()))
+			}
+		}
+	}
+	return mistakes
+}
+
+func (c *Config) wrongEndpoint(endpoint string, known func(path string) error) error {
+	if !strings.HasPrefix(endpoint, "/") || placeholder(endpoint) != "" {
+		return nil // a mistake already
+	}
+	if rest, isList := strings.CutPrefix(endpoint, "/lists/"); isList && rest != "" {
+		slug, _, _ := strings.Cut(rest, "/")
+		slug, _, _ = strings.Cut(slug, ".")
+		if lists := append(slices.Sorted(maps.Keys(c.Lists.Named)), builtIn...); !slices.Contains(lists, slug) {
+			return fmt.Errorf("there is no list %q%s", slug, didYouMean(slug, lists))
+		}
+		return nil
+	}
+	if known == nil {
+		return nil
+	}
+	err := known(endpoint)
+	if err != nil && c.forwards(endpoint) && !strings.Contains(err.Error(), "did you mean") {
+		return nil
+	}
+	return err
+}
+
+// forwards reports whether the other server answers a path for which this one has no route. A list is never such a
+// path.
+func (c *Config) forwards(path string) bool {
+	below := func(prefix string) bool { return strings.HasPrefix(path, prefix) }
+	return c.Upstream.URL != "" && !strings.HasPrefix(path, "/lists/") && slices.ContainsFunc(c.Upstream.Paths, below)
 }
 
 // CheckServing returns an *Error if a server must not start with the configuration, because others could reach the

@@ -9,10 +9,12 @@ func (c Config) Warnings() (all []string) {
 			all = append(all, fmt.Sprintf("%s has %d bytes, fewer than %d: %s", path, n, least, danger))
 		}
 	}
+	all = append(all, c.warned...)
 	s := c.Auth.Session
 	short("auth.session.jwt_secret", s.JWTSecret, 32, "token holders can brute-force it") // RFC 7518: 3.2
 	short("auth.api_key", c.Auth.APIKey, 16, "callers can guess it")
 	short("auth.portfolio_key", c.Auth.PortfolioKey, 16, "callers can guess it")
+	short("upstream.key", c.Upstream.Key, 16, "callers of the other server can guess it")
 	short("admin.token", c.Admin.Token, 16, "callers can guess it")
 	if (s.JWTSecret != "" || s.PublicKey != "") && (s.Issuer == "" || s.Audience == "" || s.Type == "") {
 		all = append(all, "auth.session requires no issuer, audience or type of tokens: tokens that the same key signed for another purpose count as sessions")

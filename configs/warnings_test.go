@@ -1,6 +1,9 @@
 package configs
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +26,72 @@ func TestHostsAreMissed(t *testing.T) {
 		all := Config{Listen: tt.listen, Lists: tt.lists}.Warnings()
 		if got := slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, "lists.base_url") }); got != tt.warns {
 			t.Errorf("%+v: %q", tt, all)
+		}
+	}
+}
+
+// TestEndpoints: an endpoint of a key that opens nothing is refused with its place, or warned of where the other
+// server may have it.
+func TestEndpoints(t *testing.T) {
+	known := Checks{"path": func(path string) error {
+		if path == "/api/projets" {
+			return errors.New(`no path of Vitrine: "/api/projets", did you mean /api/projects?`)
+		} else if strings.HasPrefix(path, "/export") {
+			return errors.New(`no path of Vitrine: "/export"`)
+		}
+		return nil
+	}}
+	for _, tt := range []struct{ endpoint, more, mistake, warning string }{
+		{"/api/projects", "", "", ""},
+		{"/lists/activities.bib", "", "", ""},
+		{"/lists/unit/BIO", "", "", ""},
+		{"/lists/bio-papers", "lists: {named: {bio-papers: {title: {en: x}, filter: '{}'}}}", "", ""},
+		{"/lists/bio-paper", "lists: {named: {bio-papers: {title: {en: x}, filter: '{}'}}}",
+			`there is no list "bio-paper", did you mean bio-papers?`, ""},
+		{"/lists/bio-papers", "upstream: {url: 'https://old.example'}", `there is no list "bio-papers"`, ""},
+		{"/api/users/ID", "", "with the placeholder ID", ""},
+		{"/api/users/{id}", "", "with the placeholder {id}", ""},
+		{"/api/users/:id", "", "with the placeholder :id", ""},
+		{"/api/users/*", "", "with the placeholder *", ""},
+		{"/api/projets", "", "did you mean /api/projects?", ""},
+		{"/api/projets", "upstream: {url: 'https://old.example'}", "", "did you mean /api/projects?"},
+		{"/export", "", `no path of Vitrine: "/export"`, ""},
+		{"/export", "upstream: {url: 'https://old.example'}", "", ""},
+		{"/export", "upstream: {url: 'https://old.example', paths: [/media]}", `no path of Vitrine: "/export"`, ""},
+	} {
+		text := "auth:\n  keys:\n    web:\n      endpoints: ['" + tt.endpoint + "']\n" + tt.more
+		c, err := Load(Sources{Text: []byte(text), TextName: "x.yml", Checks: known})
+		if tt.mistake == "" && err != nil || tt.mistake != "" && (err == nil || !strings.HasPrefix(err.Error(),
+			"x.yml:4: auth.keys.web.endpoints: ") || !strings.Contains(err.Error(), tt.mistake)) {
+			t.Errorf("%s, %s: %v", tt.endpoint, tt.more, err)
+		}
+		if all := strings.Join(c.Warnings(), "\n"); err == nil && strings.Contains(all,
+			"auth.keys.web.endpoints") != (tt.warning != "") || !strings.Contains(all, tt.warning) {
+			t.Errorf("%s, %s: warnings %s", tt.endpoint, tt.more, all)
+		}
+	}
+}
+
+// TestSecretFiles: in a file, too, a secret can be the content of another file.
+func TestSecretFiles(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(secret, []byte("from file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, mistake string }{
+		{"upstream: {key_file: " + secret + "}", ""},
+		{"upstream:\n  key_file: absent",
+			"x.yml:2: upstream.key: cannot be read from absent: no such file or directory"},
+		{"upstream:\n  key_file: [a]", "x.yml:2: upstream.key_file: want the name of a file"},
+		{"upstream:\n  key: x\n  key_file: " + secret, "x.yml:3: upstream.key_file: given twice, also by upstream.key"},
+		{"upstream:\n  key_file: " + secret + "\n  key: x",
+			"x.yml:3: upstream.key: given twice, also by upstream.key_file"},
+		{"upstream:\n  host_file: " + secret, "x.yml:2: upstream.host_file: unknown key"},
+	} {
+		c, err := Load(Sources{Text: []byte(tt.text), TextName: "x.yml"})
+		if tt.mistake == "" && (err != nil || c.Upstream.Key.Reveal() != "from file") || tt.mistake != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), tt.mistake)) {
+			t.Errorf("%s: %q, %v", tt.text, c.Upstream.Key.Reveal(), err)
 		}
 	}
 }

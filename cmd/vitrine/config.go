@@ -10,6 +10,7 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/proxy"
 	"vitrine/rules/access"
 )
 
@@ -45,6 +46,7 @@ var checks = configs.Checks{
 		_, err := parseListFilter(text)
 		return err
 	},
+	"path": proxy.CheckPath,
 	"field": func(text string) error {
 		_, err := access.NewFields([]string{text})
 		return err

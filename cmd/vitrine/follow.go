@@ -69,7 +69,7 @@ func (p *program) check(ctx context.Context) {
 }
 
 // live begins the dotted paths of the settings that a reload adopts.
-var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.", "site.", "start_year"}
+var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.", "site.", "start_year", "upstream.key"}
 
 // fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
 func (i *institute) fixed(next configs.Config) func(path string) bool {

@@ -73,7 +73,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		Purge: purge.Options{Targets: cfg.Purge.Targets, Tokens: cfg.Purge.Tokens},
 		Upstream: proxy.UpstreamOptions{
 			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
-			Paths:   cfg.Upstream.Paths, Routes: slices.Sorted(maps.Keys(cfg.Routes)),
+			Paths:   cfg.Upstream.Paths, Routes: slices.Sorted(maps.Keys(cfg.Routes)), Keys: p.upstreamKeys(cfg),
 		},
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
@@ -93,6 +93,21 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		o.Citations = p.citations
 	}
 	return o, nil
+}
+
+// upstreamKeys returns the keys of the other server. With the preset for OSIRIS, that server's own database has them,
+// unless they are unusable.
+func (p *program) upstreamKeys(cfg effective) auth.Upstream {
+	if key := cfg.Upstream.Key.Reveal(); key != "" {
+		return auth.Upstream{Key: key, PortfolioKey: key}
+	}
+	stored := func(key configs.Secret) string {
+		if key.Reveal() == p.institute.sealed {
+			return ""
+		}
+		return key.Reveal()
+	}
+	return auth.Upstream{Key: stored(cfg.stored.APIKey), PortfolioKey: stored(cfg.stored.PortfolioKey)}
 }
 
 func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -55,6 +57,45 @@ func TestOsirisChanges(t *testing.T) {
 	before := r.program.settings
 	if r.check(); !reflect.DeepEqual(before, r.program.settings) {
 		t.Error("settings changed, though the database did not")
+	}
+}
+
+// TestOsirisUpstreamKey: the other server gets the key in its own database, unless a setting names one, or the key is
+// unusable.
+func TestOsirisUpstreamKey(t *testing.T) {
+	t.Parallel()
+	var last atomic.Pointer[http.Request]
+	old := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { last.Store(r) }))
+	defer old.Close()
+	for _, tt := range []struct {
+		own        string // the setting
+		stored     any    // in the database
+		key, asked string
+	}{
+		{"", "key-in-the-database", "key-in-the-database", "key-in-the-database"},
+		{"a-key-of-its-own", "key-in-the-database", "key-in-the-database", "a-key-of-its-own"},
+		{"", nil, "", ""},
+		{"", bson.D{{Key: "odd", Value: 1}}, "configured-key", ""},
+	} {
+		environ := []string{"VITRINE_PRESET=osiris", "VITRINE_UPSTREAM_URL=" + old.URL,
+			"VITRINE_ROUTES=/api/projects=upstream", "VITRINE_UPSTREAM_KEY=" + tt.own}
+		if tt.key == "configured-key" {
+			environ = append(environ, "VITRINE_AUTH_API_KEY="+tt.key)
+		}
+		cfg, err := configs.Load(configs.Sources{Environ: environ})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &osirisRun{runConfigured(t, cfg, func(*running) {})}
+		r.general("apikey", tt.stored)
+		r.check()
+		status, body := r.get("/api/projects?apikey=" + tt.key)
+		if status != http.StatusOK {
+			t.Fatalf("%+v: %d %s", tt, status, body)
+		}
+		if got := last.Load(); got.Header.Get("X-API-Key") != tt.asked || got.URL.RawQuery != "" {
+			t.Errorf("%+v: the other server is asked for %s with %q", tt, got.RequestURI, got.Header.Get("X-API-Key"))
+		}
 	}
 }
 

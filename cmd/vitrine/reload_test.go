@@ -170,6 +170,10 @@ func TestReloadRoutes(t *testing.T) {
 			t.Errorf("with %q: %s", step.text, body)
 		}
 	}
+	site = "upstream: {url: '" + old.URL + "', key: the-key-of-the-other-server}\n"
+	if status, done, msg := r.reload(t, site); status != http.StatusOK || !slices.Equal(done.Adopted, []string{"upstream.key"}) {
+		t.Errorf("another key for the other server: %d %s, adopted %q, refused %q", status, msg, done.Adopted, done.Refused)
+	}
 }
 
 // TestReloadFiles: the files that settings name are read again; new rules render rows anew.
