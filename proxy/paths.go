@@ -2,24 +2,29 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"vitrine/proxy/api"
-	"vitrine/rules/similar"
+	"vitrine/proxy/lists/params"
+)
+
+// The paths of routes, except those of resources, which package api has. Handlers of fixedPaths come before the
+// forwarder's.
+const citationPath = "/api/citation-index"
+
+var (
+	fixedPaths     = []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico"}
+	listPaths      = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"}
+	otherListPaths = []string{"/docs/embedding", "/robots.txt"}
 )
 
 // Paths returns the paths of a server's routes. The names of their parameters have a colon before them.
-func Paths() []string {
-	own := []string{
-		"/", "/api/citation-index", "/docs", "/docs/embedding", "/favicon.ico", "/healthz", "/openapi.json",
-		"/openapi-3.0.json", "/readyz", "/robots.txt",
-	}
-	return append(append(own, listPaths...), api.Paths()...)
-}
+func Paths() []string { return slices.Concat(fixedPaths, movablePaths()) }
 
-// listPaths are the paths of the public lists.
-var listPaths = []string{
-	"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml",
+// movablePaths returns the routes that may move to the other server.
+func movablePaths() []string {
+	return slices.Concat(api.Paths(), listPaths, otherListPaths, []string{citationPath})
 }
 
 // CheckPath returns an error for a path that is neither that of a route nor above or, for those with an id, below
@@ -37,11 +42,7 @@ func CheckPath(path string) error {
 			known = append(known, route)
 		}
 	}
-	hint := ""
-	if near := similar.Nearest(strings.TrimSuffix(path, "/"), known, 4); near != "" {
-		hint = ", did you mean " + near + "?"
-	}
-	return fmt.Errorf("no path of Vitrine: %q%s", path, hint)
+	return fmt.Errorf("no path of Vitrine: %q%s", path, params.DidYouMean(strings.TrimSuffix(path, "/"), known))
 }
 
 // ownPath reports whether a server has a route at or below a path.

@@ -53,7 +53,7 @@ func (s *Server) routes(first *settings) {
 // resources installs the routes of the API and of the lists.
 func (s *Server) resources(app *fiber.App, first *settings) {
 	s.listRoutes(app)
-	app.Get("/api/citation-index", s.citationIndex)
+	app.Get(citationPath, s.citationIndex)
 	for path := range first.routes {
 		app.Get(path, s.answer(path))
 	}

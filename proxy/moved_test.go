@@ -1,0 +1,42 @@
+package proxy_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"vitrine/proxy"
+	"vitrine/proxy/proxytest"
+)
+
+// TestCheckMoved: a path moves if something is there or below it; another is refused with the nearest that could.
+func TestCheckMoved(t *testing.T) {
+	const none, fixed = "Vitrine has no such path", "Vitrine always answers this path itself"
+	for path, want := range map[string]string{
+		"/api/projects": "", "/api/projects/": none + ", did you mean /api/projects?", "/api": "", "/api/": "", "/portfolio": "", "/lists": "", "/items": "", "/api/search": "",
+		"/api/users": "", "/api/users/ada": "", "/lists/bio-papers": "", "/lists/unit": "", "/lists/unit/BIO": "", "/api/citation-index": "", "/robots.txt": "",
+		"/api/project": none + ", did you mean /api/projects?", "/api/Projects": none + ", did you mean /api/projects?", "/portfolios": none + ", did you mean /portfolio?",
+		"/api/projects/x": none + ", did you mean /api/projects?", "/media": none, "": none, "//": none, "/readyz": fixed, "/": fixed, "/docs": fixed, "/openapi.json": fixed,
+	} {
+		if got := proxy.CheckMoved(path); got == nil && want != "" || got != nil && got.Error() != want {
+			t.Errorf("%q: %v, want %q", path, got, want)
+		}
+	}
+}
+
+// TestMovedPathsMove: for each path that the check accepts or refuses as fixed, a server does what it says.
+func TestMovedPathsMove(t *testing.T) {
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	defer old.Close()
+	paths := []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico", "/docs/embedding", "/robots.txt",
+		"/api/activities", "/api/citation-index", "/portfolio/spectrum", "/lists", "/lists.json", "/lists/activities", "/items/x", "/sitemap.xml", "/oembed"}
+	o := proxytest.ListOptions(t)
+	o.Upstream.URL, o.Upstream.Routes = old.URL, paths
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
+	for _, path := range paths {
+		res := s.Exchange(httptest.NewRequest(http.MethodGet, path, nil))
+		if moved := res.StatusCode == http.StatusTeapot; moved != (proxy.CheckMoved(path) == nil) {
+			t.Errorf("%s: status %d, and the check says %v", path, res.StatusCode, proxy.CheckMoved(path))
+		}
+	}
+}
