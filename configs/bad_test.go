@@ -81,6 +81,10 @@ var badFiles = map[string][]string{
 	"not-yaml.bad.yml": {
 		`not-yaml.bad.yml:2: not YAML: did not find expected node content`,
 	},
+	"others.bad.yml": {
+		`others.bad.yml:2: routes./api/projects: needs upstream.url, the address of the other server`,
+		`others.bad.yml:5: purge.tokens.fornt: purge.targets has no such target, did you mean front?`,
+	},
 	"shapes.bad.yml": {
 		`shapes.bad.yml:1: listen: want a single value, have a list`,
 		`shapes.bad.yml:2: auth: want keys with values, have a single value`,

@@ -204,10 +204,11 @@ func isPlace(text, variable string) bool {
 	return ok && strings.Contains(text, variable) && !strings.ContainsAny(filled, " \"<>\\^`{|}")
 }
 
-// webAddress parses the address of a page. ok is false for any other text.
+// webAddress parses the address of a page. ok is false for any other text, and for an address with a user: such settings
+// are shown, most of them to all callers.
 func webAddress(text string) (u *url.URL, ok bool) {
 	u, err := url.Parse(text)
-	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
 
 func checkDatabase(name string) error {

@@ -51,7 +51,10 @@ type Config struct {
 	}
 	Routes map[string]string
 	// Caches in front that are told what has changed.
-	Purge struct{ Targets, Tokens map[string]string }
+	Purge struct {
+		Targets map[string]URI
+		Tokens  map[string]string
+	}
 
 	Cache struct{ Budget Size } // for answers that are kept after they were computed
 	// Transfer of answers: proxies that may name the client, sites that may read answers, caching.

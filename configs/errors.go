@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,30 @@ type Error struct {
 	Path   string // dotted name of the setting; empty if it concerns none
 	Reason string // what is wrong
 }
+
+// mostReason is the longest path or reason, in bytes: a value that it quotes may be as long as the file.
+const mostReason = 600
+
+// newError returns a mistake. Whatever path and reason quote, credentials and parameters of addresses in them are masked.
+func newError(place Place, path, reason string) *Error {
+	return &Error{Place: place, Path: quotable(path), Reason: quotable(reason)}
+}
+
+func quotable(text string) string {
+	text = credentials.ReplaceAllString(text, "://"+mask+"@")
+	text = parameters.ReplaceAllString(text, "$1?"+mask)
+	if len(text) > mostReason {
+		return strings.ToValidUTF8(text[:mostReason], "") + "…"
+	}
+	return text
+}
+
+// credentials matches what is before the host of a quoted address, and parameters an address and its parameters. An "@"
+// or "?" that was not escaped in a password counts as a part of it.
+var (
+	credentials = regexp.MustCompile(`://(?:[^"\\]|\\.)*@`)
+	parameters  = regexp.MustCompile(`(://[^"?\s]*)\?(?:[^"\\]|\\.)*`)
+)
 
 // Error returns place, key and reason, without empty parts.
 func (e *Error) Error() string {

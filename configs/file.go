@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,14 +12,13 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vitrine/configs/regular"
 )
 
 func (r *reader) file(name string) {
 	place := Place{source: atFile, name: name}
-	content, err := os.ReadFile(name)
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
-	}
+	content, err := regular.Read(name, regular.Most)
 	if err != nil {
 		r.mistake(place, "", "cannot be read: "+err.Error())
 		return
@@ -113,7 +110,7 @@ func (r *reader) setFromFile(dst reflect.Value, s *Setting, path string, place P
 // eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes.
 func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := 0; i+1 < len(node.Content) && !r.full(); i += 2 {
 		key, at := resolve(node.Content[i]), place.of(node.Content[i])
 		full := strings.TrimPrefix(path+"."+key.Value, ".")
 		switch first := lines[key.Value]; {

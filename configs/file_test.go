@@ -1,9 +1,11 @@
 package configs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -84,14 +86,23 @@ func TestFileMistakes(t *testing.T) {
 	}
 }
 
-// TestFileThatCannotBeRead: the error names the file and the reason once.
+// TestFileThatCannotBeRead: the error names the file and the reason once. A named pipe does not wait for a writer, and a
+// file of 300 MB is not read.
 func TestFileThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
+	pipe, huge := filepath.Join(dir, "pipe"), filepath.Join(dir, "huge")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(huge, []byte("# x"), 0o600), os.Truncate(huge, 300<<20)); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]string{
 		filepath.Join(dir, "absent.yml"): "no such file or directory", dir: "is a directory",
+		pipe: "is a named pipe; want a regular file", huge: "is too long: at most 1.0 MiB are read", "/dev/zero": "is a device; want a regular file",
 	} {
 		if _, err := Load(inFile(name)); err == nil || err.Error() != name+": cannot be read: "+want {
 			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Load(Sources{Environ: []string{"VITRINE_ADMIN_TOKEN_FILE=" + name}}); err == nil || !strings.HasSuffix(err.Error(), "cannot be read from "+name+": "+want) {
+			t.Errorf("%s as a secret: %v", name, err)
 		}
 	}
 }

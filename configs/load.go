@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -26,8 +27,8 @@ type Sources struct {
 	Checks   Checks         // of other packages; if nil, their settings are not checked
 }
 
-// Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field" and "filter".
-// A "path" is one that a server has a route for; see Config.wrongEndpoints.
+// Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field", "filter",
+// "route" and "target". A "path" is one that a server has a route for; see Config.wrongEndpoints.
 type Checks map[string]func(text string) error
 
 // Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
@@ -68,7 +69,7 @@ func (s Sources) File() string {
 }
 
 func (c *Config) mistake(path, reason string) *Error {
-	return &Error{Place: c.origins[path], Path: path, Reason: reason}
+	return newError(c.origins[path], path, reason)
 }
 
 // contradictions returns mistakes in combinations of valid values.
@@ -78,6 +79,14 @@ func (c *Config) contradictions() (mistakes []*Error) {
 	}
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		mistakes = append(mistakes, c.mistake("listen", "is the same as admin.listen"))
+	}
+	if len(c.Routes) > 0 && c.Upstream.URL == "" {
+		mistakes = append(mistakes, c.mistake(first("routes", c.Routes), "needs upstream.url, the address of the other server"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Purge.Tokens)) {
+		if targets := slices.Collect(maps.Keys(c.Purge.Targets)); len(targets) > 0 && c.Purge.Tokens[name] != "" && c.Purge.Targets[name] == "" {
+			mistakes = append(mistakes, c.mistake("purge.tokens."+name, "purge.targets has no such target"+didYouMean(name, targets)))
+		}
 	}
 	owner := map[string]string{} // names of keys by hash
 	for _, name := range slices.Sorted(maps.Keys(c.Auth.Keys)) {
@@ -138,9 +147,18 @@ func (c *Config) forwards(path string) bool {
 	return c.Upstream.URL != "" && !strings.HasPrefix(path, "/lists/") && slices.ContainsFunc(c.Upstream.Paths, below)
 }
 
-// CheckServing returns an *Error if a server must not start with the configuration, because others could reach the
-// operator's listener without a token.
+// first returns the path of the first entry of a map that has some.
+func first[T any](path string, entries map[string]T) string {
+	return path + "." + slices.Min(slices.Collect(maps.Keys(entries)))
+}
+
+// CheckServing returns all reasons, each an *Error, for which a server must not start with the configuration: others could
+// reach the operator's listener without a token, or a file that a setting names cannot be read.
 func (c Config) CheckServing() error {
+	return errors.Join(c.checkAdmin(), c.CheckFiles())
+}
+
+func (c Config) checkAdmin() error {
 	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || isLoopback(c.Admin.Listen) {
 		return nil
 	}

@@ -20,9 +20,20 @@ type reader struct {
 	mistakes []*Error
 }
 
+// mostMistakes are listed. A file of another kind could have a million, each with a search for the nearest name.
+const mostMistakes = 100
+
 func (r *reader) mistake(place Place, path, reason string) {
-	r.mistakes = append(r.mistakes, &Error{Place: place, Path: path, Reason: reason})
+	switch n := len(r.mistakes); {
+	case n < mostMistakes:
+		r.mistakes = append(r.mistakes, newError(place, path, reason))
+	case n == mostMistakes:
+		r.mistakes = append(r.mistakes, newError(place, "", "more mistakes follow, which are not listed"))
+	}
 }
+
+// full reports whether no further mistake would be listed.
+func (r *reader) full() bool { return len(r.mistakes) > mostMistakes }
 
 // set reads a value of a setting or of a map's entry, and reports whether it is valid and set.
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
@@ -38,7 +49,7 @@ func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
 		for i, element := range node.Content {
-			right = r.setScalar(v.Index(i), s, path, element, place) && right
+			right = !r.full() && r.setScalar(v.Index(i), s, path, element, place) && right
 		}
 	default:
 		right = r.setScalar(v, s, path, node, place)
@@ -65,7 +76,14 @@ func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.N
 		return true
 	}
 	r.eachKey(place, path, node, func(name, full string, place Place, value *yaml.Node) {
-		if err := s.checkEntry(name); err != nil {
+		err := s.checkEntry(name)
+		if check := r.checks[s.Names]; err == nil && check != nil {
+			err = check(name)
+		}
+		if err != nil {
+			if errors.Is(err, errAddress) {
+				full = path
+			}
 			r.mistake(place, full, err.Error())
 			return
 		}

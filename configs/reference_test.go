@@ -214,5 +214,6 @@ var typeNames = map[reflect.Type]string{
 	reflect.TypeFor[time.Duration]():       "duration",
 	reflect.TypeFor[[]string]():            "list",
 	reflect.TypeFor[map[string]string]():   "map",
+	reflect.TypeFor[map[string]URI]():      "map of addresses",
 	reflect.TypeFor[map[string][]string](): "map of lists",
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"vitrine/configs/regular"
 )
 
 // Variables with the prefix that are not settings.
@@ -79,11 +79,15 @@ func (s *Setting) readSecret(file string) (string, error) {
 	if !s.Secret && s.typ != reflect.TypeFor[URI]() {
 		return "", fmt.Errorf("only secrets are read from files, and %s is not a secret", s.Path)
 	}
-	content, err := os.ReadFile(file)
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return "", fmt.Errorf("%s: cannot be read from %s: %w", s.Path, file, p.Err)
+	content, err := regular.Read(file, regular.Most)
+	if err != nil {
+		return "", fmt.Errorf("%s: cannot be read from %s: %w", s.Path, file, err)
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
+	text := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
+	if text == "" { // an empty key would open what it is to close, and the file may only not be written yet
+		return "", fmt.Errorf("%s: %s is empty: leave the variable out if no secret is meant", s.Path, file)
+	}
+	return text, nil
 }
 
 // textTag is the tag of a scalar from a source in which everything is text.
@@ -113,7 +117,11 @@ func (r *reader) node(s *Setting, text string, place Place) *yaml.Node {
 		case len(values) > 0:
 			values[len(values)-1] += "," + part
 		default:
-			r.mistake(place, s.Path, fmt.Sprintf("want key=value, …, have %q", text))
+			have := fmt.Sprintf(", have %q", text)
+			if s.typ.Elem() == reflect.TypeFor[URI]() {
+				have = "" // any part of it may be secret
+			}
+			r.mistake(place, s.Path, "want key=value, …"+have)
 			return entries
 		}
 	}
@@ -141,13 +149,18 @@ func nodeOf(t reflect.Type, text string) *yaml.Node {
 	return list
 }
 
-// errNameless is the mistake of a map entry without a name.
-var errNameless = errors.New("an entry needs a name")
+// The mistakes of map entries without a name: names are shown, and an address may be secret.
+var (
+	errNameless = errors.New("an entry needs a name")
+	errAddress  = errors.New("an entry needs a name, have an address")
+)
 
 func (s *Setting) checkEntry(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return errNameless
+	case strings.Contains(name, "://"):
+		return errAddress
 	case s.fields != nil:
 		return checkSlug(s.Path, name)
 	case s.Entries == nil || slices.Contains(s.Entries, name):

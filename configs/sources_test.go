@@ -54,6 +54,10 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestBadEnvironment(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ name, env, want string }{
 		{"unknown", "VITRINE_LISTN=x", "VITRINE_LISTN: unknown variable, did you mean VITRINE_LISTEN?"},
 		{"unknown and far from all", "VITRINE_FOO=x", "VITRINE_FOO: unknown variable"},
@@ -63,6 +67,7 @@ func TestBadEnvironment(t *testing.T) {
 		{"unknown entry", "VITRINE_MATERIALIZE_SCHEDULE=person=@daily", "VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule.person: unknown key, did you mean persons?"},
 		{"entry without name", "VITRINE_ACCESS_TYPES==admin", "VITRINE_ACCESS_TYPES: access.types.: an entry needs a name"},
 		{"no such file", "VITRINE_ADMIN_TOKEN_FILE=absent", "VITRINE_ADMIN_TOKEN_FILE: admin.token: cannot be read from absent: no such file or directory"},
+		{"an empty file", "VITRINE_ADMIN_TOKEN_FILE=" + empty, "VITRINE_ADMIN_TOKEN_FILE: admin.token: " + empty + " is empty: leave the variable out if no secret is meant"},
 		{"file for a setting that is not a secret", "VITRINE_LISTEN_FILE=x", "VITRINE_LISTEN_FILE: only secrets are read from files, and listen is not a secret"},
 		{"empty where needed", "VITRINE_STORE=", "VITRINE_STORE: store: may not be empty"},
 	}

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,13 +34,15 @@ func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 // MarshalText hides the secret in JSON, YAML and structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// URI is the address of a store. It prints, logs and marshals without its credentials; see Reveal.
+// URI is an address that may have credentials: of a store, or, after a word for its kind, of a server that is notified of
+// changes. It prints, logs and marshals without them; see Reveal.
 type URI string
 
 // Reveal returns the address with its credentials.
 func (u URI) Reveal() string { return string(u) }
 
-// String returns the address with "[set]" in place of credentials, both before the host and among the options.
+// String returns the address with "[set]" in place of credentials: before the host, among the options of a store, and
+// anywhere after the host of a web address, because webhooks have their secrets in the path.
 func (u URI) String() string { return u.mask(mask + "@") }
 
 // public returns the address without its credentials, in a form that can be parsed.
@@ -48,8 +51,11 @@ func (u URI) public() string { return u.mask("") }
 func (u URI) mask(credentials string) string {
 	s := string(u)
 	scheme, rest, ok := strings.Cut(s, "://")
-	if !ok || scheme == "bolt" {
+	switch {
+	case !ok || scheme == "bolt":
 		return s
+	case strings.HasSuffix(scheme, "http"), strings.HasSuffix(scheme, "https"):
+		return scheme + "://" + maskWeb(rest, credentials)
 	}
 	// A host contains no "@", and checkURI allows none among the options. So everything before the last one is
 	// credentials, even if a "/" or "?" in them was not encoded.
@@ -65,6 +71,25 @@ func (u URI) mask(credentials string) string {
 		rest += "?" + strings.Join(options, "&")
 	}
 	return scheme + "://" + rest
+}
+
+// maskWeb masks the rest of a web address after its scheme.
+func maskWeb(rest, credentials string) string {
+	u, err := url.Parse("https://" + rest)
+	if err != nil {
+		return mask
+	}
+	host := u.Host
+	if u.User != nil {
+		host = credentials + host
+	}
+	if u.Path == "/" && u.RawQuery == "" && u.Fragment == "" {
+		return host + "/"
+	}
+	if u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return host + "/" + strings.TrimSuffix(credentials, "@")
+	}
+	return host
 }
 
 // GoString hides credentials in %#v.

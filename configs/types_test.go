@@ -16,6 +16,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	c.Store = "mongodb://reader:hunter2@db/osiris?authSource=admin&tlsCertificateKeyFilePassword=hunter2"
 	c.Auth.APIKey, c.Auth.PortfolioKey = "hunter2", "hunter2"
 	c.Auth.Session.JWTSecret, c.Admin.Token = "hunter2", "hunter2"
+	c.Purge.Targets = map[string]URI{"front": "purge http://reader:hunter2@h/hunter2?token=hunter2"}
 
 	var logged, written bytes.Buffer
 	slog.New(slog.NewJSONHandler(&logged, nil)).Info("start", "config", c, "store", c.Store, "key", c.Auth.APIKey)
@@ -53,6 +54,10 @@ func TestURIHidesCredentials(t *testing.T) {
 		{"characters not encoded", "mongodb://u:p/@?x@h/db", "mongodb://[set]@h/db"},
 		{"password among the options", "mongodb://h/db?a=1&proxyPassword=p", "mongodb://h/db?a=1"},
 		{"no address at all", "x", "x"},
+		{"a target", "varnish http://127.0.0.1:6081/", "varnish http://127.0.0.1:6081/"},
+		{"a target's user", "purge http://u:p@h", "purge http://[set]@h"},
+		{"a target's path", "webhook https://u:p@h:1/x/y?z=a@b#c", "webhook https://[set]@h:1/[set]"},
+		{"a target that cannot be read", "purge http://u:p/@h:x/", "purge http://[set]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

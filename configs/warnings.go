@@ -1,6 +1,12 @@
 package configs
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Warnings says which settings protect less than they seem to, and what a publicly reachable server lacks.
 func (c Config) Warnings() (all []string) {
@@ -26,5 +32,62 @@ func (c Config) Warnings() (all []string) {
 		all = append(all, "set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute URLs are refused (421) "+
 			"under other hosts than that of listen, "+c.Listen+", and links in lists that other sites include do not lead here")
 	}
+	return append(all, c.idle()...)
+}
+
+// idle names the settings that were given but have no effect because others are not set. A setting that was turned off
+// on purpose turns off silently what depends on it.
+func (c Config) idle() (all []string) {
+	defaults := Default()
+	for i := range settings {
+		s := &settings[i]
+		unset := func(path string) bool { return settingAt(path).off(&c) }
+		if len(s.Needs) == 0 || s.off(&c) || reflect.DeepEqual(s.field(&c).Interface(), s.field(&defaults).Interface()) ||
+			slices.ContainsFunc(s.Needs, func(path string) bool { return !unset(path) || c.given(path) }) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s (%s) has no effect: it needs %s", s.Path, c.placeOf(s.Path), strings.Join(s.Needs, " or ")))
+	}
+	return append(all, c.idleViews()...)
+}
+
+// idleViews names the settings of views and stores that the kind of the store, or of the views, leaves without effect.
+func (c Config) idleViews() (all []string) {
+	defaults := Default()
+	without := func(path, reason string) {
+		s := settingAt(path)
+		if c.given(path) && !reflect.DeepEqual(s.field(&c).Interface(), s.field(&defaults).Interface()) {
+			all = append(all, fmt.Sprintf("%s (%s) has no effect: %s", path, c.placeOf(path), reason))
+		}
+	}
+	if c.Views.Mode != "auto" {
+		without("views.budget", "it needs views.mode: auto")
+	}
+	if strings.HasPrefix(c.Store.Reveal(), "bolt://") {
+		without("views.database", "an embedded store has no databases")
+		without("mongo.batch", "an embedded store does not use it")
+	}
 	return all
+}
+
+// placeOf returns where a setting, or an entry of a map, was given.
+func (c *Config) placeOf(path string) Place {
+	if place, ok := c.origins[path]; ok {
+		return place
+	}
+	for _, entry := range slices.Sorted(maps.Keys(c.origins)) {
+		if strings.HasPrefix(entry, path+".") {
+			return c.origins[entry]
+		}
+	}
+	return Place{}
+}
+
+// off reports whether a setting has no value, or an empty one.
+func (s *Setting) off(c *Config) bool {
+	v := s.field(c)
+	if v.Kind() == reflect.Map || v.Kind() == reflect.Slice {
+		return v.Len() == 0
+	}
+	return v.IsZero()
 }

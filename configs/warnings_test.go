@@ -95,3 +95,52 @@ func TestSecretFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestIdleSettingsAreNamed: a setting without effect, because another is not set, is named with its place. If the other
+// was turned off on purpose, or the setting has its default, there is no warning.
+func TestIdleSettingsAreNamed(t *testing.T) {
+	const tokens = "auth.session.jwt_secret or auth.session.public_key"
+	for content, want := range map[string]string{
+		"http: {proxy_header: X-Forwarded-For}\n":                              "http.proxy_header (FILE:1) has no effect: it needs http.trusted_proxies",
+		"http: {proxy_header: X-Forwarded-For, trusted_proxies: [10.0.0.1]}\n": "",
+		"http: {cors: {credentials: true}}\n":                                  "http.cors.credentials (FILE:1) has no effect: it needs http.cors.origins",
+		"auth:\n  session: {audience: a}\n":                                    "auth.session.audience (FILE:2) has no effect: it needs " + tokens,
+		"auth: {session: {cookie: c}}\n":                                       "auth.session.cookie (FILE:1) has no effect: it needs " + tokens,
+		"auth: {session: {cookie: vitrine_session}}\n":                         "",
+		"auth: {session: {cookie: c, jwt_secret: ''}}\n":                       "",
+		"auth: {session: {trusted_proxies: [10.0.0.1]}}\n":                     "auth.session.trusted_proxies (FILE:1) has no effect: it needs auth.session.user_header",
+		"upstream: {paths: [/media]}\n":                                        "upstream.paths (FILE:1) has no effect: it needs upstream.url",
+		"upstream: {paths: [/media], url: 'https://a.example'}\n":              "",
+		"purge: {tokens: {a: b}}\n":                                            "purge.tokens (FILE:1) has no effect: it needs purge.targets",
+		"compare: {shadow: {share: 1}}\n":                                      "compare.shadow.share (FILE:1) has no effect: it needs compare.shadow.url",
+		"views: {budget: 1GB}\n":                                               "views.budget (FILE:1) has no effect: it needs views.mode: auto",
+		"views: {database: d}\n":                                               "views.database (FILE:1) has no effect: an embedded store has no databases",
+		"mongo: {batch: 1000}\n":                                               "",
+	} {
+		s := write(t, content)
+		want = strings.ReplaceAll(want, "FILE", s.File())
+		var got []string
+		for _, text := range load(t, s).Warnings() {
+			if strings.Contains(text, "has no effect") {
+				got = append(got, text)
+			}
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s got %q, want %q", content, got, want)
+		}
+	}
+	if got := Default().idle(); got != nil {
+		t.Errorf("the defaults: %q", got)
+	}
+}
+
+// TestNeedsAreSettings: each setting that another needs exists.
+func TestNeedsAreSettings(t *testing.T) {
+	for _, s := range settings {
+		for _, path := range s.Needs {
+			if settingAt(path) == nil {
+				t.Errorf("%s needs %s, which is no setting", s.Path, path)
+			}
+		}
+	}
+}

@@ -73,10 +73,10 @@ func valueNode(v reflect.Value) *yaml.Node {
 	case []string:
 		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, element := range x {
-			n.Content = append(n.Content, textNode(element))
+			n.Content = append(n.Content, textNode(credentials.ReplaceAllString(element, "://")))
 		}
 		return n
-	case map[string]string, map[string][]string, map[string]*NamedList, map[string]*Key:
+	case map[string]string, map[string]URI, map[string][]string, map[string]*NamedList, map[string]*Key:
 		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	case Secret:
 		n := textNode("")
@@ -91,12 +91,23 @@ func valueNode(v reflect.Value) *yaml.Node {
 		}
 		return n
 	case string:
-		return textNode(x)
+		return concealed(x)
 	case time.Duration:
 		short := strings.Replace(strings.Replace(x.String(), "m0s", "m", 1), "h0m", "h", 1) // 24h for 24h0m0s
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: short}
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
+}
+
+// concealed returns a text as YAML, without the user in an address: nothing but the setting's meaning keeps a free text
+// from having one, as an issuer of tokens.
+func concealed(text string) *yaml.Node {
+	shown := credentials.ReplaceAllString(text, "://")
+	n := textNode(shown)
+	if shown != text {
+		n.LineComment = "credentials not shown; "
+	}
+	return n
 }
 
 // textNode returns a YAML string. It is quoted if it could be parsed as something else.

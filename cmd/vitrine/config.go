@@ -11,12 +11,17 @@ import (
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
+	"vitrine/proxy/purge"
 	"vitrine/rules/access"
 )
 
-// configCommand prints the effective configuration and the origin of each value.
+// configCommand prints the effective configuration and the origin of each value; on standard error, what a server would
+// warn of.
 func configCommand() *cobra.Command {
 	return withConfig("config", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		for _, warning := range cfg.Warnings() {
+			fmt.Fprintln(cmd.ErrOrStderr(), "warning:", warning)
+		}
 		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
 	})
 }
@@ -51,6 +56,8 @@ var checks = configs.Checks{
 		_, err := access.NewFields([]string{text})
 		return err
 	},
+	"route":  proxy.CheckMoved,
+	"target": purge.CheckTarget,
 }
 
 func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {

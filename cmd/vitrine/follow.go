@@ -103,6 +103,9 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 		return done, rules.Wrongf("", "", "the configuration file sets nothing: it may not be written yet")
 	}
 	cfg, done.Adopted, done.Refused = before.Keeping(cfg, p.institute.fixed(cfg))
+	if err := cfg.CheckFiles(); err != nil {
+		return done, rules.Wrongf("", "", "%v", err)
+	}
 	next, err := p.institute.load(cfg)
 	cited, failed := loadCite(cfg.Rules)
 	if err = cmp.Or(err, failed); err != nil {

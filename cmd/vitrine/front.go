@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/configs"
+	"vitrine/configs/regular"
 	"vitrine/materialize"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
@@ -49,6 +49,10 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 	if err != nil {
 		return proxy.Options{}, err
 	}
+	purged, err := purgeOptions(cfg.Purge.Targets, cfg.Purge.Tokens)
+	if err != nil {
+		return proxy.Options{}, err
+	}
 	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), min(128<<20, memoryShare())) // made or sent at a time
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
@@ -70,10 +74,10 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 		},
 		Cache: answers,
-		Purge: purge.Options{Targets: cfg.Purge.Targets, Tokens: cfg.Purge.Tokens},
+		Purge: purged,
 		Upstream: proxy.UpstreamOptions{
 			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
-			Paths:   cfg.Upstream.Paths, Routes: slices.Sorted(maps.Keys(cfg.Routes)), Keys: p.upstreamKeys(cfg),
+			Paths:   cfg.Upstream.Paths, Routes: moved(cfg.Routes), Keys: p.upstreamKeys(cfg),
 		},
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
@@ -173,9 +177,41 @@ func sessionOptions(cfg configs.Session) (o auth.SessionOptions, err error) {
 		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers,
 		Cookie: cfg.Cookie, UserHeader: cfg.UserHeader, TrustedProxies: networks(cfg.TrustedProxies)}
 	if cfg.PublicKey != "" {
-		if o.PublicKey, err = os.ReadFile(cfg.PublicKey); err != nil {
-			return o, fmt.Errorf("auth.session.public_key: %w", err)
+		if o.PublicKey, err = regular.Read(cfg.PublicKey, regular.Most); err != nil {
+			return o, fmt.Errorf("auth.session.public_key: %s: %w", cfg.PublicKey, err)
 		}
+	}
+	return o, nil
+}
+
+// moved returns the paths that the other server answers. An empty entry is turned off.
+func moved(routes map[string]string) (paths []string) {
+	for path, to := range routes {
+		if to != "" {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// purgeOptions copies the targets of purges, with their credentials, and reads the files with their tokens.
+func purgeOptions(targets map[string]configs.URI, files map[string]string) (purge.Options, error) {
+	o := purge.Options{Targets: map[string]string{}, Tokens: map[string]string{}}
+	for name, target := range targets {
+		if target != "" { // an empty entry is turned off
+			o.Targets[name] = target.Reveal()
+		}
+	}
+	for name, file := range files {
+		if file == "" {
+			continue
+		}
+		token, err := regular.Read(file, regular.Most)
+		if err != nil {
+			return o, fmt.Errorf("purge.tokens: %s: %s: %w", name, file, err)
+		}
+		o.Tokens[name] = string(token)
 	}
 	return o, nil
 }

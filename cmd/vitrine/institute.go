@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
+	"vitrine/configs/regular"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy/api"
@@ -200,9 +200,9 @@ func readFile[T any](setting, name string, builtIn func() (string, []byte), pars
 	if name == "" {
 		return parse(builtIn())
 	}
-	src, err := os.ReadFile(name)
+	src, err := regular.Read(name, regular.Most)
 	if err != nil {
-		return read, fmt.Errorf("%s: %w", setting, err)
+		return read, fmt.Errorf("%s: %s: %w", setting, name, err)
 	}
 	return parse(name, src)
 }

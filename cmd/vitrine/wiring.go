@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
+	"vitrine/configs/regular"
 	"vitrine/materialize"
 	"vitrine/rules/spectrum"
 )
@@ -133,24 +133,29 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 }
 
 // catalogueFile returns a function that reads the topic catalogue from a JSON file, which has an array or one document
-// per line. It returns nil if no file is configured. A missing file is an empty catalogue, like an empty collection.
+// per line. It returns nil if no file is configured. A file that is missing is an error, not an empty catalogue: the run
+// fails, and front ends keep what they show.
 func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	if name == "" {
 		return nil
 	}
 	return func(ctx context.Context) (docs []bson.Raw, err error) {
-		d, err := dump.Open(ctx, []string{name}, dump.Options{})
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+		if err := regular.Check(name, configs.MostCatalogue); err != nil {
+			return nil, fmt.Errorf("catalog.file: %s: %w", name, err)
 		}
+		d, err := dump.Open(ctx, []string{name}, dump.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("catalog.file: %w", err)
 		}
+		size := 0
 		defer func() { err = errors.Join(err, d.Close()) }()
 		for _, source := range d.Sources {
 			for doc, err := range source.Documents(ctx, func(int) {}) {
 				if err != nil {
 					return nil, fmt.Errorf("catalog.file: %w", err)
+				}
+				if size += len(doc.Raw); size > configs.MostCatalogue { // a compressed file may hold more than it has
+					return nil, fmt.Errorf("catalog.file: %s has more than %v of topics", name, configs.Size(configs.MostCatalogue))
 				}
 				docs = append(docs, doc.Raw)
 			}

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ import (
 // Options configures a Purger.
 type Options struct {
 	Targets map[string]string // by name: a kind and an address, such as "varnish http://127.0.0.1:6081/"
-	Tokens  map[string]string // by name of a target: a file with its token, or the secret that signs webhooks
+	Tokens  map[string]string // by name of a target: its token, or the secret that signs webhooks
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // may be nil
 }
@@ -72,19 +71,14 @@ func New(o Options) (*Purger, error) {
 		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
+		if err := CheckTarget(o.Targets[name]); err != nil {
+			return nil, fmt.Errorf("purge.targets: %s: %w", name, err)
+		}
 		word, at, _ := strings.Cut(o.Targets[name], " ")
-		t := &target{name: name, url: strings.TrimSpace(at), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{}}
-		address, err := url.Parse(t.url)
-		if t.kind.request == nil || err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
-			return nil, fmt.Errorf("purge.targets: %s: want one of %s and a web address", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		t := &target{
+			name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{},
 		}
-		if file := o.Tokens[name]; file != "" {
-			token, err := os.ReadFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("purge.tokens: %s: %w", name, err)
-			}
-			t.token = strings.TrimSpace(string(token))
-		}
+		var err error
 		if t.kind.needsToken && t.token == "" {
 			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
 		}
@@ -107,6 +101,16 @@ func New(o Options) (*Purger, error) {
 		p.running.Go(func() { p.serve(ctx, t) })
 	}
 	return p, nil
+}
+
+// CheckTarget returns what is wrong with the text of a target, which it does not quote: it may contain a secret.
+func CheckTarget(text string) error {
+	word, at, _ := strings.Cut(text, " ")
+	address, err := url.Parse(strings.TrimSpace(at))
+	if kinds[word].request == nil || err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return fmt.Errorf("want one of %s and a web address", strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	return nil
 }
 
 // Close ends running requests. Waiting tags are lost: after the next start New sends whole views.

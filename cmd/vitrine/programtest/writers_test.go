@@ -201,7 +201,7 @@ func TestDemoFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
-	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=missing.yml") // ends after it has filled the store
+	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=persons.jsonl") // ends after it has filled the store
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "not a regular file") {
 		t.Errorf("%v: %.500s", err, out)
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestRefusedSettings: serve and config refuse settings that would do nothing, and name file, line and the nearest.
+func TestRefusedSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, pipe := filepath.Join(dir, "vitrine.yml"), filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const upstream = "upstream: {url: 'https://old.example'}\n"
+	for text, want := range map[string]string{
+		"catalog: {file: DIR/none.json}\n":                          "2: catalog.file: DIR/none.json: no such file or directory",
+		"catalog: {file: DIR/pipe}\n":                               "2: catalog.file: DIR/pipe: is a named pipe; want a regular file",
+		"rules: {file: DIR/none}\n":                                 "2: rules.file: DIR/none: no such file",
+		"rules:\n  cite_file: DIR\n":                                "3: rules.cite_file: DIR: is a directory",
+		"labels: {file: DIR/none}\n":                                "2: labels.file: DIR/none: no such file",
+		"auth: {session: {public_key: DIR/none}}\n":                 "2: auth.session.public_key: DIR/none: no such file",
+		"purge: {targets: {a: purge http://h}, tokens: {a: DIR}}\n": "2: purge.tokens.a: DIR: is a directory",
+		"purge: {targets: {a: squid http://h}}\n":                   "2: purge.targets.a: want one of cloudflare, fastly",
+		"routes: {/api/projects: upstream}\n":                       "2: routes./api/projects: needs upstream.url",
+		upstream + "routes: {/api/project: upstream}\n":             "3: routes./api/project: Vitrine has no such path, did you mean /api/projects?",
+		upstream + "routes: {/readyz: upstream}\n":                  "3: routes./readyz: Vitrine always answers this path itself",
+	} {
+		if err := os.WriteFile(file, []byte("store: bolt://"+dir+"/none.db\n"+strings.ReplaceAll(text, "DIR", dir)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"config", "serve"} {
+			var out, wrong strings.Builder
+			code := run(t.Context(), []string{command, "--config", file}, &out, &wrong)
+			if want := file + ":" + strings.ReplaceAll(want, "DIR", dir); code != 1 || !strings.Contains(wrong.String(), want) {
+				t.Errorf("%s of %s: %d, %s, want %s", command, text, code, wrong.String(), want)
+			}
+		}
+	}
+}
+
+// TestConfigWarns: config prints what a server would warn of beside the configuration.
+func TestConfigWarns(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "vitrine.yml")
+	if err := os.WriteFile(file, []byte("http: {proxy_header: X-Forwarded-For}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, wrong strings.Builder
+	want := "warning: http.proxy_header (" + file + ":1) has no effect: it needs http.trusted_proxies\n"
+	if code := run(t.Context(), []string{"config", "--config", file}, &out, &wrong); code != 0 || wrong.String() != want {
+		t.Errorf("%d %q, want %q", code, wrong.String(), want)
+	}
+}
+
+// TestReloadOfMissingFiles: a file that is gone, or became a pipe, refuses a reload at once, and the old settings stay.
+func TestReloadOfMissingFiles(t *testing.T) {
+	t.Parallel()
+	r := runFile(t, "")
+	dir := filepath.Dir(r.file)
+	labels := filepath.Join(dir, "labels.yaml")
+	text := "labels: {file: " + labels + "}\nauth: {api_key: right-key-of-sixteen}\n"
+	write := func() error { return os.WriteFile(labels, []byte("project-type: {x: {en: X}}\n"), 0o600) }
+	pipe := func(name string) func() error {
+		return func() error { return syscall.Mkfifo(name, 0o600) }
+	}
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, msg := r.reload(t, text); status != http.StatusOK {
+		t.Fatalf("%d %s", status, msg)
+	}
+	for _, step := range []struct {
+		name, at string
+		make     func() error
+		want     string
+	}{
+		{"gone", labels, func() error { return nil }, r.file + ":7: labels.file: " + labels + ": no such file or directory"},
+		{"a pipe", labels, pipe(labels), r.file + ":7: labels.file: " + labels + ": is a named pipe"},
+		{"a huge file", labels, func() error { return os.WriteFile(labels, make([]byte, 2<<20), 0o600) }, "is too long: at most 1.0 MiB are read"},
+		{"the configuration as a pipe", r.file, pipe(r.file), r.file + ": cannot be read: is a named pipe"},
+		{"the configuration as comments", r.file, func() error { return os.WriteFile(r.file, []byte(strings.Repeat("# x\n", 1<<20)), 0o600) }, "is too long: at most 1.0 MiB are read"},
+	} {
+		if err := os.Remove(step.at); err != nil && step.name != "a pipe" {
+			t.Fatal(err)
+		}
+		if err := step.make(); err != nil {
+			t.Fatal(err)
+		}
+		status, body := fetch(t, http.MethodPost, r.admin+"/admin/reload")
+		if msg := decode(t, body).Msg; status != http.StatusBadRequest || !strings.Contains(msg, step.want) {
+			t.Errorf("%s: %d %q, want %q", step.name, status, msg, step.want)
+		}
+		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities", "X-API-Key", "right-key-of-sixteen"); status != http.StatusOK {
+			t.Errorf("%s: %d with the key", step.name, status)
+		}
+		if status, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); status != http.StatusOK || !strings.Contains(body, labels) {
+			t.Errorf("%s: configuration %d %s", step.name, status, body)
+		}
+		if step.at == labels && step.name == "a huge file" {
+			if err := os.Remove(labels); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
