@@ -94,6 +94,8 @@ type Config struct {
 	origins map[string]Place
 	// warned are warnings of Load; see Warnings.
 	warned []string
+	ended  map[string]bool // by dotted path: maps that end before their file does
+	cut    bool            // the last line of the file does not end
 }
 
 // Admin is the operator's listener.

@@ -27,10 +27,16 @@ type Place struct {
 	source source
 	name   string // name of a file, a variable, a flag, or a bundle of built-in values
 	line   int    // line in the file, from 1; 0 means the whole file
+	blank  bool   // nothing is after the key
+	gone   bool   // a later version of the file does not have it; see Config.Protecting
 }
 
 // String formats the place: "vitrine.yml:12", "VITRINE_STORE", "--store", "preset osiris".
 func (p Place) String() string {
+	if p.gone {
+		p.gone = false
+		return "kept from " + p.String() + ", which is gone"
+	}
 	if p.line > 0 {
 		return p.name + ":" + strconv.Itoa(p.line)
 	}

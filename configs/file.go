@@ -31,7 +31,9 @@ func (r *reader) text(place Place, content []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
 	err := decoder.Decode(&doc)
+	r.c.cut = len(content) > 0 && content[len(content)-1] != '\n'
 	if err == nil {
+		r.last = lastLine(&doc)
 		r.section(reflect.ValueOf(r.c).Elem(), settings, "", "", place, doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(place.of(&next), "", "a second document begins here; write all settings in one")

@@ -9,7 +9,8 @@ import (
 	"vitrine/configs/regular"
 )
 
-// MostCatalogue is how many bytes catalog.file may have: ten times the catalogue of OpenAlex. It is read record by record.
+// MostCatalogue is how many bytes catalog.file may have: ten times the catalogue of OpenAlex. It is read record by
+// record.
 const MostCatalogue = 64 << 20
 
 // CheckFiles returns an *Error for each file that a setting names and that cannot be read, joined: a server would do

@@ -188,6 +188,9 @@ func (c *Config) FromFile() bool {
 	return false
 }
 
+// Cut reports whether the last line of the file does not end, as if it was not written to its end.
+func (c *Config) Cut() bool { return c.cut }
+
 // Stored are the settings in an institute's database. A zero value means that the database has none.
 type Stored struct {
 	StartYear            int

@@ -18,6 +18,7 @@ type reader struct {
 	c        *Config
 	checks   Checks
 	mistakes []*Error
+	last     int // line on which the last value or key of the file begins
 }
 
 // mostMistakes are listed. A file of another kind could have a million, each with a search for the nearest name.
@@ -39,6 +40,7 @@ func (r *reader) full() bool { return len(r.mistakes) > mostMistakes }
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolve(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
+	place.blank = null
 	switch dst.Kind() {
 	case reflect.Map:
 		return r.setMap(dst, s, path, node, place)
@@ -75,6 +77,10 @@ func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.N
 		r.c.record(path, place)
 		return true
 	}
+	if r.c.ended == nil {
+		r.c.ended = make(map[string]bool)
+	}
+	r.c.ended[path] = node.Style&yaml.FlowStyle != 0 || lastLine(node) < r.last
 	r.eachKey(place, path, node, func(name, full string, place Place, value *yaml.Node) {
 		err := s.checkEntry(name)
 		if check := r.checks[s.Names]; err == nil && check != nil {

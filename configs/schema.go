@@ -23,6 +23,7 @@ type Setting struct {
 	Entries  []string  // valid names of the entries of a map; nil allows all
 	Names    string    // the check of the names of entries, one of those of other packages; may be empty
 	Needs    []string  // dotted names of settings, one of which must be set for this one to have an effect; nil: it has one alone
+	Protects string    // what the setting keeps callers from: a word of Config.Protecting, or empty
 	Settings []Setting // in a section, or in each section of a map of sections
 
 	Path   string `yaml:"-"` // dotted name ("views.budget")

@@ -41,12 +41,13 @@ func (c Config) idle() (all []string) {
 	defaults := Default()
 	for i := range settings {
 		s := &settings[i]
-		unset := func(path string) bool { return settingAt(path).off(&c) }
-		if len(s.Needs) == 0 || s.off(&c) || reflect.DeepEqual(s.field(&c).Interface(), s.field(&defaults).Interface()) ||
-			slices.ContainsFunc(s.Needs, func(path string) bool { return !unset(path) || c.given(path) }) {
+		usual := reflect.DeepEqual(s.field(&c).Interface(), s.field(&defaults).Interface())
+		meant := func(path string) bool { return !settingAt(path).off(&c) || c.given(path) }
+		if len(s.Needs) == 0 || usual || s.off(&c) || slices.ContainsFunc(s.Needs, meant) {
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s (%s) has no effect: it needs %s", s.Path, c.placeOf(s.Path), strings.Join(s.Needs, " or ")))
+		needs := strings.Join(s.Needs, " or ")
+		all = append(all, fmt.Sprintf("%s (%s) has no effect: it needs %s", s.Path, c.placeOf(s.Path), needs))
 	}
 	return append(all, c.idleViews()...)
 }

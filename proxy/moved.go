@@ -20,7 +20,8 @@ func CheckMoved(path string) error {
 	// Parameters have no names in what people read, and what is above routes moves all of them.
 	var known []string
 	for _, route := range movablePaths() {
-		if fiber.RoutePatternMatch(path, route, exact) || strings.HasPrefix(route, cmp.Or(strings.TrimSuffix(path, "/"), "/")+"/") {
+		below := cmp.Or(strings.TrimSuffix(path, "/"), "/") + "/"
+		if fiber.RoutePatternMatch(path, route, exact) || strings.HasPrefix(route, below) {
 			return nil
 		}
 		for ; route != ""; route = route[:strings.LastIndexByte(route, '/')] {

@@ -115,6 +115,7 @@ type AdminOptions struct {
 type Reloaded struct {
 	Adopted []string `json:"adopted"` // they count from now on
 	Refused []string `json:"refused"` // they keep their values until a restart
+	Kept    []string `json:"kept"`    // they protect, and keep their values because the configuration no longer names them
 }
 
 // ListsChange is a change of the lists to compare. Empty fields change nothing.

@@ -102,6 +102,10 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 	if before.FromFile() && !cfg.FromFile() { // without keys and rights, much would be open
 		return done, rules.Wrongf("", "", "the configuration file sets nothing: it may not be written yet")
 	}
+	if !before.Cut() && cfg.Cut() {
+		return done, rules.Wrongf("", "", "the last line of the configuration file does not end: it may not be written yet")
+	}
+	cfg, done.Kept = before.Protecting(cfg)
 	cfg, done.Adopted, done.Refused = before.Keeping(cfg, p.institute.fixed(cfg))
 	if err := cfg.CheckFiles(); err != nil {
 		return done, rules.Wrongf("", "", "%v", err)
@@ -134,6 +138,10 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 	p.log.InfoContext(ctx, "configuration reloaded", "changed", done.Adopted)
 	if len(done.Refused) > 0 {
 		p.log.WarnContext(ctx, "changed settings keep their old values until a restart", "settings", done.Refused)
+	}
+	if len(done.Kept) > 0 {
+		p.log.WarnContext(ctx, "settings stay until a restart because the configuration file no longer names them: "+
+			`to end what they protect, write them as empty ("", [] or {})`, "settings", done.Kept)
 	}
 	rows := slices.ContainsFunc(done.Adopted, func(path string) bool {
 		return path == "language" || strings.HasPrefix(path, "lists.") || strings.HasPrefix(path, "rules.")

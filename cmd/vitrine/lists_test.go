@@ -54,7 +54,9 @@ func TestReloadedLists(t *testing.T) {
 		{"a mistake elsewhere", "lists:\n  public: '{}'\n  named: {papers: {view: personen}}\n", "a2 a3", "vitrine.yml:3: lists.named.papers.view: "},
 		{"a filter of a list", "lists:\n  named:\n    papers:\n      filter: '{\"a\": {\"$lt\": 1, \"$foo\": 2}}'\n", "a2 a3", "vitrine.yml:4: lists.named.papers.filter: a.$foo: "},
 		{"no lists", "lists: {enabled: false}\n", "", ""},
-		{"lists again", "lists:\n  named: {papers: {}}\n", "a1 a2 a3", ""},
+		{"what hides is not named any more", "lists:\n  named: {papers: {}}\n", "", ""},
+		{"lists again", "lists:\n  enabled: true\n  named: {papers: {}}\n", "a2 a3", ""},
+		{"all again", "lists:\n  public: '{}'\n  named: {papers: {}}\n", "a1 a2 a3", ""},
 	}
 	for _, tt := range tests {
 		tt.file += "site: {title: {en: " + tt.name + "}}\n"

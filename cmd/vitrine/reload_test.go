@@ -114,16 +114,16 @@ func TestReload(t *testing.T) {
 		{"a key", keyed, []string{"auth.keys"}, nil, "/api/activities", "", 403, "valid API key"},
 		{"its permission", keyed, nil, nil, "/api/users/ada", "X-API-Key: k1", 200, "ada@hidden.example"},
 		{"another key", keyLines(map[string]string{"portal": "k2"}, ""), []string{"auth.keys"}, nil, "/api/users/ada", "X-API-Key: k2", 200, `"username":"ada"}`},
-		{"access", "access: {anonymous: [projects.view]}\n", []string{"access.anonymous", "auth.keys"}, nil, "/api/projects", "", 200, `"count":1`},
+		{"access", "auth: {keys: {}}\naccess: {anonymous: [projects.view]}\n", []string{"access.anonymous", "auth.keys"}, nil, "/api/projects", "", 200, `"count":1`},
 		{"no access", "access: {anonymous: []}\n", []string{"access.anonymous"}, nil, "/api/projects", "", 200, `"count":0`},
 		{"hidden fields", "access: {anonymous: [fields.hidden], hidden_fields: [title]}\n", []string{}, []string{"access.anonymous", "access.hidden_fields"}, "/api/users/ada", "", 200, `"username":"ada"}`},
-		{"lists", "lists: {named: {papers: {title: {en: Papers of ours}}}}\n", []string{"access.anonymous", "lists.named"}, nil, "/lists/papers.json", "", 200, "Papers of ours"},
+		{"lists", "lists: {named: {papers: {title: {en: Papers of ours}}}}\n", []string{"lists.named"}, nil, "/lists/papers.json", "", 200, "Papers of ours"},
 		{"a site", "site: {title: {en: Owl House}}\n", []string{"lists.named", "site.title"}, nil, "/lists/activities", "Accept: text/html", 200, "Owl House"},
 		{"CORS", "http: {cors: {origins: ['https://a.example']}}\n", []string{"http.cors.origins", "site.title"}, nil, "/api/activities", "Origin: https://a.example", 200, ""},
 		{"filters", "limits: {filter_bytes: 200}\n", []string{"http.cors.origins", "limits.filter_bytes"}, nil, "/api/activities?json=%7B%22type%22:%22" + strings.Repeat("x", 200) + "%22%7D", "", 400, "200 are allowed"},
 		{"a limit", "limits: {rate: 1}\n", []string{"limits.filter_bytes", "limits.rate"}, nil, "/api/activities", "", 200, ""},
 		{"a kept limit", "limits: {rate: 1}\nstart_year: 3000\n", []string{"start_year"}, nil, "/api/activities", "", 429, "Too many requests"},
-		{"no limit", "start_year: 3000\n", []string{"limits.rate"}, nil, "/api/html", "", 200, `"count":0`},
+		{"no limit", "limits: {rate: 0}\nstart_year: 3000\n", []string{"limits.rate"}, nil, "/api/html", "", 200, `"count":0`},
 		{"what needs a restart", "listen: 127.0.0.1:1\n", nil, nil, "/api/activities", "", 200, `"count":3`},
 	} {
 		if step.name == "what needs a restart" {
@@ -342,6 +342,48 @@ func TestEmptiedReload(t *testing.T) {
 		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities"); status != http.StatusForbidden {
 			t.Errorf("%q: %d without a key", text, status)
 		}
+	}
+}
+
+// TestCutReload: after a file that an editor has written only in part, what keys and rights closed is closed, until a
+// file says otherwise. Answer, log and configuration name what stays.
+func TestCutReload(t *testing.T) {
+	t.Parallel()
+	whole := "limits: {rate: 1000}\nauth:\n  api_key: first-right-key\n  portfolio_key: second-right-key\naccess:\n  anonymous: []\n  types:\n" +
+		"    review: [admin]\n    publication: [admin]\n"
+	r := runFile(t, whole)
+	probe := func() (all string) {
+		for _, ask := range [][]string{{"/api/activities"}, {"/api/activities", "X-API-Key", "first-right-key"}, {"/portfolio/spectrum"}, {"/lists/activities.json"}} {
+			status, body := fetch(t, http.MethodGet, r.base+ask[0], ask[1:]...)
+			all += fmt.Sprintf("%s %d %d\n", ask[0], status, decode(t, body).Count)
+		}
+		return all
+	}
+	want := probe()
+	if !strings.HasPrefix(want, "/api/activities 403 0\n/api/activities 200 3\n/portfolio/spectrum 403 0\n/lists/activities.json 200 0\n") {
+		t.Fatal(want)
+	}
+	for n := range len(whole) {
+		status, _, msg := r.reload(t, whole[:n])
+		if cut := n > 0 && whole[n-1] != '\n'; cut != strings.Contains(msg, "last line of the configuration file does not end") && (status == http.StatusOK) == cut {
+			t.Errorf("%d bytes: %d %s", n, status, msg)
+		}
+		if got := probe(); got != want {
+			t.Fatalf("after %d bytes:\n%sgot\n%swant\n%s", n, whole[:n], got, want)
+		}
+	}
+	status, done, msg := r.reload(t, "")
+	if stays := []string{"access.anonymous", "access.types.publication", "access.types.review", "auth.api_key", "auth.portfolio_key", "limits.rate"}; status != http.StatusOK || !slices.Equal(done.Kept, stays) {
+		t.Errorf("%d %s, kept %q, want %q", status, msg, done.Kept, stays)
+	}
+	if _, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); !strings.Contains(body, "set, not shown; kept from "+r.file+":9, which is gone\n") {
+		t.Error(body)
+	}
+	if status, done, msg = r.reload(t, "auth: {api_key: ''}\naccess: {types: {}}\n"); status != http.StatusOK || len(done.Kept) != 3 {
+		t.Errorf("%d %s, kept %q", status, msg, done.Kept)
+	}
+	if got := probe(); !strings.HasPrefix(got, "/api/activities 200 3\n") {
+		t.Errorf("after the end of the key: %s", got)
 	}
 }
 

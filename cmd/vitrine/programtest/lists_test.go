@@ -59,7 +59,7 @@ func TestReloadNamesOthers(t *testing.T) {
 	s := startServer(t, dir, "--config", file).ready()
 	for i, step := range []struct{ content, settings string }{
 		{"store: bolt://v.db\nadmin: {token: second-secret}\nlists: {enabled: false}\n", `["admin.token"]`},
-		{"store: bolt://v.db\nadmin: {token: second-secret}\nviews: {poll: 7s}\nmaterialize: {schedule: {activities: '@every 9m'}}\n",
+		{"store: bolt://v.db\nadmin: {token: second-secret}\nviews: {poll: 7s}\nmaterialize: {schedule: {activities: '@every 9m'}}\nlists: {enabled: true}\n",
 			`["admin.token","views.poll","materialize.schedule","lists.enabled"]`},
 		{"store: bolt://v.db\nadmin: {token: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n", ""},
 	} {

@@ -301,7 +301,9 @@ document.addEventListener("click", (event) => {
 $("yes").addEventListener("click", () => { $("sure").close(); run(forced, true); });
 $("no").addEventListener("click", () => $("sure").close());
 $("reload").addEventListener("click", () => act("/admin/reload", "Reload",
-  ({ adopted, refused }) => `${adopted?.join(", ") || "nothing has changed"}${refused?.length ? "; after a restart only: " + refused.join(", ") : ""}`));
+  ({ adopted, refused, kept }) => (adopted?.join(", ") || "nothing has changed")
+    + (refused?.length ? "; after a restart only: " + refused.join(", ") : "")
+    + (kept?.length ? "; still in force because the file no longer names them: " + kept.join(", ") : "")));
 
 $("explain").addEventListener("submit", async (event) => {
   event.preventDefault();
