@@ -178,6 +178,9 @@ func (c *Config) given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
 
+// Given reports whether a file, variable or flag sets a value.
+func (c *Config) Given(path string) bool { return c.given(path) }
+
 // FromFile reports whether a file sets any value.
 func (c *Config) FromFile() bool {
 	for _, place := range c.origins {

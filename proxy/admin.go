@@ -241,7 +241,9 @@ func adminViews(s *Server, c *fiber.Ctx) error {
 		Count  int          `json:"count"`
 		Data   []ViewStatus `json:"data"`
 		Store  *StoreStatus `json:"store,omitempty"`
-	}{fiber.StatusOK, len(data), data, s.storeStatus()})
+		// Unknown has the fields that settings name and no record has.
+		Unknown []string `json:"unknown_fields,omitempty"`
+	}{fiber.StatusOK, len(data), data, s.storeStatus(), s.fields.Unknown()})
 }
 
 // guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach the listener. The

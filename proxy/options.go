@@ -13,6 +13,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/cockpit"
+	"vitrine/proxy/fields"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
@@ -52,6 +53,8 @@ type Options struct {
 
 	// Store returns the state of the store behind the views. If nil, it is not reported.
 	Store func() circuit.State
+	// Fields are what settings name of records. The log and /admin/views name fields that no record has.
+	Fields []fields.Use
 	// Optional names the views whose source may be empty. Other views are reported as degraded if it is.
 	Optional []string
 }

@@ -151,6 +151,7 @@ func (s *Server) shutDown(v *runningApp) error {
 // Close frees the cache. Serve calls it at its end; call it if Serve is not called. It may be called twice.
 func (s *Server) Close() {
 	s.close.Do(func() {
+		s.fields.Wait() // it reads rows
 		s.results.Close()
 		if s.purger != nil {
 			s.purger.Close()

@@ -20,6 +20,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/compare"
+	"vitrine/proxy/fields"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
@@ -44,6 +45,7 @@ type Server struct {
 	forwarder *forwarder      // nil if there is no upstream server
 	purger    *purge.Purger   // nil if there are no targets to purge
 	cockpit   *cockpit.Cockpit
+	fields    *fields.Checker
 	counted   atomic.Bool // the column for counting authors was made
 
 	draining atomic.Bool
@@ -104,6 +106,7 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
+	s.fields = &fields.Checker{Views: o.Views, Begin: s.results.Begin, Log: s.log}
 	s.forwarder, err = newForwarder(o.Upstream, s)
 	if err == nil && o.Shadow.URL != "" {
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)

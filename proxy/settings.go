@@ -16,6 +16,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
+	"vitrine/proxy/fields"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
@@ -38,13 +39,14 @@ type settings struct {
 	limit      fiber.Handler // of rate; nil means no limit
 	vary       []string      // the request headers that identify callers
 	shortcuts  *shortcuts
+	fields     []fields.Use
 }
 
 // newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the invalid
 // option.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	var earlier *auth.Authenticator
-	set, adopted := &settings{rate: auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second), perSecond: o.Limits.Rate}, time.Time{}
+	set, adopted := &settings{fields: o.Fields, rate: auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second), perSecond: o.Limits.Rate}, time.Time{}
 	if before != nil {
 		// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
 		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
@@ -116,6 +118,7 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 		if err := set.env.Warm(ctx, next, &s.counted); err != nil && ctx.Err() == nil {
 			s.log.Warn("prewarming failed", "view", next.Meta().View, "error", err)
 		}
+		s.fields.Check(ctx, s.settings.Load().fields, next.Meta().View)
 	}
 }
 
@@ -134,6 +137,8 @@ func (s *Server) Adopt(o Options) error {
 	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
 	purgeAll(s)
+	s.fields.Forget()
+	s.fields.Check(context.Background(), next.fields, "")
 	return nil
 }
 

@@ -16,7 +16,7 @@ func TestCiteFileMistakes(t *testing.T) {
 	dir := t.TempDir()
 	_, src := configs.CiteRules()
 	for _, tt := range []struct{ name, content, want string }{
-		{"missing.yaml", "", "rules.cite_file: open "},
+		{"missing.yaml", "", "rules.cite_file: " + filepath.Join(dir, "missing.yaml") + ": no such file"},
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
 		{"binary.yaml", "\x00\xff", "binary.yaml: "},
 		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:7: fields.<script>: unknown variable"},

@@ -89,8 +89,8 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			ListsDiff: p.listsDiff, Check: checker(p.store.Store), Journal: p.journal, Leader: func(ctx context.Context) (string, error) { return materialize.Leader(ctx, p.store) },
 		},
 
-		Optional: cfg.Views.Optional,
-		Logger:   p.log, AccessLog: cfg.Log.Requests,
+		Optional: cfg.Views.Optional, Fields: fieldUses(cfg),
+		Logger: p.log, AccessLog: cfg.Log.Requests,
 	}
 	o.Lists.Rule = cfg.public
 	if p.citations != nil { // a nil *Client in the interface would not be nil

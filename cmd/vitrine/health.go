@@ -77,7 +77,7 @@ func orServed(ctx context.Context, cfg configs.Config, err error, path string, b
 	case cfg.Admin.Listen == "":
 		return fmt.Errorf("%w: with the address of its admin listener (admin.listen) the server answers", err)
 	}
-	if _, _, failed := servedStatus(ctx, cfg, "bolt://"+embeddedPath(cfg), storeTime); failed != nil {
+	if _, failed := servedStatus(ctx, cfg, "bolt://"+embeddedPath(cfg), storeTime); failed != nil {
 		return fmt.Errorf("%w, and %w", err, failed)
 	}
 	return askServer(ctx, cfg.Admin.Listen, path, cfg.Admin.Token.Reveal(), body, answer, headers...)

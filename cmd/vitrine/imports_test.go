@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/compare":    "proxy/auth",
+	"proxy/fields":     "proxy/lists/params cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/lists/page": "docs proxy/lists/element proxy/lists/texts rules/markup",

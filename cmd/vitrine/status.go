@@ -18,10 +18,11 @@ import (
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		views, store, err := readStatus(cmd.Context(), cfg)
+		st, err := readStatus(cmd.Context(), cfg)
 		if err != nil {
 			return err
 		}
+		views, store := st.Data, st.Store
 		if store != nil && !store.Up {
 			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // ignore the error: standard error may be closed
 		}
@@ -32,7 +33,8 @@ func statusCommand() *cobra.Command {
 			views[i].Job.Empty = v.Job.Empty && !slices.Contains(cfg.Views.Optional, v.View)
 		}
 		out := cmd.OutOrStdout()
-		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views))
+		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
+			output.ExecuteTemplate(out, "unknown fields", st.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -41,48 +43,51 @@ func statusCommand() *cobra.Command {
 // readStatus reads the state of the views from the store, and their modes from a running server of that store, if there
 // is one. If such a server has the embedded store open, or the store does not answer, everything comes from the server,
 // including the state of the store.
-func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
+func readStatus(ctx context.Context, cfg configs.Config) (st status, err error) {
 	views, store, err := storedStatus(ctx, cfg)
 	switch {
 	case err == nil && len(views) == 0:
-		return nil, nil, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
+		return st, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
 	case cfg.Admin.Listen == "":
-		return views, nil, err
+		return status{Data: views}, err
 	case errors.Is(err, origin.ErrLocked), errors.Is(err, rules.ErrUnavailable):
-		views, state, failed := servedStatus(ctx, cfg, store, storeTime)
+		served, failed := servedStatus(ctx, cfg, store, storeTime)
 		if failed != nil {
-			return nil, nil, fmt.Errorf("%w, and %w", err, failed)
+			return st, fmt.Errorf("%w, and %w", err, failed)
 		}
-		return views, state, nil
+		return served, nil
 	case err != nil:
-		return nil, nil, err
+		return st, err
 	}
-	served, _, _ := servedStatus(ctx, cfg, store, time.Second) // ignore the error: there may be no server
+	served, _ := servedStatus(ctx, cfg, store, time.Second) // ignore the error: there may be no server
 	for i := range views {
-		for _, s := range served {
+		for _, s := range served.Data {
 			if s.View == views[i].View {
 				views[i].ServedView = s.ServedView
 			}
 		}
 	}
-	return views, nil, nil
+	return status{Data: views, Unknown: served.Unknown}, nil
+}
+
+// status is the state of the views. Store and Unknown are those of a server, if one was asked.
+type status struct {
+	Data    []proxy.ViewStatus
+	Store   *proxy.StoreStatus
+	Unknown []string `json:"unknown_fields"` // fields that settings name and no record has
 }
 
 // servedStatus asks the server at the admin address, which must be one of the same store.
-func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
+func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (answer status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var answer struct {
-		Data  []proxy.ViewStatus `json:"data"`
-		Store *proxy.StoreStatus `json:"store"`
-	}
 	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), nil, &answer); err != nil {
-		return nil, nil, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
+		return status{}, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
 	}
 	if answer.Store == nil || answer.Store.Name != store {
-		return nil, nil, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
+		return status{}, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
 	}
-	return answer.Data, answer.Store, nil
+	return answer, nil
 }
 
 // storeTime bounds how long reading the state of the views from a store, or else from a server, may take.

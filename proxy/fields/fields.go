@@ -1,0 +1,207 @@
+// Package fields finds settings that name fields which no record has. Such a setting is valid, since a record may come
+// that has the field; but more often its name is misspelt, and a list is empty or shows too much.
+package fields
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/params"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// Use says that a setting names a field of records, or one of its values.
+type Use struct {
+	Setting string   // its dotted path
+	Path    string   // of the field
+	Value   string   // of the field, at the top of a record; if empty, only the field matters
+	Views   []string // those whose records may have it
+}
+
+// Views has the snapshots that are shown; *view.Set implements it.
+type Views interface {
+	Snapshot(view string) (*view.Snapshot, error)
+}
+
+// Checker finds uses of fields that no record has. Its methods are safe for concurrent use.
+type Checker struct {
+	Views Views
+	// Begin waits for a turn among requests, for walking all rows.
+	Begin func(context.Context) (context.Context, *fair.Turn, error)
+	Log   *slog.Logger // gets each finding once
+
+	running sync.WaitGroup
+	mu      sync.Mutex        // guards the rest
+	era     int               // changes with the settings: what a check of earlier ones finds is dropped
+	missing map[string]string // by setting, path and value: what is said of them
+}
+
+// patience bounds how long a check may take, with the wait for its turn.
+const patience = time.Minute
+
+// Check starts a check, in the background, of all uses, or of those in a view. Wait waits for it.
+func (c *Checker) Check(ctx context.Context, all []Use, viewName string) {
+	var uses []Use
+	for _, use := range all {
+		if viewName == "" || slices.Contains(use.Views, viewName) {
+			uses = append(uses, use)
+		}
+	}
+	if len(uses) == 0 {
+		return
+	}
+	c.mu.Lock()
+	era := c.era
+	c.mu.Unlock()
+	c.running.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		ctx, turn, err := c.Begin(ctx)
+		if err != nil {
+			return // the next snapshot is checked again
+		}
+		defer turn.End()
+		for _, use := range uses {
+			hint, known, err := c.lacking(ctx, use)
+			if err == nil && known {
+				c.found(era, use, hint)
+			}
+		}
+	})
+}
+
+// found records what is to be said of a use; an empty hint means that nothing is.
+func (c *Checker) found(era int, use Use, hint string) {
+	key := strings.TrimSuffix(use.Setting+": "+use.Path+" "+use.Value, " ")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if era != c.era {
+		return
+	}
+	if hint == "" {
+		delete(c.missing, key)
+		return
+	}
+	if c.missing[key] != hint {
+		c.Log.Warn("a setting names what no record has", "setting", use.Setting, "field", use.Path, "value", use.Value, "hint", hint)
+	}
+	if c.missing == nil {
+		c.missing = map[string]string{}
+	}
+	c.missing[key] = hint
+}
+
+// Wait waits for running checks.
+func (c *Checker) Wait() { c.running.Wait() }
+
+// Forget drops all findings, because the settings have changed.
+func (c *Checker) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.era, c.missing = c.era+1, nil
+}
+
+// Unknown returns the findings of the last checks, for people.
+func (c *Checker) Unknown() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, hint := range c.missing {
+		all = append(all, key+": "+hint)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// lacking returns what to say of a field that no record has, or "". known is false if not all its views are in memory.
+func (c *Checker) lacking(ctx context.Context, use Use) (hint string, known bool, err error) {
+	path, err := raw.ParsePath(use.Path)
+	if err != nil {
+		return "", false, err
+	}
+	var all []*view.Snapshot
+	for _, name := range use.Views {
+		snapshot, err := c.Views.Snapshot(name)
+		if err != nil {
+			return "", false, nil // it is not loaded yet
+		}
+		if _, resident := snapshot.Resident(); !resident {
+			return "", false, nil
+		}
+		if snapshot.Len() == 0 {
+			continue // it says nothing about names
+		}
+		has, err := snapshot.Has(ctx, path)
+		if has && use.Value != "" {
+			var selected view.Selection
+			if selected, err = snapshot.Select(ctx, filter.OneOf(use.Path, use.Value)); err == nil {
+				has = selected.Count() > 0
+			}
+		}
+		if has || err != nil {
+			return "", err == nil, err
+		}
+		all = append(all, snapshot)
+	}
+	if len(all) == 0 {
+		return "", true, nil
+	}
+	fields, values := sampled(all, use.Path)
+	if use.Value != "" {
+		return "no record has it" + params.DidYouMean(use.Value, values), true, nil
+	}
+	return "no record has it, or it is hidden" + params.DidYouMean(use.Path, fields), true, nil
+}
+
+// mostSampled is how many rows of a view give names to suggest, and deepest how many steps these have.
+const mostSampled, deepest = 200, 4
+
+// sampled returns the paths of the fields of some rows, and the texts that the rows have in one field.
+func sampled(snapshots []*view.Snapshot, field string) (fields, texts []string) {
+	found, values := map[string]bool{}, map[string]bool{}
+	for _, snapshot := range snapshots {
+		table, _ := snapshot.Resident()
+		left := mostSampled
+		for row := range table.Docs() {
+			addFields(found, "", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}, deepest)
+			if text, ok := row.Lookup(field).StringValueOK(); ok {
+				values[text] = true
+			}
+			if left--; left == 0 {
+				break
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(values))
+}
+
+// addFields adds the paths of the fields below a value. Elements of arrays have the path of their array.
+func addFields(found map[string]bool, prefix string, v bson.RawValue, depth int) {
+	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray || depth == 0 {
+		return
+	}
+	elements, err := bson.Raw(v.Value).Elements()
+	if err != nil {
+		return
+	}
+	for _, e := range elements {
+		path := prefix
+		if v.Type == bson.TypeEmbeddedDocument {
+			path = strings.TrimPrefix(prefix+"."+e.Key(), ".")
+			if strings.HasPrefix(path, "_") && path != "_id" {
+				continue // marks of ours
+			}
+			found[path] = true
+		}
+		addFields(found, path, e.Value(), depth-1)
+	}
+}
