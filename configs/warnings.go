@@ -32,7 +32,26 @@ func (c Config) Warnings() (all []string) {
 		all = append(all, "set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute URLs are refused (421) "+
 			"under other hosts than that of listen, "+c.Listen+", and links in lists that other sites include do not lead here")
 	}
-	return append(all, c.idle()...)
+	return slices.Concat(all, c.idle(), c.idleKeys())
+}
+
+// idleKeys names the keys that open nothing, and their origins whose pages may not read the answers.
+func (c Config) idleKeys() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Auth.Keys)) {
+		k, path := c.Auth.Keys[name], "auth.keys."+name
+		if len(k.SHA256) == 0 {
+			all = append(all, fmt.Sprintf("%s (%s) has no sha256: it opens nothing", path, c.placeOf(path)))
+		}
+		lists := len(k.Endpoints) > 0 && !slices.ContainsFunc(k.Endpoints, func(p string) bool {
+			return !strings.HasPrefix(p, "/lists") && !strings.HasPrefix(p, "/items") // open to the pages of all sites
+		})
+		for _, origin := range k.Origins {
+			if at := path + ".origins"; !lists && !slices.Contains(c.HTTP.CORS.Origins, origin) && !slices.Contains(c.HTTP.CORS.Origins, "*") {
+				all = append(all, fmt.Sprintf("%s (%s): pages of %s cannot read answers: http.cors.origins lacks it", at, c.placeOf(at), origin))
+			}
+		}
+	}
+	return all
 }
 
 // idle names the settings that were given but have no effect because others are not set. A setting that was turned off

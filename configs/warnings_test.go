@@ -134,6 +134,26 @@ func TestIdleSettingsAreNamed(t *testing.T) {
 	}
 }
 
+// TestIdleKeysAreNamed: so are keys that open nothing, and origins whose pages may not read what the key opens.
+func TestIdleKeysAreNamed(t *testing.T) {
+	s := write(t, `auth:
+  keys:
+    none: {rate: 1}
+    web:
+      sha256: [0000000000000000000000000000000000000000000000000000000000000000]
+      origins: ['https://a.example', 'https://b.example']
+    lists: {sha256: [1111111111111111111111111111111111111111111111111111111111111111], endpoints: [/lists], origins: ['https://b.example']}
+http: {cors: {origins: ['https://a.example']}}
+`)
+	want := []string{
+		"auth.keys.none (" + s.File() + ":3) has no sha256: it opens nothing",
+		"auth.keys.web.origins (" + s.File() + ":6): pages of https://b.example cannot read answers: http.cors.origins lacks it",
+	}
+	if got := load(t, s).idleKeys(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestNeedsAreSettings: each setting that another needs exists.
 func TestNeedsAreSettings(t *testing.T) {
 	for _, s := range settings {

@@ -15,7 +15,7 @@ import (
 // there is nothing at it or below it that could move.
 func CheckMoved(path string) error {
 	if slices.Contains(fixedPaths, path) {
-		return errors.New("Vitrine always answers this path itself")
+		return errors.New("this server always answers it itself")
 	}
 	// Parameters have no names in what people read, and what is above routes moves all of them.
 	var known []string
@@ -30,7 +30,7 @@ func CheckMoved(path string) error {
 			}
 		}
 	}
-	return errors.New("Vitrine has no such path" + params.DidYouMean(path, known))
+	return errors.New("there is no such path" + params.DidYouMean(path, known))
 }
 
 // exact makes Fiber match paths as the app does.

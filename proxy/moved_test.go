@@ -11,7 +11,7 @@ import (
 
 // TestCheckMoved: a path moves if something is there or below it; another is refused with the nearest that could.
 func TestCheckMoved(t *testing.T) {
-	const none, fixed = "Vitrine has no such path", "Vitrine always answers this path itself"
+	const none, fixed = "there is no such path", "this server always answers it itself"
 	for path, want := range map[string]string{
 		"/api/projects": "", "/api/projects/": none + ", did you mean /api/projects?", "/api": "", "/api/": "", "/portfolio": "", "/lists": "", "/items": "", "/api/search": "",
 		"/api/users": "", "/api/users/ada": "", "/lists/bio-papers": "", "/lists/unit": "", "/lists/unit/BIO": "", "/api/citation-index": "", "/robots.txt": "",

@@ -28,8 +28,8 @@ func TestRefusedSettings(t *testing.T) {
 		"purge: {targets: {a: purge http://h}, tokens: {a: DIR}}\n": "2: purge.tokens.a: DIR: is a directory",
 		"purge: {targets: {a: squid http://h}}\n":                   "2: purge.targets.a: want one of cloudflare, fastly",
 		"routes: {/api/projects: upstream}\n":                       "2: routes./api/projects: needs upstream.url",
-		upstream + "routes: {/api/project: upstream}\n":             "3: routes./api/project: Vitrine has no such path, did you mean /api/projects?",
-		upstream + "routes: {/readyz: upstream}\n":                  "3: routes./readyz: Vitrine always answers this path itself",
+		upstream + "routes: {/api/project: upstream}\n":             "3: routes./api/project: there is no such path, did you mean /api/projects?",
+		upstream + "routes: {/readyz: upstream}\n":                  "3: routes./readyz: this server always answers it itself",
 	} {
 		if err := os.WriteFile(file, []byte("store: bolt://"+dir+"/none.db\n"+strings.ReplaceAll(text, "DIR", dir)), 0o600); err != nil {
 			t.Fatal(err)
