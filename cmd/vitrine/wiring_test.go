@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +38,21 @@ func TestRunsReadAllUnlessEditsShow(t *testing.T) {
 		o, err := runnerOptions(t.Context(), cfg, store, inst, log)
 		if err != nil || o.ReadAllEvery != tt.want || o.ChangedField != tt.field || (o.Versioner != nil) != (tt.want > 0) {
 			t.Errorf("%+v: read all every %v, field %q, versioner %v, error %v", tt, o.ReadAllEvery, o.ChangedField, o.Versioner, err)
+		}
+	}
+}
+
+// TestCatalogueFile: a catalogue that is gone, or no regular file, is an error and not an empty catalogue.
+func TestCatalogueFile(t *testing.T) {
+	dir := t.TempDir()
+	name, pipe := filepath.Join(dir, "topics.json"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(name, []byte(`[{"id": "T1"}, {"id": "T2"}]`), 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{name: "", pipe: "is a named pipe", dir: "is a directory", name + "x": "no such file or directory"} {
+		topics, err := catalogueFile(file)(t.Context())
+		if want == "" && (err != nil || len(topics) != 2) || want != "" && (err == nil || !strings.Contains(err.Error(), "catalog.file: "+file+": "+want)) {
+			t.Errorf("%s: %d topics, %v", file, len(topics), err)
 		}
 	}
 }
