@@ -19,7 +19,7 @@ type runRequest struct {
 	changed bool // the source has changed: run after changeGap
 	now     bool // a caller waits: run at once
 	full    bool
-	force   bool
+	force   bool // belongs to one run, see again
 
 	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
@@ -30,6 +30,11 @@ func (a runRequest) with(b runRequest) runRequest {
 		waiting: slices.Concat(a.waiting, b.waiting),
 	}
 }
+
+// again returns what stays to be done after a failed run for a request. It names what is kept, so that a new field is
+// not kept by mistake: callers have their answer, and a force was meant for the source as its caller knew it. By the
+// next try, hours later perhaps, a collection may have been emptied. A full reading harms nothing.
+func (a runRequest) again() runRequest { return runRequest{changed: a.changed, full: a.full} }
 
 // task is a job with the times of its runs. It belongs to the goroutine that runs jobs.
 type task struct {
@@ -75,7 +80,7 @@ func (t *task) clockSet(now time.Time, by time.Duration) {
 	}
 }
 
-// finish records the outcome of the run for a request. After a failure the request stays pending.
+// finish records the outcome of the run for a request. After a failure another run is due, without force.
 func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.ended = now
 	if out.Result != Failed {
@@ -85,8 +90,7 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	wait := min(backoff<<min(t.failures, 10), maxWait)
 	t.failures++
 	t.retry = now.Add(jitter(wait))
-	request.now, request.waiting = false, nil // the waiting callers have their answer
-	t.pending = t.pending.with(request)
+	t.pending = t.pending.with(request.again())
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

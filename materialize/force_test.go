@@ -1,0 +1,128 @@
+package materialize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/materialize"
+)
+
+// results returns the results of the runs so far.
+func (d *diary) results() (all []materialize.Result) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, out := range d.outcomes {
+		all = append(all, out.Result)
+	}
+	return all
+}
+
+// TestForceBelongsToOneRun: a forced run that fails leaves a task that is tried again without force, so that a
+// collection which was emptied meanwhile is held. However a forced request arrives, one run has its force.
+func TestForceBelongsToOneRun(t *testing.T) {
+	forced := materialize.Request{Force: true, Full: true}
+	trigger := func(t *testing.T, r *materialize.Runner, q materialize.Request) {
+		if err := r.Trigger(q); err != nil {
+			t.Error(err)
+		}
+	}
+	tests := []struct {
+		name string
+		ask  func(t *testing.T, r *materialize.Runner)
+	}{
+		{"alone", func(t *testing.T, r *materialize.Runner) { trigger(t, r, forced) }},
+		{"coalesced with an ordinary request", func(t *testing.T, r *materialize.Runner) {
+			trigger(t, r, materialize.Request{})
+			trigger(t, r, forced)
+			trigger(t, r, materialize.Request{})
+		}},
+		{"waiting", func(t *testing.T, r *materialize.Runner) {
+			if outs, err := r.Refresh(t.Context(), forced); err != nil || outs[0].Result != materialize.Failed {
+				t.Errorf("forced: %v, %v", outs, err)
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newFakeStore()
+				store.replace("a", records(10)...)
+				d := newDiary()
+				r := newRunner(t, materialize.Options{
+					Store: store, Observer: d.observer(), Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2,
+				})
+				stop := started(t, r)
+				defer stop()
+				var failed atomic.Bool
+				store.onCommit = func() error {
+					if !failed.Swap(true) {
+						return errors.New("connection refused")
+					}
+					return nil
+				}
+				store.replace("a", records(5)...)
+				tt.ask(t, r)
+				synctest.Wait()
+				store.replace("a")
+				time.Sleep(time.Hour)
+				want := []materialize.Result{materialize.Published, materialize.Failed, materialize.Held}
+				if got := d.results(); !slices.Equal(got, want) {
+					t.Errorf("runs: %v, want %v", got, want)
+				}
+				if !d.outcomes[len(d.outcomes)-1].Full {
+					t.Error("the second try is not full, though the request was")
+				}
+				if meta, _ := store.Meta(t.Context(), "a"); meta.Rows != 10 || meta.Generation != 1 {
+					t.Errorf("published: %+v", meta)
+				}
+			})
+		})
+	}
+}
+
+// TestForceDuringARun: a forced request that arrives during a run belongs to the next one, and only to that.
+func TestForceDuringARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFakeStore()
+		store.replace("a", records(10)...)
+		d := newDiary()
+		r := newRunner(t, materialize.Options{
+			Store: store, Observer: d.observer(), Jobs: []materialize.Job{slow("a", 10*time.Second)}, MaxShrink: 0.2,
+		})
+		stop := started(t, r)
+		defer stop()
+		time.Sleep(time.Minute)
+		failing := true
+		store.onScan = func(context.Context, string) error {
+			if failing {
+				return fmt.Errorf("connection refused")
+			}
+			return nil
+		}
+		ask := func(q materialize.Request) {
+			if err := r.Trigger(q); err != nil {
+				t.Error(err)
+			}
+		}
+		ask(materialize.Request{})
+		time.Sleep(time.Second) // into the run, which fails
+		ask(materialize.Request{Force: true})
+		store.replace("a", records(5)...)
+		time.Sleep(10 * time.Second) // into the forced run
+		failing = false
+		time.Sleep(15 * time.Second)
+		store.replace("a", records(1)...)
+		ask(materialize.Request{})
+		time.Sleep(time.Hour)
+		want := []materialize.Result{materialize.Published, materialize.Failed, materialize.Published, materialize.Held}
+		if got := d.results(); !slices.Equal(got, want) {
+			t.Errorf("runs: %v, want %v", got, want)
+		}
+	})
+}
