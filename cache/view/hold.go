@@ -31,7 +31,7 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
 	}
-	if shown == nil || v.accepts(meta) {
+	if shown == nil || v.accepts(meta, 0) {
 		return nil
 	}
 	before, rows, limit := shown.meta, shown.Len(), v.set.o.MaxShrink
@@ -51,10 +51,11 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	return nil
 }
 
-// accepts reports whether Set.Force has accepted a generation.
-func (v *view) accepts(meta origin.Meta) bool {
+// accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many missing
+// rows; if the store loses more before the view can be read, the caller must decide again.
+func (v *view) accepts(meta origin.Meta, missing int) bool {
 	accepted := v.known().accepted
-	return accepted.Generation > 0 && meta.Is(accepted) == nil
+	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing
 }
 
 // The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
@@ -62,7 +63,7 @@ const readShare = 20
 
 // complete returns nil if the number of rows is that in a meta. began is the time at which reading them began.
 func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
-	if rows >= meta.Rows || v.accepts(meta) {
+	if rows >= meta.Rows || v.accepts(meta, meta.Rows-rows) {
 		return nil
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
@@ -94,7 +95,7 @@ func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).update(func(st *state) {
 			if h := held(st.err); h != nil && h.Meta.Generation > 0 {
-				st.accepted, found = h.Meta, true
+				st.accepted, found = h, true
 			}
 		})
 		s.Notify(name)

@@ -15,6 +15,7 @@ import (
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/rules"
 	"vitrine/rules/filter"
 )
 
@@ -23,6 +24,8 @@ import (
 type exchanged struct {
 	atomic.Pointer[publisher]
 	whole atomic.Int64
+	away  atomic.Bool  // reading rows fails
+	lost  atomic.Int64 // rows that a read of the whole view does not return
 }
 
 func (e *exchanged) views() origin.Views { return e.Load() }
@@ -65,10 +68,20 @@ func (b behind) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 }
 
 func (b behind) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	if b.e.away.Load() {
+		return origin.Meta{}, fmt.Errorf("connection refused: %w", rules.ErrUnavailable)
+	}
+	lost := int64(0)
 	if since == 0 {
 		b.e.whole.Add(1)
+		lost = b.e.lost.Load()
 	}
-	return b.e.views().Rows(ctx, view, since, fn)
+	return b.e.views().Rows(ctx, view, since, func(r origin.Row) error {
+		if lost--; lost >= 0 {
+			return nil
+		}
+		return fn(r)
+	})
 }
 
 // polled polls until the view has a status. It fails the test if the view is held meanwhile for a
@@ -268,6 +281,34 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestForceAcceptsWhatItSaw: if the view cannot be read after Force, and the store loses more rows meanwhile, the view is
+// held again.
+func TestForceAcceptsWhatItSaw(t *testing.T) {
+	p := newPublisher(t)
+	p.publish("things", 10, numberedDocs(t, 7, 1)...)
+	r, e := exchange(t, p, view.Options{})
+	r.polled(heldFor("the store has 7 of the 10 rows"))
+	e.away.Store(true)
+	if !r.Force("things") {
+		t.Error("not forced")
+	}
+	r.polled(func(st view.Status) bool { return st.Err != nil && st.Held == nil })
+	e.lost.Store(5)
+	e.away.Store(false)
+	for st := r.Status()[0]; !heldFor("the store has 2 of the 10 rows")(st); st = r.Status()[0] {
+		if !st.Loaded.IsZero() {
+			t.Fatalf("shows %d rows", st.Rows)
+		}
+		r.Notify("things")
+		<-time.After(time.Millisecond)
+	}
+	e.lost.Store(0)
+	if !r.Force("things") {
+		t.Error("not forced again")
+	}
+	r.polled(func(st view.Status) bool { return st.Held == nil && st.Rows == 7 })
 }
 
 // TestRestoredBackup: if a store goes back to a backup, the set shows it once a run has confirmed

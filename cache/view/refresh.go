@@ -42,7 +42,7 @@ type state struct {
 	newest   origin.Meta // the newest meta that the store returned
 	checked  time.Time   // when a refresh last succeeded
 	err      error       // error of the last refresh
-	accepted origin.Meta // the generation that Force accepts; Generation is 0 if there is none
+	accepted *HeldError  // what Force accepts; nil if there is none
 	file     fileState
 }
 
@@ -84,7 +84,7 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
-	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta) {
+	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing) {
 		return nil, h
 	}
 	if shown == nil {
