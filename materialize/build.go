@@ -40,7 +40,7 @@ type build struct {
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
 func (b *build) run(ctx context.Context) Outcome {
 	out := &b.out
-	out.View, out.Full, out.Started = b.job.View, b.full, time.Now()
+	out.View, out.Full, out.Started, out.Unread = b.job.View, b.full, time.Now(), true
 	out.Result, out.Err = guard(func() (result Result, err error) {
 		out.Meta, result, err = b.make(ctx)
 		return result, err
@@ -137,6 +137,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, err
 	}
+	b.out.Unread = false
 	vanished := b.index.removeVanished()
 	b.out.Removed += len(vanished)
 	b.checkDrift()

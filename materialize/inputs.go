@@ -65,6 +65,6 @@ func (b *build) remember(in inputs) {
 
 // recall repeats the counts of an earlier run that has read the same inputs.
 func (b *build) recall(in inputs) {
-	b.out.Read, b.out.Scanned = in.read, in.counts[b.job.Source]
+	b.out.Read, b.out.Scanned, b.out.Unread = in.read, in.counts[b.job.Source], false
 	b.guard.counted = maps.Clone(in.counts)
 }

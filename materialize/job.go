@@ -21,6 +21,9 @@ type Job struct {
 	// Deps are collections that rows are made from besides their own record. A change in one of them makes every row
 	// stale. They are held in memory during a run, so they must be small.
 	Deps []string
+	// Settings are the collections of settings among those that jobs read. A few deletions are a large share of such a
+	// collection, but no loss, so it is guarded only against being emptied, in every job that reads it.
+	Settings []string
 	// Fingerprint identifies the rules for rows: a row made under another fingerprint is stale. It must change whenever
 	// the configuration or the program would make another row from the same record.
 	Fingerprint string

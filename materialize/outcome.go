@@ -28,6 +28,7 @@ type Outcome struct {
 	Meta    origin.Meta // meta of the view after the run; zero if the store did not answer
 	Err     error       // for Held, Failed and Stopped
 	Skips   []Skip      // the first skipped records, at most origin.MaxSkips
+	Unread  bool        // the run ended before it had read its source
 	Missing int         // published rows that the store had lost or damaged
 	Drifted bool        // rows of a summary were not those of a whole reading; a bug
 	Started time.Time
@@ -56,7 +57,7 @@ const maxNamed = 3
 // health returns what the store keeps. Skipped records are listed beside status "ok", because the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
-		Status: origin.HealthOK, Started: o.Started, Took: o.Took,
+		Status: origin.HealthOK, Started: o.Started, Took: o.Took, Unread: o.Unread,
 		Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed, Skipped: o.Skipped,
 	}
 	for _, s := range o.Skips {

@@ -25,6 +25,7 @@ type Runner struct {
 	o         Options
 	schedules map[string]*Schedule // by view; nil if there is none
 	full      *Schedule            // nil if there is none
+	settings  []string             // collections of settings, see Job.Settings
 	kept      map[string]*rowIndex // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
 	wake      chan struct{}        // of capacity one: signals that requests is not empty
 	streams   uint64               // change streams opened so far; only used by watch
@@ -44,6 +45,7 @@ func New(o Options) (*Runner, error) {
 	}
 	var err error
 	for _, job := range o.Jobs {
+		r.settings = append(r.settings, job.Settings...)
 		if spec := o.Schedule[job.View]; spec != "" {
 			if r.schedules[job.View], err = ParseSchedule(spec, o.Location); err != nil {
 				return nil, fmt.Errorf("view %s: %w", job.View, err)
@@ -89,7 +91,7 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request runRequest, progress func(Progress)) Outcome {
 	b := &build{
 		Options: &r.o, kept: r.kept, job: job, lease: lease, full: request.full, progress: progress,
-		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now()},
+		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}
 	out := b.run(ctx)

@@ -14,11 +14,12 @@ import (
 // without persons, every project would lose its names. It compares with the highest count of the last day, because many
 // small steps add up to a large one.
 type shrinkGuard struct {
-	max     float64 // share that may disappear; 0 means any
-	forced  bool
-	now     time.Time
-	past    map[string]origin.Count // counts of earlier runs by collection; nil if not read yet
-	counted map[string]int          // counts of this run by collection; "" is the view's rows
+	max      float64 // share that may disappear; 0 means any
+	forced   bool
+	now      time.Time
+	settings []string                // collections that may shrink by any share, but not to nothing; see Job.Settings
+	past     map[string]origin.Count // counts of earlier runs by collection; nil if not read yet
+	counted  map[string]int          // counts of this run by collection; "" is the view's rows
 }
 
 // heldError says why a run is held.
@@ -40,7 +41,10 @@ func (g *shrinkGuard) excess(gone, before int) bool {
 // collection records how many records a collection has. It returns a heldError if they are too few.
 func (g *shrinkGuard) collection(name string, records int) error {
 	g.counted[name] = records
-	if most := g.past[name].Most(g.now); g.excess(most-records, most) {
+	most := g.past[name].Most(g.now)
+	switch {
+	case records > 0 && slices.Contains(g.settings, name):
+	case g.excess(most-records, most):
 		return &heldError{fmt.Sprintf("collection %s has %d records and had %d within the last day, a loss of more than the permitted %.4g %%",
 			name, records, most, g.max*100)}
 	}

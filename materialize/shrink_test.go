@@ -66,6 +66,43 @@ func TestShrinkingDependencyIsHeld(t *testing.T) {
 	}
 }
 
+// TestSettingsMayShrink: a collection of settings may lose any of its documents but the last, in every job that reads
+// it, though only one declares it.
+func TestSettingsMayShrink(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store house) {
+		loud := &shouting{rules: "!", deps: []string{"marks"}}
+		other, quietly := loud.job(), loud.job()
+		other.View, other.Settings = "other", []string{"marks"}
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{quietly, other}, MaxShrink: 0.2})
+		run := func(settings int32, q materialize.Request) []materialize.Outcome {
+			t.Helper()
+			store.replace("marks", records(settings)...)
+			outs, err := r.RunOnce(t.Context(), q, nil)
+			if err != nil || len(outs) != 2 {
+				t.Fatalf("RunOnce: %d outcomes, %v", len(outs), err)
+			}
+			return outs
+		}
+		store.replace("records", records(10)...)
+		run(6, materialize.Request{})
+		for _, settings := range []int32{4, 1} {
+			for _, out := range run(settings, materialize.Request{}) {
+				if out.Result == materialize.Held {
+					t.Errorf("%d settings: view %s: %v", settings, out.View, out.Err)
+				}
+			}
+		}
+		for _, out := range run(0, materialize.Request{}) {
+			wantHeld(t, out, "collection marks has 0 records and had 6 within the last day")
+		}
+		for _, out := range run(0, materialize.Request{Force: true}) {
+			if out.Result == materialize.Held {
+				t.Errorf("forced: view %s: %v", out.View, out.Err)
+			}
+		}
+	})
+}
+
 // Many small steps within a day count like a large one. A run that was held, or failed, does not
 // change the count that later ones are compared with; a day later, or by force, the view may shrink
 // further.

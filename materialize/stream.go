@@ -175,6 +175,7 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 	return func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.Store.Scan(ctx, b.job.Source) {
 			if held := b.mustHold(err); held != nil {
+				b.leftOut(err) // so that the view's health names the record
 				err = held
 			} else if b.leftOut(err) {
 				continue
@@ -198,12 +199,14 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 }
 
 // mustHold returns the error that holds a run for a damaged record from which other rows are made, too. If the view has
-// no rows yet, or the run is forced, it returns nil.
+// no rows yet, or the run is forced, it returns nil. The reason is public (/readyz), so it has neither the record's id,
+// which is listed as skipped, nor the store's address.
 func (b *build) mustHold(err error) error {
-	if b.first || b.guard.forced || !errors.Is(err, origin.ErrDamagedRecord) {
+	damaged, ok := errors.AsType[*origin.DamagedError](err)
+	if !ok || b.first || b.guard.forced {
 		return nil
 	}
-	return &heldError{err.Error() + ": other rows are made from it, too"}
+	return &heldError{"a record of " + damaged.Collection + " is damaged, import it again: other rows are made from it, too"}
 }
 
 // leftOut reports whether err means a record damaged in the store, and counts it. A row that it has stays.

@@ -277,7 +277,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 // and reports whether it was empty. warned says that the previous run has warned.
 func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
 	switch {
-	case out.Result == Failed || out.Result == Stopped:
+	case out.Unread || out.Result == Failed || out.Result == Stopped:
 		return warned // the run does not tell
 	case out.Scanned > 0 || job.Optional:
 		return false

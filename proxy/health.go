@@ -25,8 +25,8 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 }
 
 // readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
-// the store cannot be reached, has no records for a view, or has lost rows of it, the status is still 200, because rows
-// in memory can be served, but the state is degraded and data lists the affected views.
+// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held, the status is
+// still 200, because rows in memory can be served, but the state is degraded and data lists the affected views.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -49,27 +49,35 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	}{fiber.StatusOK, len(views), views, "degraded", msg}, response.ContentType)
 }
 
-// degradedView is a served view that the store could not confirm, or has no records for.
+// degradedView is a served view that the store could not confirm, or has no records for, or that is held.
 type degradedView struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"`
-	Checked    *time.Time `json:"checked"`        // when the store last confirmed it
-	Empty      bool       `json:"empty"`          // the last run of its job found no records
-	Held       string     `json:"held,omitempty"` // why the store's generation is not shown
+	Checked    *time.Time `json:"checked"`            // when the store last confirmed it
+	Empty      bool       `json:"empty"`              // the last run of its job found no records
+	Held       string     `json:"held,omitempty"`     // why the store's generation is not shown
+	JobHeld    string     `json:"job_held,omitempty"` // why the last run of its job published nothing
 }
 
 // degraded lists the degraded views, and says why they are.
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held bool
+	var jobs []string // those that are held
 	for _, status := range s.options.Views.Status() {
-		none := status.Meta.Health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
-		if !none && !status.Stale {
+		health := status.Meta.Health
+		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
+		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked), Empty: none, Held: text(status.Held)}
+		if health.Status == origin.HealthHeld {
+			one.JobHeld = health.Error
+			jobs = append(jobs, status.View+": "+health.Error)
+		}
+		if !none && !status.Stale && one.JobHeld == "" {
 			continue
 		}
 		unconfirmed := status.Stale && status.Held == nil
 		stale, empty, held = stale || unconfirmed, empty || none, held || status.Held != nil
 		stored = stored || unconfirmed && status.Mode == view.Store
-		views = append(views, degradedView{status.View, status.Meta.Generation, instant(status.Checked), none, text(status.Held)})
+		views = append(views, one)
 	}
 	var reasons []string
 	switch {
@@ -80,6 +88,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	}
 	if held {
 		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays.")
+	}
+	if len(jobs) > 0 {
+		reasons = append(reasons, "The last runs of these views published nothing: "+strings.Join(jobs, "; ")+".")
 	}
 	if empty {
 		reasons = append(reasons, "The store has no records for the views marked as empty.")

@@ -116,6 +116,7 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 		r := rendering(osiris.From(deps))
 		return r.Complete, r.Fingerprint()
 	})
+	job.Settings = osiris.Administrative()
 	return job, f.latest.Load, nil
 }
 

@@ -42,6 +42,11 @@ func ForRendering() []string {
 // ForPortal returns the collections that determine Settings.Portal.
 func ForPortal() []string { return []string{Features, General, Types} }
 
+// Administrative returns the collections that an administrator edits. The others have records of the institute.
+func Administrative() []string {
+	return []string{Categories, Features, Fields, General, Projects, Rights, Types, Vocabularies}
+}
+
 // RoleUser is the role of every logged-in user.
 const RoleUser = "user"
 
