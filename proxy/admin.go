@@ -109,9 +109,9 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 }
 
 // refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1 publishes even what would
-// be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded, 500 if not. 202 means that the jobs continue,
-// 409 that another instance runs them; but with force=1 this instance shows the views that it holds back, and returns
-// 202.
+// be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded and this instance shows their rows, 500 if not.
+// 202 means that the jobs continue, 409 that another instance runs them; but with force=1 this instance shows the views
+// that it holds back, and returns 202, or with wait=1 200 when it does.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())
@@ -134,7 +134,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		}
 		status := fiber.StatusAccepted
 		switch {
-		case done.Done && slices.ContainsFunc(done.Runs, func(r JobRun) bool { return !r.OK }):
+		case done.Done && slices.ContainsFunc(done.Runs, JobRun.Failed):
 			status = fiber.StatusInternalServerError
 		case done.Done:
 			status = fiber.StatusOK

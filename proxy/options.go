@@ -142,7 +142,7 @@ type Refresh struct {
 	View  string // if empty, all
 	Full  bool   // render every record again
 	Force bool   // publish even if many rows would disappear
-	Wait  bool   // respond when the jobs have run
+	Wait  bool   // respond when the jobs have run and this instance shows what they published
 }
 
 // RefreshResult is the result of a Refresh.
@@ -167,7 +167,11 @@ type JobRun struct {
 	Skipped    int     `json:"skipped"`
 	Missing    int     `json:"missing,omitempty"` // rows that the store had lost
 	Seconds    float64 `json:"seconds"`
+	NotShown   string  `json:"not_shown,omitempty"` // why this instance does not show the generation, though the run is OK
 }
+
+// Failed reports whether the run published nothing that it should have, or this instance does not show its rows.
+func (r JobRun) Failed() bool { return !r.OK || r.NotShown != "" }
 
 // NotLeadingError is returned by AdminOptions.Refresh if another instance runs the jobs, or none does.
 type NotLeadingError struct {

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -278,6 +279,50 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 			r.polled(shows(12))
 			if whole := e.whole.Load(); whole > 40 {
 				t.Errorf("%d reads of the whole view", whole)
+			}
+		})
+	}
+}
+
+// TestShows: Shows returns when requests get a generation, or says why they do not. A refresh that began before the call
+// does not count.
+func TestShows(t *testing.T) {
+	for _, mode := range []view.Mode{view.Memory, view.Store} {
+		t.Run(string(mode), func(t *testing.T) {
+			p, empty := newPublisher(t), newPublisher(t)
+			p.publish("things", 10, numberedDocs(t, 10, 1)...)
+			r, e := exchange(t, p, view.Options{Mode: mode})
+			meta := func(p *publisher) origin.Meta {
+				m, err := p.Meta(t.Context(), "things")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			for n := int32(1); n < 20; n++ {
+				if n > 1 {
+					p.publish("things", 10, numberedDocs(t, 10, int(n))...)
+				}
+				if err := r.Shows(t.Context(), "things", meta(p)); err != nil {
+					t.Fatal(err)
+				}
+				if got := r.numbers(); got[0] != n {
+					t.Fatalf("after generation %d: %v", n, got)
+				}
+			}
+			if err := r.Shows(t.Context(), "none", origin.Meta{}); !errors.Is(err, rules.ErrNotFound) {
+				t.Errorf("an unknown view: %v", err)
+			}
+			empty.publish("things", 0)
+			e.Store(empty)
+			for _, at := range []origin.Meta{meta(empty), {}} {
+				if err := r.Shows(t.Context(), "things", at); err == nil || !strings.Contains(err.Error(), "the store has 0 rows of it where 10 are shown") {
+					t.Errorf("while the view is held: %v", err)
+				}
+			}
+			r.Force("things")
+			if err := r.Shows(t.Context(), "things", origin.Meta{}); err != nil || r.Status()[0].Rows != 0 {
+				t.Errorf("forced: %v, %+v", err, r.Status())
 			}
 		})
 	}

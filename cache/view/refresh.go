@@ -10,7 +10,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
-	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
@@ -39,6 +38,8 @@ type view struct {
 
 // state is the state of a view, apart from its snapshot.
 type state struct {
+	begun    uint64      // refreshes that have begun
+	ended    uint64      // number of the last refresh that has ended; the first one is 1
 	newest   origin.Meta // the newest meta that the store returned
 	checked  time.Time   // when a refresh last succeeded
 	err      error       // error of the last refresh
@@ -270,22 +271,4 @@ func (v *view) status() Status {
 	// A run that changed nothing, or failed, makes no generation, so the health of jobs comes from the newest meta.
 	st.Meta.Checked, st.Meta.Health = known.newest.Checked, known.newest.Health
 	return st
-}
-
-// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held.
-func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		s.Notify(moved.View)
-		if snap, err := s.Snapshot(moved.View); err != nil || snap.meta.Generation != moved.From.Generation || snap.meta.Epoch != moved.From.Epoch {
-			return err
-		}
-		if h := held(s.view(moved.View).known().err); h != nil {
-			return &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
-	}
 }

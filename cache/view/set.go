@@ -192,10 +192,11 @@ func (s *Set) warm(ctx context.Context, v *view) {
 
 func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
+	number := v.update(func(s *state) { s.begun++ }).begun
 	swapped, err := v.refresh(ctx)
 	var before error
 	v.update(func(s *state) {
-		before, s.err = s.err, err
+		before, s.err, s.ended = s.err, err, number
 		if err == nil {
 			s.checked = time.Now()
 		}

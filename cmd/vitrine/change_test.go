@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/proxy"
 )
@@ -190,6 +193,32 @@ func TestRefreshTellsTheOutcome(t *testing.T) {
 	}
 	refresh("view=activities", 500, `"result":"held","ok":false,"error":"would remove 3 of 4 rows`)
 	refresh("view=activities&force=1", 200, `"result":"published","ok":true,"generation":3,"rows":1,`)
+}
+
+// TestRefreshWaitsUntilShown: what a refresh with wait=1 has published is in the next answer of this instance, however long
+// the new snapshot takes.
+func TestRefreshWaitsUntilShown(t *testing.T) {
+	t.Parallel()
+	r := runProgram(t)
+	made := make(chan struct{})
+	r.program.views.Prepare(func(context.Context, *view.Snapshot, []index.Change) func() {
+		<-made
+		return nil
+	})
+	for n := range 10 {
+		title := fmt.Sprint("Revision ", n)
+		r.put("activities", activity("a2", title))
+		ran := r.program.runs.Load()
+		go func() {
+			await(t, "the job has run", func() string { return unless(r.program.runs.Load() > ran) })
+			runtime.Gosched() // an answer that does not wait for the snapshot most probably comes now
+			made <- struct{}{}
+		}()
+		status, body := fetch(t, http.MethodPost, r.admin+"/admin/refresh?view=activities&wait=1")
+		if got := r.titles()["a2"]; status != http.StatusOK || got != title || strings.Contains(body, "not_shown") {
+			t.Errorf("%d %s, shows %q, want %q", status, body, got, title)
+		}
+	}
 }
 
 // reported waits until the run that removed a row has recorded its outcome, which it does after

@@ -254,6 +254,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
 			res.Msg = "Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
+			res.Done = q.Wait && p.showAll(ctx, &res)
 			return res, nil
 		}
 		holder, err := materialize.Leader(ctx, p.store)
@@ -265,6 +266,21 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	return res, err
 }
 
+// showAll waits until this instance shows what the store has of the views of a result, and reports whether it does. If not,
+// the result says why.
+func (p *program) showAll(ctx context.Context, res *proxy.RefreshResult) bool {
+	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	defer cancel()
+	for _, name := range res.Views {
+		if err := p.views.Shows(ctx, name, origin.Meta{}); err != nil {
+			res.Msg += " Not shown yet: view " + name + ": " + err.Error() + "."
+			return false
+		}
+	}
+	return true
+}
+
+// runJobs runs jobs for a request, and waits until this instance shows what they have published.
 func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
@@ -277,6 +293,14 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 		}
 		if o.Err != nil {
 			run.Error = o.Err.Error()
+		}
+		if run.OK {
+			switch shown := p.views.Shows(ctx, o.View, o.Meta); {
+			case ctx.Err() != nil: // the view is still being read
+				err = cmp.Or(err, ctx.Err())
+			case shown != nil:
+				run.NotShown = shown.Error()
+			}
 		}
 		runs = append(runs, run)
 	}

@@ -163,10 +163,12 @@ func TestLostOverTheWire(t *testing.T) {
 	if keeps.until("/readyz", few); activitiesOf(keeps) != all {
 		t.Errorf("after a restart: %d activities", activitiesOf(keeps))
 	}
-	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusAccepted || !strings.Contains(body, `"done":false`) || !strings.Contains(body, "vitrine materialize --force") {
+	if status, body := lone.refreshed("view=activities&force=1&wait=1"); status != http.StatusOK || !strings.Contains(body, `"done":true`) || !strings.Contains(body, "vitrine materialize --force") {
 		t.Errorf("forced on a front end: %d %s", status, body)
 	}
-	lone.serves(0)
+	if got := activitiesOf(lone); got != 0 {
+		t.Errorf("after a forced refresh that waited: %d activities", got)
+	}
 	if status, body := lone.refreshed("view=activities&force=1"); status != http.StatusConflict {
 		t.Errorf("forced though no view is held: %d %s", status, body)
 	}

@@ -1,0 +1,69 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/rules"
+)
+
+// await polls a view until ready returns true or an error, or ctx ends. known has the state after the snapshot was read.
+func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot, known state) (bool, error)) error {
+	v := s.view(name)
+	if v == nil {
+		return rules.ErrNotFound
+	}
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		s.Notify(name)
+		known := v.known() // before the snapshot, which may be newer
+		if ok, err := ready(v.current.Load(), known); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held or
+// not loaded.
+func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
+	return s.await(ctx, moved.View, func(snap *Snapshot, known state) (bool, error) {
+		if snap == nil {
+			_, err := s.Snapshot(moved.View)
+			return err == nil, err
+		}
+		if snap.meta.Is(moved.From) != nil {
+			return true, nil
+		}
+		if h := held(known.err); h != nil {
+			return false, &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
+		}
+		return false, nil
+	})
+}
+
+// Shows waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the store has
+// now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be read.
+func (s *Set) Shows(ctx context.Context, name string, at origin.Meta) error {
+	v := s.view(name)
+	if v == nil {
+		return rules.ErrNotFound
+	}
+	before := v.known().begun // these refreshes may have read the store before it had the generation
+	return s.await(ctx, name, func(snap *Snapshot, known state) (bool, error) {
+		switch {
+		case snap != nil && at.Generation > 0 && snap.meta.Epoch == at.Epoch && snap.meta.Generation >= at.Generation:
+			return true, nil
+		case known.ended <= before:
+			return false, nil
+		case known.err != nil:
+			return false, known.err
+		}
+		// The view may have been made anew meanwhile. Rows that stay in the store are shown once they are settled.
+		return snap != nil && known.newest.Is(snap.meta) == nil || known.newest.Generation == 0, nil
+	})
+}
