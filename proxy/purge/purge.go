@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +28,8 @@ type Options struct {
 	Tokens  map[string]string // by name of a target: its token, or the secret that signs webhooks
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // may be nil
+	// Transport sends the requests. If nil, http.DefaultTransport does.
+	Transport http.RoundTripper
 }
 
 // Purger sends tags to targets. Its methods are safe for concurrent use.
@@ -39,27 +40,20 @@ type Purger struct {
 	log     *slog.Logger
 	end     context.CancelFunc
 	running sync.WaitGroup
+	again   *queue // tags to send a second time, see underway
+	underway
 }
 
-// target is a cache, or another receiver of changes, and its queue.
-type target struct {
-	name, url, token string
-	secret           []byte // that signs webhooks
-	kind             kind
-	more             chan struct{}      // of capacity one: signals that tags wait
-	sent, failed     prometheus.Counter // requests
+// Bounds of the tags that wait for a target that fails: new ones, and those of failed batches. With more, all views wait
+// instead.
+const mostQueued, mostAside = mostWaiting / 2, mostWaiting / 2
 
-	mu      sync.Mutex      // guards waiting
-	waiting map[string]bool // tags
-}
-
-// mostWaiting bounds the tags that wait for a target that fails. With more, all views wait instead.
 const mostWaiting = 10_000
 
 // Times of requests: how long one may take, and the shortest and longest pause after a failure.
 const (
-	patience       = 10 * time.Second
-	shortest, most = time.Second, time.Minute
+	patience          = 10 * time.Second
+	shortest, longest = time.Second, time.Minute
 )
 
 // New starts a Purger, or returns nil without targets. Close it when done. Errors name the target.
@@ -67,17 +61,15 @@ func New(o Options) (*Purger, error) {
 	if len(o.Targets) == 0 {
 		return nil, nil
 	}
-	p := &Purger{log: o.Log, client: &http.Client{
-		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
+	p := &Purger{log: o.Log, again: newQueue(), client: &http.Client{
+		Timeout: patience, Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
 		if err := CheckTarget(o.Targets[name]); err != nil {
 			return nil, fmt.Errorf("purge.targets: %s: %w", name, err)
 		}
 		word, at, _ := strings.Cut(o.Targets[name], " ")
-		t := &target{
-			name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]), kind: kinds[word], more: make(chan struct{}, 1), waiting: map[string]bool{},
-		}
+		t := &target{name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]), kind: kinds[word], queue: newQueue()}
 		var err error
 		if t.kind.needsToken && t.token == "" {
 			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
@@ -96,10 +88,12 @@ func New(o Options) (*Purger, error) {
 	p.end = cancel
 	add := promauto.With(o.Metrics)
 	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total", Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
+	skips := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_skipped_total", Help: "Number of batches of tags given up by target, because the target refuses them."}, []string{"target"})
 	for _, t := range p.targets {
-		t.measure(add, requests)
+		t.measure(add, requests, skips)
 		p.running.Go(func() { p.serve(ctx, t) })
 	}
+	p.running.Go(func() { p.repeat(ctx) })
 	return p, nil
 }
 
@@ -128,74 +122,27 @@ func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	}
 	tags := tagsOf(view, changes)
 	return func() {
-		for _, t := range p.targets {
-			p.add(t, tags)
+		if p.changed(tags, time.Now()) {
+			p.again.add(tags, p.whole)
 		}
+		p.add(tags)
 	}
 }
 
-// add makes tags wait for a target.
-func (p *Purger) add(t *target, tags []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, tag := range tags {
-		t.waiting[tag] = true
-	}
-	if len(t.waiting) > mostWaiting {
-		clear(t.waiting)
-		p.seen.Range(func(view, _ any) bool {
-			t.waiting["view-"+view.(string)] = true
-			return true
-		})
-	}
-	select {
-	case t.more <- struct{}{}:
-	default: // it is signalled already
+// add makes tags wait for every target.
+func (p *Purger) add(tags []string) {
+	for _, t := range p.targets {
+		t.queue.add(tags, p.whole)
 	}
 }
 
-// take removes the waiting tags and returns them, sorted.
-func (t *target) take() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	tags := slices.Sorted(maps.Keys(t.waiting))
-	clear(t.waiting)
+// whole returns the tags of all answers.
+func (p *Purger) whole() (tags []string) {
+	p.seen.Range(func(view, _ any) bool {
+		tags = append(tags, "view-"+view.(string))
+		return true
+	})
 	return tags
-}
-
-// serve sends the tags that wait for a target in batches, and failed ones again, until ctx ends.
-func (p *Purger) serve(ctx context.Context, t *target) {
-	pause := time.Duration(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.more:
-		}
-		tags := t.take()
-		for len(tags) > 0 {
-			n := t.kind.batch(tags)
-			if err := p.send(ctx, t, tags[:n]); err != nil {
-				t.failed.Inc()
-				pause = min(max(2*pause, shortest, asked(err)), most)
-				if ctx.Err() == nil {
-					p.log.Warn("purge failed", "target", t.name, "tags", len(tags), "again_in", pause, "error", err)
-				}
-				break
-			}
-			t.sent.Inc()
-			pause, tags = 0, tags[n:]
-		}
-		if len(tags) == 0 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause + rand.N(pause/2)):
-			p.add(t, tags)
-		}
-	}
 }
 
 // send sends one batch of tags.
@@ -217,25 +164,6 @@ func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 		return nil
 	}
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 for a date
-	return &rules.RetryError{Err: fmt.Errorf("%s answered %s", t.name, res.Status), After: time.Duration(min(max(seconds, 0), 1<<30)) * time.Second}
-}
-
-// asked returns how long a target wants no requests, as Cloudflare does after many.
-func asked(err error) time.Duration {
-	if retry, ok := errors.AsType[*rules.RetryError](err); ok {
-		return retry.After
-	}
-	return 0
-}
-
-// measure registers what is measured of a target.
-func (t *target) measure(add promauto.Factory, requests *prometheus.CounterVec) {
-	t.sent, t.failed = requests.WithLabelValues(t.name, "sent"), requests.WithLabelValues(t.name, "failed")
-	add.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "vitrine_purge_waiting_tags", Help: "Number of tags that wait to be sent to a target.", ConstLabels: prometheus.Labels{"target": t.name},
-	}, func() float64 {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return float64(len(t.waiting))
-	})
+	refused := &refusedError{t.name + " answered " + res.Status, res.StatusCode}
+	return &rules.RetryError{Err: refused, After: time.Duration(min(max(seconds, 0), 1<<30)) * time.Second}
 }
