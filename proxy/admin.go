@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
@@ -243,7 +244,9 @@ func adminViews(s *Server, c *fiber.Ctx) error {
 		Store  *StoreStatus `json:"store,omitempty"`
 		// Unknown has the fields that settings name and no record has.
 		Unknown []string `json:"unknown_fields,omitempty"`
-	}{fiber.StatusOK, len(data), data, s.storeStatus(), s.fields.Unknown()})
+		// Purge has the caches in front; absent if there are none.
+		Purge []purge.Status `json:"purge,omitempty"`
+	}{fiber.StatusOK, len(data), data, s.storeStatus(), s.fields.Unknown(), s.purger.Status()})
 }
 
 // guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach the listener. The

@@ -29,6 +29,7 @@ import (
 func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
+	begun := s.purger.Begin() // before anything that the response depends on is read
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // first, so that errors have an id, too
@@ -49,6 +50,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if isShadowed(c) {
 		return nil
 	}
+	purgeLater(c, s.purger, begun)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
 		conn.Join(bodyBytes(c) > writeBuffer)
 	}

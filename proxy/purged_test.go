@@ -1,11 +1,14 @@
 package proxy_test
 
 import (
+	"bufio"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +23,49 @@ import (
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
+
+// TestPurgedAfterExport: an export that begins before a change and ends after its purge may be kept by a cache in front as
+// new. So the purge is sent again after its end, and not before. The same is true of an answer that is sent as a whole.
+func TestPurgedAfterExport(t *testing.T) {
+	got := make(chan []string, 100)
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got <- strings.Fields(r.Header.Get("Surrogate-Key"))
+	}))
+	defer target.Close()
+	next := func(tag string) {
+		t.Helper()
+		for tags := range got {
+			if slices.Contains(tags, tag) {
+				return
+			}
+		}
+	}
+	o := proxytest.Options(t)
+	o.Purge = purge.Options{Targets: map[string]string{"front": "purge " + target.URL}}
+	s := proxytest.Open(t, proxytest.Many(t, 20_000), o)
+	live := proxytest.ServeOn(t, s, proxytest.Narrow{Listener: proxytest.Listen(t)})
+	next("view-activities")
+	row := proxytest.Parse(t, `{"_id": 7, "type": "publication", "title": "Withdrawn"}`)[0]
+	for _, path := range []string{"/api/activities", "/api/activities?limit=300&columns[]=print"} {
+		conn := live.Narrowly()
+		live.Write(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || !strings.Contains(res.Header.Get("Surrogate-Key"), "any-activities") {
+			t.Fatalf("%v, %v", res, err)
+		}
+		s.Refresh(rules.ViewActivities, row)
+		next("any-activities")
+		select {
+		case tags := <-got:
+			t.Errorf("%s: sent again before its end: %v", path, tags)
+		default:
+		}
+		if n, err := io.Copy(io.Discard, res.Body); err != nil || n < 64<<10 {
+			t.Fatalf("%s: %d bytes, %v", path, n, err)
+		}
+		next("any-activities")
+	}
+}
 
 // TestPurgedVarnish: what Varnish, configured as docs/operations.md says, keeps of a record is gone once the record is
 // withdrawn, and what does not change stays.

@@ -83,7 +83,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.shortcuts = &shortcuts{auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader, metrics: s.metrics, log: s.lines}
+	set.shortcuts = &shortcuts{auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader, metrics: s.metrics, purger: s.purger, log: s.lines}
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/purge"
 )
 
 // prepared is the response to a request for which an answer was in memory, for requests within the same second that
@@ -29,6 +30,7 @@ type prepared struct {
 	header []byte // as the HTTP server writes it
 	id     int    // offset in header of the request id
 	body   bool   // the answer follows the header
+	tags   string // of the answer for caches in front; empty if there are none to purge
 	logged []byte // from appendRequest; nil if the request is not logged
 	series series
 }
@@ -39,6 +41,7 @@ type shortcuts struct {
 	client  string // the request header with the client's address; empty if there is none
 	user    string // the request header with the session's user; empty if there is none
 	metrics *Metrics
+	purger  *purge.Purger // nil if there are no caches to purge
 	log     io.Writer
 
 	// A key has its place in these by its hash, and takes that of others.
@@ -75,7 +78,7 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 	}
 	var body []byte
 	var reservation listener.Reservation
-	ok := p.second == second
+	ok, begun := p.second == second, s.purger.Begin()
 	if ok {
 		body, reservation, ok = p.hit.Again()
 	}
@@ -84,6 +87,9 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 		return false, nil
 	}
 	c.SetReservation(reservation)
+	if p.tags != "" {
+		reportSent(c, s.purger, begun, p.tags)
+	}
 	s.metrics.repeated.Inc()
 	out := append(key[:0], p.header...)
 	id := out[p.id : p.id+idDigits]
@@ -130,6 +136,9 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 				return // another server's response depends on what is not in the key
 			}
 		}
+	}
+	if s.purger != nil {
+		p.tags = string(res.Peek(headerTags))
 	}
 	if p.key, _ = s.keyOf(nil, conn, conn.Header()); p.key == nil {
 		return

@@ -12,17 +12,18 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/proxy"
+	"vitrine/proxy/purge"
 	"vitrine/rules"
 )
 
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		st, err := readStatus(cmd.Context(), cfg)
+		read, err := readStatus(cmd.Context(), cfg)
 		if err != nil {
 			return err
 		}
-		views, store := st.Data, st.Store
+		views, store := read.Data, read.Store
 		if store != nil && !store.Up {
 			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // ignore the error: standard error may be closed
 		}
@@ -34,30 +35,40 @@ func statusCommand() *cobra.Command {
 		}
 		out := cmd.OutOrStdout()
 		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
-			output.ExecuteTemplate(out, "unknown fields", st.Unknown))
+			output.ExecuteTemplate(out, "status of purges", read.Purge),
+			output.ExecuteTemplate(out, "unknown fields", read.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
+// statusReport is the state of the views, and of what only a server knows.
+type statusReport struct {
+	Data  []proxy.ViewStatus `json:"data"`
+	Store *proxy.StoreStatus `json:"store"` // nil if no server was asked for it
+	Purge []purge.Status     `json:"purge"` // the caches in front of the server
+	// Unknown has the fields that settings name and no record has.
+	Unknown []string `json:"unknown_fields"`
+}
+
 // readStatus reads the state of the views from the store, and their modes from a running server of that store, if there
 // is one. If such a server has the embedded store open, or the store does not answer, everything comes from the server,
 // including the state of the store.
-func readStatus(ctx context.Context, cfg configs.Config) (st status, err error) {
+func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 	views, store, err := storedStatus(ctx, cfg)
 	switch {
 	case err == nil && len(views) == 0:
-		return st, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
+		return statusReport{}, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
 	case cfg.Admin.Listen == "":
-		return status{Data: views}, err
+		return statusReport{Data: views}, err
 	case errors.Is(err, origin.ErrLocked), errors.Is(err, rules.ErrUnavailable):
 		served, failed := servedStatus(ctx, cfg, store, storeTime)
 		if failed != nil {
-			return st, fmt.Errorf("%w, and %w", err, failed)
+			return statusReport{}, fmt.Errorf("%w, and %w", err, failed)
 		}
 		return served, nil
 	case err != nil:
-		return st, err
+		return statusReport{}, err
 	}
 	served, _ := servedStatus(ctx, cfg, store, time.Second) // ignore the error: there may be no server
 	for i := range views {
@@ -67,25 +78,18 @@ func readStatus(ctx context.Context, cfg configs.Config) (st status, err error) 
 			}
 		}
 	}
-	return status{Data: views, Unknown: served.Unknown}, nil
-}
-
-// status is the state of the views. Store and Unknown are those of a server, if one was asked.
-type status struct {
-	Data    []proxy.ViewStatus
-	Store   *proxy.StoreStatus
-	Unknown []string `json:"unknown_fields"` // fields that settings name and no record has
+	return statusReport{Data: views, Purge: served.Purge, Unknown: served.Unknown}, nil
 }
 
 // servedStatus asks the server at the admin address, which must be one of the same store.
-func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (answer status, err error) {
+func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (answer statusReport, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), nil, &answer); err != nil {
-		return status{}, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
+		return statusReport{}, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
 	}
 	if answer.Store == nil || answer.Store.Name != store {
-		return status{}, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
+		return statusReport{}, fmt.Errorf("the server at %s serves another store", cfg.Admin.Listen)
 	}
 	return answer, nil
 }

@@ -40,6 +40,7 @@ type Conn struct {
 	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
 	Repeats     bool                 // for Options.Shortcut, which sets it: the same request came within a second
 	reservation Reservation          // reservation for the memory of the response; nil if there is none
+	onSent      func()               // see OnSent; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
 	turn        Turn                 // the turn in which the response is written; nil if there is none
 	queued      time.Duration        // how long the response waited for the turn, not for the client
@@ -99,7 +100,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or reading fails.
 func (c *Conn) gather() {
-	c.SetReservation(nil)
+	c.responseEnded()
 	c.Request, c.turn, c.date = nil, nil, ""
 	c.Join(false)
 	c.rewind()
@@ -233,6 +234,18 @@ func (c *Conn) SetReservation(next Reservation) {
 	c.reservation = next
 }
 
+// OnSent sets a function that is called once, when the response to this request was sent or has failed.
+func (c *Conn) OnSent(f func()) { c.onSent = f }
+
+// responseEnded releases what belongs to the last response.
+func (c *Conn) responseEnded() {
+	c.SetReservation(nil)
+	if f := c.onSent; f != nil {
+		c.onSent = nil
+		f()
+	}
+}
+
 // Turn is the right to use a processor. Pause returns it, and Resume waits for it, unless the turn is held or has
 // ended. Resume fails if the response is not needed any more.
 type Turn interface {
@@ -363,7 +376,7 @@ const (
 // Linger gives a client time to read why it was refused: if a connection is closed before everything from the client
 // was read, the system resets it, and the response is lost.
 func (c *Conn) Linger() {
-	c.SetReservation(nil)
+	c.responseEnded()
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || !c.sent.Load() || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
@@ -380,7 +393,7 @@ func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.
 func (c *Conn) Disconnect() {
-	c.SetReservation(nil)
+	c.responseEnded()
 	c.listener.mu.Lock()
 	c.listener.removeLocked(c)
 	c.listener.mu.Unlock()
