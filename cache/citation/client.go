@@ -44,10 +44,11 @@ type Client struct {
 	http     *http.Client
 	maxBytes int64 // bytes of an uncompressed page
 	now      func() time.Time
-	sleep    func(time.Duration)
-	flights  flight.Group[Answer] // by key: user or user:document
-	root     context.Context      // the parent of every request's context; Close cancels it
+	sleep    func(context.Context, time.Duration) error // fails when the context ends
+	flights  flight.Group[Answer]                       // by key: user or user:document
+	root     context.Context                            // the parent of every request's context; Close cancels it
 	cancel   context.CancelFunc
+	running  sync.WaitGroup // of the flights; a flight begins under mu, and not after Close
 
 	mu       sync.Mutex // guards the rest
 	answers  *lru.Cache[string, entry]
@@ -60,7 +61,7 @@ type Client struct {
 // New returns a client.
 func New(o Options) *Client {
 	c := &Client{
-		options: o, maxBytes: 4 << 20, now: time.Now, sleep: time.Sleep,
+		options: o, maxBytes: 4 << 20, now: time.Now, sleep: sleep,
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // The transport has no Proxy: it always connects to the index directly.
@@ -70,9 +71,25 @@ func New(o Options) *Client {
 	return c
 }
 
-// Close cancels running requests. Later calls return kept answers or fail with ErrUnavailable.
+// sleep waits until a time has passed, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close cancels running requests and those that wait for their turn, and waits for their end. Later calls return kept
+// answers or fail with ErrUnavailable.
 func (c *Client) Close() {
+	c.mu.Lock()
 	c.cancel()
+	c.mu.Unlock()
+	c.running.Wait()
 	c.http.CloseIdleConnections()
 }
 

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -302,6 +303,66 @@ func TestRefusalStopsAllQuestions(t *testing.T) {
 	}
 }
 
+// TestRefusalsInARow: pauses grow from a minute to an hour while the index refuses, also if a request fails in between,
+// which says nothing of the index's mind. A page ends the row.
+func TestRefusalsInARow(t *testing.T) {
+	index := newIndex(t, status(http.StatusTooManyRequests))
+	client, clock := newTestClient(t, index, Options{})
+	asked := 0
+	refused := func() (pause time.Duration) {
+		t.Helper()
+		if _, err := client.Profile(t.Context(), fmt.Sprint("user", asked)); !errors.Is(err, ErrBlocked) {
+			t.Fatalf("Profile: %v", err)
+		}
+		asked++
+		var known interface{ RetryAfter() time.Duration }
+		if _, err := client.Profile(t.Context(), "another"); !errors.As(err, &known) {
+			t.Fatalf("while the index refuses: %v", err)
+		}
+		clock.forward(known.RetryAfter())
+		return known.RetryAfter()
+	}
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		if got := refused(); got != want*time.Minute {
+			t.Errorf("pause of %v, want %v", got, want*time.Minute)
+		}
+		if want == 4 || want == 32 {
+			index.answers(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+			if _, err := client.Profile(t.Context(), fmt.Sprint("lost", asked)); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("a lost connection: %v", err)
+			}
+			index.answers(status(http.StatusTooManyRequests))
+		}
+	}
+	index.answers(page(testPage(t, "profile.html")))
+	if _, err := client.Profile(t.Context(), user); err != nil {
+		t.Error(err)
+	}
+	index.answers(status(http.StatusTooManyRequests))
+	if got := refused(); got != time.Minute {
+		t.Errorf("after a page: pause of %v", got)
+	}
+}
+
+// TestRedirectDuringAPause: a redirect that is not followed, because the index has refused another request meanwhile, is
+// no refusal of its own.
+func TestRedirectDuringAPause(t *testing.T) {
+	index := newIndex(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/citations?again", http.StatusFound)
+	})
+	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute})
+	client.sleep = func(ctx context.Context, d time.Duration) error {
+		client.keep("other", nil, ErrBlocked)
+		return clock.sleep(ctx, d)
+	}
+	if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrBlocked) {
+		t.Errorf("Profile: %v, want %v", err, ErrBlocked)
+	}
+	if client.refusals != 1 || client.failures.Peek(user) != nil {
+		t.Errorf("%d refusals, failure %v", client.refusals, client.failures.Peek(user))
+	}
+}
+
 func TestPace(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, clock := newTestClient(t, index, Options{MinInterval: 2 * time.Second, Timeout: time.Minute})
@@ -327,9 +388,9 @@ func TestRefusalWhileWaiting(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	client.sleep = func(d time.Duration) {
+	client.sleep = func(ctx context.Context, d time.Duration) error {
 		client.keep("other", nil, ErrBlocked)
-		clock.sleep(d)
+		return clock.sleep(ctx, d)
 	}
 	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
 		t.Errorf("Profile: %v, want %v", err, ErrBlocked)
@@ -362,7 +423,7 @@ func TestMadeUpUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.forward(24 * time.Hour) // the default of Lifetime
-	client.sleep = func(time.Duration) {}
+	client.sleep = func(context.Context, time.Duration) error { return nil }
 	var refused error
 	for i := 0; refused == nil; i++ {
 		_, refused = client.Profile(t.Context(), fmt.Sprint("madeup", i))

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -88,11 +89,12 @@ func (c *clock) forward(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func (c *clock) sleep(d time.Duration) {
+func (c *clock) sleep(_ context.Context, d time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 	c.waits = append(c.waits, d)
+	return nil
 }
 
 // newTestClient returns a client of an index with a driven clock. Unset options have the defaults

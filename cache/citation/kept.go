@@ -35,6 +35,10 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 		if answer, known, err := c.lookup(key); known {
 			return answer, err
 		}
+		if !c.begin() {
+			return c.stale(key, fmt.Errorf("%w: shutting down", ErrUnavailable))
+		}
+		defer c.running.Done()
 		ctx, cancel := context.WithTimeout(c.root, c.options.Timeout)
 		defer cancel()
 		user, _, _ := strings.Cut(key, ":")
@@ -42,6 +46,9 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 			return c.stale(key, err)
 		}
 		text, err := c.load(ctx, query, parse)
+		if errors.Is(err, errPaused) || c.root.Err() != nil && err != nil {
+			return c.stale(key, err) // says nothing about the page
+		}
 		c.keep(key, text, err)
 		answer, _, err := c.lookup(key)
 		return answer, err
@@ -50,6 +57,17 @@ func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answ
 		err = fmt.Errorf("citation: %s: %w", key, err)
 	}
 	return answer, err
+}
+
+// begin reports whether a flight may begin, which the caller then ends with running.Done.
+func (c *Client) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.root.Err() != nil {
+		return false
+	}
+	c.running.Add(1)
+	return true
 }
 
 // lookup returns a fresh answer, or during the pause after a failure a stale one or the error. Else known is false.
@@ -96,14 +114,17 @@ func (c *Client) keep(key string, text []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if errors.Is(err, ErrBlocked) {
+	switch {
+	case errors.Is(err, ErrBlocked):
 		var wanted *rules.RetryError
 		c.refusals++
 		c.refused = now.Add(backoff(c.refusals))
 		if errors.As(err, &wanted) && wanted.After > backoff(c.refusals) {
 			c.refused = now.Add(wanted.After)
 		}
-	} else {
+	case errors.Is(err, ErrUnavailable):
+		// A time-out between two refusals does not mean that the index serves again: it may refuse by not responding.
+	default:
 		c.refusals = 0
 	}
 	if err == nil {
@@ -122,7 +143,7 @@ func (c *Client) keep(key string, text []byte, err error) {
 }
 
 // backoff is the pause after some failures in a row: a minute, doubled by each further one up to an hour.
-func backoff(failures int) time.Duration { return time.Minute << min(failures-1, 6) }
+func backoff(failures int) time.Duration { return min(time.Minute<<min(failures-1, 6), time.Hour) }
 
 // turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the turn
 // would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users must not
@@ -132,7 +153,9 @@ func (c *Client) turn(ctx context.Context, known bool) error {
 	if err != nil || ahead <= 0 {
 		return err
 	}
-	c.sleep(ahead)
+	if err := c.sleep(ctx, ahead); err != nil {
+		return fmt.Errorf("%w: wait for the turn: %w", ErrUnavailable, err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.blockedLocked() // the index may have refused an earlier request meanwhile
@@ -158,10 +181,13 @@ func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error)
 	return ahead, nil
 }
 
+// errPaused marks a request that was not sent, because the index has refused another one.
+var errPaused = errors.New("no request was sent")
+
 // blockedLocked fails during the pause after a refusal.
 func (c *Client) blockedLocked() error {
 	if left := c.refused.Sub(c.now()); left > 0 {
-		return &rules.RetryError{Err: fmt.Errorf("%w until %s", ErrBlocked, c.refused.UTC().Format(time.RFC3339)), After: left}
+		return &rules.RetryError{Err: fmt.Errorf("%w until %s: %w", ErrBlocked, c.refused.UTC().Format(time.RFC3339), errPaused), After: left}
 	}
 	return nil
 }

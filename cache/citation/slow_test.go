@@ -83,6 +83,36 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestCloseEndsPauses: a query that waits for its turn does not delay Close.
+func TestCloseEndsPauses(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client := New(Options{Origin: index.url, Lifetime: time.Hour, MinInterval: time.Hour, Timeout: 3 * time.Hour})
+	if _, err := client.Profile(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan bool)
+	client.sleep = func(ctx context.Context, d time.Duration) error {
+		close(waits)
+		return sleep(ctx, d)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := client.Document(t.Context(), user, "d")
+		done <- err
+	}()
+	<-waits
+	client.Close()
+	if err := <-done; !errors.Is(err, ErrUnavailable) {
+		t.Errorf("the waiting query: %v, want %v", err, ErrUnavailable)
+	}
+	if got := len(index.asked()); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+	if _, err := client.Profile(t.Context(), user); err != nil {
+		t.Errorf("a kept answer after Close: %v", err)
+	}
+}
+
 func TestCloseEndsRequests(t *testing.T) {
 	s := newSlow(t)
 	index := newIndex(t, s.answer)
