@@ -20,9 +20,11 @@ import (
 // Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their connections
 // at once, the public listener closes after Limits.DrainDelay, and running requests have Limits.Shutdown to finish; the
 // operator's listener closes last. Serve closes the listeners and the server; admin may be nil. It returns nil after a
-// normal end, even if a client did not read its answer in time. If one listener fails, both end.
+// normal end, even if a client did not read its answer in time. If one listener fails, both end in the same way, and
+// Serve returns why.
 func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
-	defer s.Close()
+	ended := true // no connection is served any more
+	defer func() { free(s, ended) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := []*runningApp{s.start(s.app, public, cancel)}
@@ -45,7 +47,8 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	// The operator's app ends last, because its metrics show how the public one ends.
 	var all error
 	for _, app := range served {
-		all = errors.Join(all, s.shutDown(app))
+		done, err := s.shutDown(app)
+		all, ended = errors.Join(all, err), ended && done
 	}
 	return all
 }
@@ -122,37 +125,63 @@ func (s *Server) rescue(c *listener.Conn, p *panicError) {
 	}
 }
 
-// shutDown ends one app. That it cuts off clients that have not read their answers by then is not an error.
-func (s *Server) shutDown(v *runningApp) error {
+// cutOff is how long requests may run on after their connection was closed. They notice it within 50 ms, except those
+// of package pprof, which end by time.
+const cutOff = 2 * time.Second
+
+// shutDown ends one app, and reports whether all its connections have ended. A failed listener's connections, too, have
+// time to end: they use the cache, which the caller frees next. That shutDown cuts off clients which have not read their
+// answers by then is not an error.
+func (s *Server) shutDown(v *runningApp) (ended bool, err error) {
 	addr := v.Addr().String()
 	// If a listener has failed, it returns why; after Close it only returns that it is closed.
 	select {
-	case err := <-v.ended:
-		return fmt.Errorf("proxy: serve %s: %w", addr, err)
+	case err = <-v.ended:
+		err = fmt.Errorf("proxy: serve %s: %w", addr, err)
+		_ = v.Close() // closes idle connections; that the listener is closed already is no news
 	default:
+		if err = v.Close(); err != nil {
+			err = fmt.Errorf("proxy: shut down %s: %w", addr, err)
+		}
+		<-v.ended
 	}
-	err := v.Close()
-	<-v.ended
-	grace, answered := context.WithTimeout(context.Background(), s.options.Limits.Shutdown)
+	answered := make(chan struct{})
 	go func() {
-		defer answered()
+		defer close(answered)
 		v.conns.Wait()
 	}()
-	<-grace.Done()
-	if errors.Is(grace.Err(), context.DeadlineExceeded) {
-		s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Shutdown, "connections", v.CloseAll())
+	if within(answered, s.options.Limits.Shutdown) {
+		return true, err
 	}
-	if err != nil {
-		return fmt.Errorf("proxy: shut down %s: %w", addr, err)
+	s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Shutdown, "connections", v.CloseAll())
+	return within(answered, cutOff), err
+}
+
+// within waits for a channel to be closed, at most some time, and reports whether it was.
+func within(done <-chan struct{}, patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
 	}
-	return nil
 }
 
 // Close frees the cache. Serve calls it at its end; call it if Serve is not called. It may be called twice.
-func (s *Server) Close() {
+func (s *Server) Close() { free(s, true) }
+
+// free ends what belongs to the server. It frees the cache only if no request is running: one that outlives its
+// connection must not read freed memory, and the process is about to end.
+func free(s *Server, idle bool) {
 	s.close.Do(func() {
 		s.fields.Wait() // it reads rows
-		s.results.Close()
+		if idle {
+			s.results.Close()
+		} else {
+			s.log.Warn("requests still run: the cache is not freed")
+		}
 		if s.purger != nil {
 			s.purger.Close()
 		}

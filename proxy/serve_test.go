@@ -189,6 +189,65 @@ func TestServeTellsWhyItEnded(t *testing.T) {
 	}
 }
 
+// breakable is a listener that fails when the test says so.
+type breakable struct {
+	net.Listener
+	broken chan struct{}
+}
+
+func (b breakable) Accept() (net.Conn, error) {
+	type accepted struct {
+		conn net.Conn
+		err  error
+	}
+	next := make(chan accepted, 1)
+	go func() {
+		conn, err := b.Listener.Accept()
+		next <- accepted{conn, err}
+	}()
+	select {
+	case a := <-next:
+		return a.conn, a.err
+	case <-b.broken:
+		return nil, errors.New("out of luck")
+	}
+}
+
+// TestListenerFails: if a listener fails, Serve first answers the clients that it has, and only then frees what their
+// answers need. It returns why.
+func TestListenerFails(t *testing.T) {
+	s := proxytest.Open(t, proxytest.Many(t, 20_000), proxytest.Options(t))
+	ln := breakable{proxytest.Narrow{Listener: proxytest.Listen(t)}, make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- s.Server.Serve(t.Context(), ln, nil) }()
+	live := &proxytest.Live{Site: s, Addr: ln.Addr().String()}
+	conn := live.Narrowly()
+	live.Write(conn, "GET /api/activities HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", res, err)
+	}
+	close(ln.broken)
+	proxytest.Until(t, "the server drains", func() bool { return s.Get("/readyz").StatusCode == http.StatusServiceUnavailable })
+	for range 100 { // an answer that takes memory from the cache
+		if res := s.Get("/api/activities?limit=1"); res.StatusCode != http.StatusOK {
+			t.Fatalf("while an answer is sent: %d %s", res.StatusCode, res.Body)
+		}
+	}
+	select {
+	case err := <-served:
+		t.Errorf("Serve has returned before its clients had their answers: %v", err)
+	default:
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil || !json.Valid(body) {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	if err := <-served; err == nil || !strings.Contains(err.Error(), "out of luck") {
+		t.Errorf("Serve = %v", err)
+	}
+}
+
 // TestNotLoaded: before the first snapshot everything but health is 503.
 func TestNotLoaded(t *testing.T) {
 	views, err := view.New(view.Options{Store: proxytest.NewStore(), Views: api.Views()})
