@@ -208,9 +208,11 @@ func TestRefreshWaitsUntilShown(t *testing.T) {
 	for n := range 10 {
 		title := fmt.Sprint("Revision ", n)
 		r.put("activities", activity("a2", title))
-		ran := r.program.runs.Load()
 		go func() {
-			await(t, "the job has run", func() string { return unless(r.program.runs.Load() > ran) })
+			await(t, "the job has published", func() string {
+				meta, err := r.store.Meta(t.Context(), "activities")
+				return unless(err == nil && int(meta.Generation) == n+2)
+			})
 			runtime.Gosched() // an answer that does not wait for the snapshot most probably comes now
 			made <- struct{}{}
 		}()

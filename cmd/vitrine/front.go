@@ -314,7 +314,7 @@ func (p *program) observer() materialize.Observer {
 		Finished: func(o materialize.Outcome) {
 			p.metrics.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
 			p.views.Notify(o.View)
-			p.runs.Add(1)
+			p.ran.Store(o.View, true)
 			p.settle()
 		},
 		Missed:  p.metrics.JobMissed,

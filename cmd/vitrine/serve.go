@@ -11,8 +11,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -125,14 +125,19 @@ type program struct {
 	journal   *cockpit.Journal // of log
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
-	runs      atomic.Int64 // number of jobs that have ended
-	onSettled func()       // called when the server has logged its start; may be called several times
+	ran       sync.Map // keys are the views whose job has ended at least once
+	onSettled func()   // called when the server has logged its start; may be called several times
 }
 
 // settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
 // printed text stays visible.
 func (p *program) settle() {
-	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
+	ran := func(st view.Status) bool {
+		_, ok := p.ran.Load(st.View)
+		return ok
+	}
+	// Count views, not runs: while the first job of one view takes long, those of others run many times.
+	if p.views.Ready() && (p.runner == nil || !slices.ContainsFunc(p.views.Status(), func(st view.Status) bool { return !ran(st) })) {
 		paceCollector(servingGrowth)
 		p.onSettled()
 	}

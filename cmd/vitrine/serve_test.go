@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/proxy"
 )
 
 // stuck never ends by itself.
@@ -31,5 +33,26 @@ func TestEndAnyway(t *testing.T) {
 	cancel()
 	if code := <-exit; code != 0 || !strings.Contains(out.String(), ".stuck(") {
 		t.Errorf("exit code %d, logged %.1000s", code, out.String())
+	}
+}
+
+// TestSettled: the start is over when the job of each view has run, however often that of one view has.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	r, settled := runProgram(t), 0
+	p := &program{views: r.program.views, runner: r.program.runner, metrics: proxy.NewMetrics(), onSettled: func() { settled++ }}
+	finished := p.observer().Finished
+	views := p.views.Status()
+	for range 2 * len(views) {
+		finished(materialize.Outcome{View: views[0].View})
+	}
+	for _, st := range views[1:] {
+		if settled > 0 {
+			t.Fatalf("settled before the job of %s has run", st.View)
+		}
+		finished(materialize.Outcome{View: st.View})
+	}
+	if settled != 1 {
+		t.Errorf("settled %d times", settled)
 	}
 }
