@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -53,12 +54,33 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
+// change waits until no other goroutine changes the settings; call end when done. Readers never wait for a change, which
+// takes as long as the store does (current), and those that would change the settings only as long as ctx.
+func (p *program) change(ctx context.Context) (end func(), err error) {
+	select {
+	case p.changing <- struct{}{}:
+		return func() { <-p.changing }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for another change of settings: %w", context.Cause(ctx))
+	}
+}
+
+// current returns the settings in use.
+func (p *program) current() effective {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.settings
+}
+
 // check adopts the settings in the database if they have changed. If they cannot be read or used, the old ones stay.
 func (p *program) check(ctx context.Context) {
-	p.adopting.Lock()
-	defer p.adopting.Unlock()
+	end, err := p.change(ctx)
+	if err != nil {
+		return // the program ends
+	}
+	defer end()
 	next, err := p.institute.settings(ctx, p.institute.loaded.Load())
-	if err == nil && !reflect.DeepEqual(next, p.settings) {
+	if err == nil && !reflect.DeepEqual(next, p.current()) {
 		if err = p.adopt(next); err == nil {
 			p.log.InfoContext(ctx, "settings in the database changed")
 		}
@@ -92,8 +114,11 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 // reload reads the configuration and the files that it names again, and adopts what needs no restart. If anything in them is
 // invalid, or the database cannot be read, nothing changes.
 func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
-	p.adopting.Lock()
-	defer p.adopting.Unlock()
+	end, err := p.change(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer end()
 	cfg, err := configs.Load(p.sources)
 	if err != nil {
 		return done, rules.Wrongf("", "", "%v", err)
@@ -154,19 +179,19 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 
 // writeConfig writes the configuration in force, with the settings in the database.
 func (p *program) writeConfig(w io.Writer) error {
-	p.adopting.Lock()
-	cfg := p.settings.Config
-	p.adopting.Unlock()
-	return cfg.WriteYAML(w)
+	return p.current().WriteYAML(w)
 }
 
+// adopt makes the server use settings. The caller has called change.
 func (p *program) adopt(s effective) error {
 	o, err := p.proxyOptions(s)
 	if err == nil {
 		err = p.server.Adopt(o)
 	}
 	if err == nil {
+		p.mu.Lock()
 		p.settings = s
+		p.mu.Unlock()
 	}
 	return err
 }

@@ -58,9 +58,7 @@ func listsDiffCommand() *cobra.Command {
 
 // listsDiff compares the lists with those after a change.
 func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxylists.Difference, error) {
-	p.adopting.Lock()
-	s := p.settings
-	p.adopting.Unlock()
+	s := p.current()
 	if !s.Lists.Enabled {
 		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
 	}

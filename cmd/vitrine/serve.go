@@ -114,7 +114,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	adopting  sync.Mutex       // guards settings
+	changing  chan struct{}    // of capacity one: full while a goroutine reads and adopts settings, which it alone changes
+	mu        sync.Mutex       // guards settings; never held while files or the store are read
 	settings  effective        // the settings in use by the server
 	sources   configs.Sources  // of the configuration, which a reload reads again
 	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
@@ -155,7 +156,7 @@ func (p *program) storeChanged(back bool) {
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
+	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, changing: make(chan struct{}, 1), onSettled: func() {}}
 	log = slog.New(p.journal.Tee(log.Handler()))
 	p.log = log
 	release, revision := build()

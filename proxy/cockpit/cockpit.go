@@ -58,10 +58,16 @@ type Cockpit struct {
 	ctx     context.Context // ends the streams; also passed to State
 	end     context.CancelFunc
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the rest; never held while State is called, which asks the store
 	streams int
-	event   []byte    // the last one
-	made    time.Time // when it was made
+	latest  *event // nil before the first
+}
+
+// event is an event that one stream makes for all.
+type event struct {
+	begun time.Time
+	made  chan struct{} // closed when body is set
+	body  []byte
 }
 
 // New returns a Cockpit without streams.
@@ -111,6 +117,8 @@ func (s *stream) Read(p []byte) (int, error) {
 			s.due.Reset(every)
 			s.rest = s.cockpit.next()
 		case <-s.cockpit.ctx.Done():
+		}
+		if len(s.rest) == 0 {
 			s.rest, s.ended = []byte("event: end\ndata:\n\n"), true
 		}
 	}
@@ -131,14 +139,32 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// next returns a new event, or the last one if another stream has just made it.
+// next returns a new event, or the last one if another stream has just begun to make it. It returns nil if the cockpit is
+// closed first.
 func (c *Cockpit) next() []byte {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.options.Now()
-	if since := now.Sub(c.made); c.event != nil && since >= 0 && since < every/2 {
-		return c.event
+	now, last := c.options.Now(), c.latest
+	if last != nil {
+		if since := now.Sub(last.begun); since >= 0 && since < every/2 {
+			c.mu.Unlock()
+			select {
+			case <-last.made:
+				return last.body
+			case <-c.ctx.Done():
+				return nil
+			}
+		}
 	}
+	e := &event{begun: now, made: make(chan struct{})}
+	c.latest = e
+	c.mu.Unlock()
+	defer close(e.made)
+	e.body = c.bodyAt(now)
+	return e.body
+}
+
+// bodyAt makes an event.
+func (c *Cockpit) bodyAt(now time.Time) []byte {
 	body, err := json.Marshal(struct {
 		At      int64             `json:"at"` // Unix milliseconds
 		State   any               `json:"state"`
@@ -149,6 +175,5 @@ func (c *Cockpit) next() []byte {
 	if err != nil {
 		body = []byte("{}") // the event has a value that JSON cannot express; the page keeps what it shows
 	}
-	c.made, c.event = now, fmt.Appendf(nil, "data: %s\n\n", body)
-	return c.event
+	return fmt.Appendf(nil, "data: %s\n\n", body)
 }

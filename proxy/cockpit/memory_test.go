@@ -51,6 +51,45 @@ func eventAt(t *testing.T, runs *cockpit.Runs, journal *cockpit.Journal, now tim
 	}
 }
 
+// TestStateTakesLong: while one stream waits for the state, others begin and end, and Close does not wait for it.
+func TestStateTakesLong(t *testing.T) {
+	asked := make(chan bool, 2)
+	c := cockpit.New(cockpit.Options{
+		Metrics: prometheus.NewRegistry(), Runs: &cockpit.Runs{},
+		State: func(ctx context.Context) any {
+			asked <- true
+			<-ctx.Done()
+			return nil
+		},
+	})
+	var streams [2]io.ReadCloser
+	texts := make(chan string, len(streams))
+	for i := range streams {
+		var err error
+		if streams[i], err = c.Stream(); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			text, _ := io.ReadAll(streams[i])
+			texts <- string(text)
+		}()
+		if i == 0 {
+			<-asked
+		}
+	}
+	another, err := c.Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	another.Close()
+	c.Close()
+	for range streams {
+		if text := <-texts; !strings.HasSuffix(text, "event: end\ndata:\n\n") {
+			t.Errorf("a stream ends with %q", text)
+		}
+	}
+}
+
 // TestRuns: the runs of a quarter of an hour are one slot with the worst outcome; a slot is forgotten after a day.
 func TestRuns(t *testing.T) {
 	runs, at := &cockpit.Runs{}, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
