@@ -110,9 +110,9 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 }
 
 // refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1 publishes even what would
-// be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded and this instance shows their rows, 500 if not.
-// 202 means that the jobs continue, 409 that another instance runs them; but with force=1 this instance shows the views
-// that it holds back, and returns 202, or with wait=1 200 when it does.
+// be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded and this instance shows their rows, 500 if
+// not. 202 means that the jobs continue, 409 that another instance runs them; but with force=1 this instance shows
+// the views that it holds back, and returns 202, or with wait=1 200 when it does.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())

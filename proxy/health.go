@@ -25,8 +25,9 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 }
 
 // readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
-// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held, the status is
-// still 200, because rows in memory can be served, but the state is degraded and data lists the affected views.
+// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held, the
+// status is still 200, because rows in memory can be served, but the state is degraded and data lists the affected
+// views.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -66,7 +67,8 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	for _, status := range s.options.Views.Status() {
 		health := status.Meta.Health
 		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
-		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked), Empty: none, Held: text(status.Held)}
+		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked), Empty: none}
+		one.Held = text(status.Held)
 		if health.Status == origin.HealthHeld {
 			one.JobHeld = health.Error
 			jobs = append(jobs, status.View+": "+health.Error)

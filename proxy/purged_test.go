@@ -24,8 +24,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestPurgedAfterExport: an export that begins before a change and ends after its purge may be kept by a cache in front as
-// new. So the purge is sent again after its end, and not before. The same is true of an answer that is sent as a whole.
+// TestPurgedAfterExport: an export that begins before a change and ends after its purge may be kept by a cache in
+// front as new. So the purge is sent again after its end, and not before. The same is true of an answer that is sent
+// as a whole.
 func TestPurgedAfterExport(t *testing.T) {
 	got := make(chan []string, 100)
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

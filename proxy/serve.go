@@ -129,9 +129,9 @@ func (s *Server) rescue(c *listener.Conn, p *panicError) {
 // of package pprof, which end by time.
 const cutOff = 2 * time.Second
 
-// shutDown ends one app, and reports whether all its connections have ended. A failed listener's connections, too, have
-// time to end: they use the cache, which the caller frees next. That shutDown cuts off clients which have not read their
-// answers by then is not an error.
+// shutDown ends one app, and reports whether all its connections have ended. A failed listener's connections, too,
+// have time to end: they use the cache, which the caller frees next. That shutDown cuts off clients which have not
+// read their answers by then is not an error.
 func (s *Server) shutDown(v *runningApp) (ended bool, err error) {
 	addr := v.Addr().String()
 	// If a listener has failed, it returns why; after Close it only returns that it is closed.

@@ -344,8 +344,8 @@ func TestRefusalsInARow(t *testing.T) {
 	}
 }
 
-// TestRedirectDuringAPause: a redirect that is not followed, because the index has refused another request meanwhile, is
-// no refusal of its own.
+// TestRedirectDuringAPause: a redirect that is not followed, because the index has refused another request meanwhile,
+// is no refusal of its own.
 func TestRedirectDuringAPause(t *testing.T) {
 	index := newIndex(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/citations?again", http.StatusFound)

@@ -187,7 +187,8 @@ var errPaused = errors.New("no request was sent")
 // blockedLocked fails during the pause after a refusal.
 func (c *Client) blockedLocked() error {
 	if left := c.refused.Sub(c.now()); left > 0 {
-		return &rules.RetryError{Err: fmt.Errorf("%w until %s: %w", ErrBlocked, c.refused.UTC().Format(time.RFC3339), errPaused), After: left}
+		until := c.refused.UTC().Format(time.RFC3339)
+		return &rules.RetryError{Err: fmt.Errorf("%w until %s: %w", ErrBlocked, until, errPaused), After: left}
 	}
 	return nil
 }

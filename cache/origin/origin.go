@@ -175,7 +175,7 @@ type Health struct {
 	Started time.Time     `bson:"started"`          // when the last run began
 	Took    time.Duration `bson:"took"`             // how long the last run took; stored as nanoseconds
 	Scanned int           `bson:"scanned"`          // source records read
-	Unread  bool          `bson:"unread,omitempty"` // the run ended before it had read its source, so Scanned says nothing of it
+	Unread  bool          `bson:"unread,omitempty"` // the run ended before it had read its source
 	Changed int           `bson:"changed"`          // rows published
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
@@ -184,8 +184,8 @@ type Health struct {
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
-// SourceEmpty reports whether the run found no records in its source, also where it was held because of that. A run that
-// was held for another collection has not looked.
+// SourceEmpty reports whether the run found no records in its source, also where it was held because of that. A run
+// that was held for another collection has not looked.
 func (h Health) SourceEmpty() bool {
 	return h.Scanned == 0 && !h.Unread && (h.Status == HealthOK || h.Status == HealthHeld)
 }

@@ -8,7 +8,8 @@ import (
 	"vitrine/rules"
 )
 
-// await polls a view until ready returns true or an error, or ctx ends. known has the state after the snapshot was read.
+// await polls a view until ready returns true or an error, or ctx ends. known has the state after the snapshot was
+// read.
 func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot, known state) (bool, error)) error {
 	v := s.view(name)
 	if v == nil {
@@ -28,8 +29,8 @@ func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot,
 	}
 }
 
-// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held or
-// not loaded.
+// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held
+// or not loaded.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	return s.await(ctx, moved.View, func(snap *Snapshot, known state) (bool, error) {
 		if snap == nil {
@@ -46,8 +47,8 @@ func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	})
 }
 
-// Shows waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the store has
-// now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be read.
+// Shows waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the store
+// has now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be read.
 func (s *Set) Shows(ctx context.Context, name string, at origin.Meta) error {
 	v := s.view(name)
 	if v == nil {

@@ -85,7 +85,8 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
-	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing) {
+	h := v.held
+	if h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing) {
 		return nil, h
 	}
 	if shown == nil {

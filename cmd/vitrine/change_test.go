@@ -195,8 +195,8 @@ func TestRefreshTellsTheOutcome(t *testing.T) {
 	refresh("view=activities&force=1", 200, `"result":"published","ok":true,"generation":3,"rows":1,`)
 }
 
-// TestRefreshWaitsUntilShown: what a refresh with wait=1 has published is in the next answer of this instance, however long
-// the new snapshot takes.
+// TestRefreshWaitsUntilShown: what a refresh with wait=1 has published is in the next answer of this instance,
+// however long the new snapshot takes.
 func TestRefreshWaitsUntilShown(t *testing.T) {
 	t.Parallel()
 	r := runProgram(t)

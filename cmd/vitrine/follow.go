@@ -54,8 +54,8 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
-// change waits until no other goroutine changes the settings; call end when done. Readers never wait for a change, which
-// takes as long as the store does (current), and those that would change the settings only as long as ctx.
+// change waits until no other goroutine changes the settings; call end when done. Readers never wait for a change,
+// which takes as long as the store does (current), and those that would change the settings only as long as ctx.
 func (p *program) change(ctx context.Context) (end func(), err error) {
 	select {
 	case p.changing <- struct{}{}:

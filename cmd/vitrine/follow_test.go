@@ -29,8 +29,8 @@ func (s stuckStore) Scan(ctx context.Context, _ string) iter.Seq2[bson.Raw, erro
 	}
 }
 
-// TestSettingsWhileStoreHangs: while the settings in the database are read, those in use can be shown and compared, and a
-// reload waits no longer than its context.
+// TestSettingsWhileStoreHangs: while the settings in the database are read, those in use can be shown and compared,
+// and a reload waits no longer than its context.
 func TestSettingsWhileStoreHangs(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()

@@ -266,8 +266,8 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	return res, err
 }
 
-// showAll waits until this instance shows what the store has of the views of a result, and reports whether it does. If not,
-// the result says why.
+// showAll waits until this instance shows what the store has of the views of a result, and reports whether it does.
+// If not, the result says why.
 func (p *program) showAll(ctx context.Context, res *proxy.RefreshResult) bool {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()

@@ -133,12 +133,12 @@ type program struct {
 // settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
 // printed text stays visible.
 func (p *program) settle() {
-	ran := func(st view.Status) bool {
-		_, ok := p.ran.Load(st.View)
-		return ok
-	}
 	// Count views, not runs: while the first job of one view takes long, those of others run many times.
-	if p.views.Ready() && (p.runner == nil || !slices.ContainsFunc(p.views.Status(), func(st view.Status) bool { return !ran(st) })) {
+	waits := func(st view.Status) bool {
+		_, ran := p.ran.Load(st.View)
+		return p.runner != nil && !ran
+	}
+	if p.views.Ready() && !slices.ContainsFunc(p.views.Status(), waits) {
 		paceCollector(servingGrowth)
 		p.onSettled()
 	}
@@ -156,7 +156,8 @@ func (p *program) storeChanged(back bool) {
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, changing: make(chan struct{}, 1), onSettled: func() {}}
+	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
+	p.changing = make(chan struct{}, 1)
 	log = slog.New(p.journal.Tee(log.Handler()))
 	p.log = log
 	release, revision := build()

@@ -82,9 +82,10 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 }
 
 // servedStatus asks the server at the admin address, which must be one of the same store.
-func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (answer statusReport, err error) {
+func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (statusReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var answer statusReport
 	if err := askServer(ctx, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), nil, &answer); err != nil {
 		return statusReport{}, fmt.Errorf("the admin listener of a server reports nothing: %w", err)
 	}

@@ -139,8 +139,8 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// next returns a new event, or the last one if another stream has just begun to make it. It returns nil if the cockpit is
-// closed first.
+// next returns a new event, or the last one if another stream has just begun to make it. It returns nil if the
+// cockpit is closed first.
 func (c *Cockpit) next() []byte {
 	c.mu.Lock()
 	now, last := c.options.Now(), c.latest

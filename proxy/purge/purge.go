@@ -44,8 +44,8 @@ type Purger struct {
 	underway
 }
 
-// Bounds of the tags that wait for a target that fails: new ones, and those of failed batches. With more, all views wait
-// instead.
+// Bounds of the tags that wait for a target that fails: new ones, and those of failed batches. With more, all views
+// wait instead.
 const mostQueued, mostAside = mostWaiting / 2, mostWaiting / 2
 
 const mostWaiting = 10_000
@@ -62,7 +62,8 @@ func New(o Options) (*Purger, error) {
 		return nil, nil
 	}
 	p := &Purger{log: o.Log, again: newQueue(), client: &http.Client{
-		Timeout: patience, Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
+		Timeout: patience, Transport: o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
 		if err := CheckTarget(o.Targets[name]); err != nil {
@@ -88,7 +89,9 @@ func New(o Options) (*Purger, error) {
 	p.end = cancel
 	add := promauto.With(o.Metrics)
 	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total", Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
-	skips := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_skipped_total", Help: "Number of batches of tags given up by target, because the target refuses them."}, []string{"target"})
+	skips := add.NewCounterVec(prometheus.CounterOpts{
+		Name: "vitrine_purge_skipped_total", Help: "Number of batches of tags given up by target, because the target refuses them.",
+	}, []string{"target"})
 	for _, t := range p.targets {
 		t.measure(add, requests, skips)
 		p.running.Go(func() { p.serve(ctx, t) })

@@ -113,8 +113,9 @@ func (t *target) due() <-chan time.Time {
 	return time.After(time.Until(first))
 }
 
-// round sends everything that waits. New tags go first, so that a batch which is always refused delays no other. It ends
-// early if the target seems to be away: it may take a long time to find out, and a failing cache needs no more requests.
+// round sends everything that waits. New tags go first, so that a batch which is always refused delays no other. It
+// ends early if the target seems to be away: it may take a long time to find out, and a failing cache needs no more
+// requests.
 func (p *Purger) round(ctx context.Context, t *target) {
 	batches := t.take()
 	var failed []*batch
@@ -216,8 +217,8 @@ func (p *Purger) keep(t *target, untried, failed []*batch) {
 	}
 }
 
-// giveUp drops a batch that its target refuses. So that no answer stays for it, the target is asked to drop all answers,
-// unless it has just refused that.
+// giveUp drops a batch that its target refuses. So that no answer stays for it, the target is asked to drop all
+// answers, unless it has just refused that.
 func (p *Purger) giveUp(t *target, b *batch) {
 	effect := "the target is asked to drop all answers"
 	if slices.ContainsFunc(b.tags, func(tag string) bool { return !strings.HasPrefix(tag, "view-") }) {
@@ -268,7 +269,8 @@ func (t *target) status() Status {
 
 // measure registers what is measured of a target.
 func (t *target) measure(add promauto.Factory, requests, skips *prometheus.CounterVec) {
-	t.sent, t.failed, t.skips = requests.WithLabelValues(t.name, "sent"), requests.WithLabelValues(t.name, "failed"), skips.WithLabelValues(t.name)
+	t.sent, t.failed = requests.WithLabelValues(t.name, "sent"), requests.WithLabelValues(t.name, "failed")
+	t.skips = skips.WithLabelValues(t.name)
 	add.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vitrine_purge_waiting_tags", Help: "Number of tags that wait to be sent to a target.", ConstLabels: prometheus.Labels{"target": t.name},
 	}, func() float64 { return float64(t.status().Waiting) })

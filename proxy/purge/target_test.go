@@ -70,8 +70,8 @@ func driven(t *testing.T, c *cache) (*purge.Purger, *syncBuffer) {
 	return p, log
 }
 
-// TestRefusedBatch: a batch that a target always refuses delays no other tag by more than its first try, and is given up
-// after some tries. All answers are dropped instead.
+// TestRefusedBatch: a batch that a target always refuses delays no other tag by more than its first try, and is given
+// up after some tries. All answers are dropped instead.
 func TestRefusedBatch(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestRefusedBatch(t *testing.T) {
 	}
 }
 
-// TestAwayTarget: a target that is away for hours, or refuses Vitrine as a whole, gets everything when it is back: nothing
-// was given up, and it got few requests meanwhile.
+// TestAwayTarget: a target that is away for hours, or refuses Vitrine as a whole, gets everything when it is back:
+// nothing was given up, and it got few requests meanwhile.
 func TestAwayTarget(t *testing.T) {
 	for _, status := range []int{0, http.StatusForbidden, http.StatusServiceUnavailable, http.StatusBadRequest} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -152,8 +152,8 @@ func TestAwayTarget(t *testing.T) {
 	}
 }
 
-// TestSentAgain: if a response was under way when something changed that concerns it, the purge is sent again once it has
-// ended, and had time to arrive. The purge names no more than that response.
+// TestSentAgain: if a response was under way when something changed that concerns it, the purge is sent again once it
+// has ended, and had time to arrive. The purge names no more than that response.
 func TestSentAgain(t *testing.T) {
 	const list, item, other = "view-projects any-projects", "view-projects id-7 view-persons any-persons", "view-activities any-activities"
 	synctest.Test(t, func(t *testing.T) {

@@ -26,8 +26,8 @@ const recentSize = 64
 // transit is how long after its last byte was sent a response may still arrive in a cache in front.
 const transit = time.Second
 
-// changed records the tags of a change, after new requests see it. It reports whether a response ended so shortly before
-// that it may arrive after the purge.
+// changed records the tags of a change, after new requests see it. It reports whether a response ended so shortly
+// before that it may arrive after the purge.
 func (u *underway) changed(tags []string, now time.Time) (late bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -41,9 +41,10 @@ func (u *underway) changed(tags []string, now time.Time) (late bool) {
 func (u *underway) concerns(since uint64, tags []string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	own := func(tag string) bool { return slices.Contains(tags, tag) }
 	now := u.changes.Load()
 	for n := since + 1; n <= now; n++ {
-		if now-n >= recentSize || slices.ContainsFunc(u.recent[n%recentSize], func(tag string) bool { return slices.Contains(tags, tag) }) {
+		if now-n >= recentSize || slices.ContainsFunc(u.recent[n%recentSize], own) {
 			return true
 		}
 	}
