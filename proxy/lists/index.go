@@ -1,0 +1,142 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/texts"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/fold"
+)
+
+// overview plans the index of lists or, at /, the start page.
+func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, error) {
+	takes := []string{params.Lang, params.Words, params.Limit}
+	if path == "/" {
+		takes = takes[:1]
+	}
+	if others := q.Beyond(q.Only(takes...)); len(others) > 0 {
+		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", strings.Join(takes, ", "), others)
+	}
+	headers := l.pageHeaders()
+	if f.suffix == ".json" {
+		headers = nil
+	} else {
+		f = formats[0]
+	}
+	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.shared.Language)
+	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.shared.Language}})
+	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+		sections, err := l.sections(ctx, base, lang, q)
+		head := l.head("", lang)
+		head.Self, head.AsOf = address(base+path, q), snap.Meta().Published
+		l.translate(&head, base+path, base+path, q)
+		switch {
+		case err != nil:
+			return nil, err
+		case f.suffix == ".json":
+			var files []map[string]string // the files of the element, with hashed paths
+			for _, name := range []string{"list.js", "list.css"} {
+				f := element.Current(name)
+				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
+			}
+			return jsonBody(map[string]any{
+				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
+			})
+		case path == "/":
+			return response.Bytes(page.Start(head, sections, fields())), nil
+		}
+		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
+	}
+	key := []string{"lists", path, f.suffix, lang, q.String()}
+	var caching response.Caching
+	if slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
+		caching, key = response.InYear(l.shared.Now()), append(key, strconv.Itoa(l.shared.Now().Year()))
+	}
+	return response.Plan{
+		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers, Query: strings.Join(key, "\x00"), Caching: caching,
+	}, nil
+}
+
+func fields() (all []page.Field) {
+	for _, f := range params.Fields() {
+		all = append(all, page.Field(f))
+	}
+	return all
+}
+
+// sections returns the lists by name: those configured, of whole views, and about the subjects of public activities.
+// The words of the query filter them by name, and its limit bounds each section.
+func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
+	all = []page.Section{} // not nil, so that JSON has an empty list
+	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
+	add := func(title, kind, key string, e page.ListEntry) {
+		for _, term := range terms {
+			if !strings.Contains(" "+key, " "+term) {
+				return
+			}
+		}
+		if title = texts.In(lang).T(title); len(all) == 0 || all[len(all)-1].Title != title {
+			all = append(all, page.Section{Title: title, Kind: kind})
+		}
+		if last := &all[len(all)-1]; limit == 0 || len(last.Lists) < limit {
+			last.Lists = append(last.Lists, e)
+		}
+	}
+	var activities *answer
+	for i, one := range l.lists {
+		snap, err := l.shared.Views.Snapshot(one.def.View)
+		if err != nil {
+			return nil, err
+		}
+		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), l.shared.Now().Year()
+		a, err := one.on(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		title := "named"
+		if i >= len(l.o.Named) {
+			title = "everything"
+		}
+		add(title, "", fold.Key(a.title), page.ListEntry{Title: a.title, Href: base + a.path, Count: a.count})
+		if one.def.Slug == rules.ViewActivities {
+			activities = a
+		}
+	}
+	for _, s := range subjects {
+		names, err := activities.rows.Names(ctx, s.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			key := n.SortKey
+			if len(terms) > 0 {
+				key += fold.Key(n.Value)
+			}
+			if segment(n.Value) != "" {
+				e := page.ListEntry{Title: n.Label, Href: base + listPath(s.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey)}
+				add(s.name+"s", s.name, key, e)
+			}
+		}
+	}
+	return all, nil
+}
+
+// letter returns the letter under which the index lists a name with a sort key.
+func letter(key string) string {
+	first, _ := utf8.DecodeRuneInString(key)
+	if !unicode.IsLetter(first) {
+		return "#"
+	}
+	return string(unicode.ToUpper(first))
+}

@@ -1,0 +1,92 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/query"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/markup"
+)
+
+// ErrFormat is the error for an oEmbed request for another format than JSON.
+var ErrFormat = errors.New("lists: oEmbed is available only as JSON")
+
+// oEmbed plans /oembed?url=…: how to embed the page of a list or an item (oembed.com).
+func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
+	given := map[string]string{}
+	for name, value := range r.Args {
+		given[string(name)] = string(value)
+	}
+	if format := given["format"]; format != "" && format != "json" {
+		return response.Plan{}, ErrFormat
+	}
+	size := map[string]int{"maxwidth": 720, "maxheight": 800} // in pixels, unless the request asks for less
+	for _, name := range []string{"maxwidth", "maxheight"} {
+		if value := given[name]; value != "" {
+			n, err := strconv.ParseUint(value, 10, 31)
+			if err != nil || n == 0 {
+				return response.Plan{}, rules.Wrongf(name, "", "want a number of pixels, got %s", query.Quote(value))
+			}
+			size[name] = min(int(n), size[name])
+		}
+	}
+	if r.Base == "" {
+		return response.Plan{}, ErrHost
+	}
+	ls, err := l.embed(ctx, r.Base, given["url"])
+	if err != nil {
+		return response.Plan{}, err
+	}
+	ls.links.Base = r.Base // another site shows the answer
+	width, height := size["maxwidth"], size["maxheight"]
+	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
+		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
+			markup.Escape(a.url("", a.asked.Merged().With(params.Embed, "1"))), markup.Escape(a.title), width, height)
+		text, err := json.Marshal(map[string]any{
+			"version": "1.0", "type": "rich", "title": a.title, "html": frame, "width": width, "height": height,
+			"provider_name": cmp.Or(a.lists.o.Site.Title[a.query.Text(params.Lang)], "Vitrine"), "provider_url": r.Base + "/",
+		})
+		return response.Bytes(text), err
+	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
+}
+
+func (l *Lists) embed(ctx context.Context, base, address string) (*listing, error) {
+	path, ours := strings.CutPrefix(address, base)
+	u, err := url.Parse(path) // a path that begins with two slashes would have a host
+	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
+		return nil, notFound("url is no address of a list here.")
+	}
+	parts, _, err := partsOf(u.EscapedPath())
+	if err != nil {
+		return nil, err
+	}
+	q, err := params.Parse(func(yield func(name, value []byte) bool) {
+		for pair := range strings.SplitSeq(u.RawQuery, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if name = unescape(name); pair != "" && !l.Ignores(name) && !yield([]byte(name), []byte(unescape(value))) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l.listing(ctx, base, parts, formats[0], q)
+}
+
+// unescape decodes a name or a value of a query. A text with a broken escape stays unchanged.
+func unescape(s string) string {
+	if text, err := url.QueryUnescape(s); err == nil {
+		return text
+	}
+	return s
+}
