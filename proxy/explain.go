@@ -65,7 +65,7 @@ type KeptAnswer struct {
 func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err error) {
 	began, set := time.Now(), *s.settings.Load()
 	if q.User != "" {
-		if _, known, err := set.env.Person(ctx, q.User); err != nil {
+		if _, known, err := set.users.Person(ctx, q.User); err != nil {
 			return e, err
 		} else if !known {
 			return e, rules.Wrongf("user", "", "no person has the username %s", query.Quote(q.User))
@@ -185,8 +185,8 @@ func queryRows(s *Server, c *fiber.Ctx) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		sel, err := snap.Select(ctx, f)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		sel, err := s.Own().Select(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func queryRows(s *Server, c *fiber.Ctx) error {
 		return response.Join(response.Envelope{}, rows, AppendRow), nil
 	}
 	key := fmt.Sprint("query\x00", offset, limit, counts, f.Key())
-	return set.response.Serve(c, response.Audience{Personal: true}, func() (response.Plan, error) {
+	return set.response.Serve(c, response.Audience{Personal: true}, func(*response.Planning) (response.Plan, error) {
 		return response.Plan{View: name, Query: key, Build: build, ContentType: "application/x-ndjson", Caching: response.Caching{Personal: true, Whole: true}}, nil
 	})
 }

@@ -128,8 +128,9 @@ func (s *Server) answer(path string) fiber.Handler {
 		for _, right := range caller.Viewer.Keyed { // what a key may see is part of the plan
 			who.Variant[0] += string(right) + ","
 		}
-		return set.response.Serve(c, who, func() (response.Plan, error) {
-			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
+		return set.response.Serve(c, who, func(planning *response.Planning) (response.Plan, error) {
+			r := api.Request{Caller: caller, Planning: planning, ID: strings.Clone(c.Params("id"))}
+			r.Params = query.Read(c.Context().QueryArgs().All())
 			if who.Keyed || !caller.Anonymous() || ignored != "" {
 				_ = r.Params.Has(query.KeyParam) // marks it as read: it has an effect, or is reported already
 			}
@@ -279,9 +280,10 @@ func (s *Server) list(c *fiber.Ctx) error {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
 	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
-	return set.response.Serve(c, who, func() (response.Plan, error) {
+	return set.response.Serve(c, who, func(planning *response.Planning) (response.Plan, error) {
 		return set.lists.Plan(c.UserContext(), lists.Request{
 			Path: path, Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
+			Planning: planning,
 		})
 	})
 }

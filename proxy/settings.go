@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,6 +28,7 @@ type settings struct {
 	generation int
 	auth       *auth.Authenticator
 	env        *api.Env
+	users      api.Users
 	lists      *lists.Lists
 	routes     map[string]api.Handler // handlers by path
 	upstream   []string               // UpstreamOptions.Routes
@@ -64,21 +64,22 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		set.cors = openCORS
 	}
 	set.env, err = api.New(o.Options, api.Shared{
-		Views: s.options.Views, Strangers: s.strangers, Now: s.options.Now, Timeout: o.Limits.Request,
+		Strangers: s.strangers, Now: s.options.Now, Timeout: o.Limits.Request,
 	})
 	if err != nil {
 		return nil, err
 	}
 	set.lists, err = lists.New(o.Lists, lists.Shared{
-		Views: s.options.Views, Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels,
-		Now: func() time.Time { return s.options.Now().In(cmp.Or(o.Zone, time.UTC)) },
+		Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
 	})
 	if err != nil {
 		return nil, err
 	}
 	o.Auth.Upstream = o.Upstream.Keys
+	set.users = api.Users{Views: s.options.Views, Timeout: o.Limits.Request}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.env.Person, Own: ownPath, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
+		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
+		WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {
 		return nil, err

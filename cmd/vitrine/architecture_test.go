@@ -50,6 +50,57 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
+// reading are the files that read views and the clock beside the plans of their package.
+var reading = map[string][]string{
+	"vitrine/proxy/api": {
+		"users.go",          // looks up the users of sessions
+		"routes.go",         // compiles the filters of plans
+		"person_lookup.go",  // expires look-ups, whose records are in the queries of plans
+		"citation_index.go", // answers without a plan
+	},
+	"vitrine/proxy/lists": {
+		"diff.go",  // compares lists for the operator
+		"lists.go", // compiles filters
+	},
+}
+
+// TestAnswersHaveNoViews: what makes answers reads views and the clock by response.Planning alone, so that an answer is
+// made from the snapshots and the time that its key names.
+func TestAnswersHaveNoViews(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles all packages")
+	}
+	t.Parallel()
+	found := 0
+	for _, p := range listPackages(t) {
+		if p.ImportPath != "vitrine/proxy/api" && !strings.HasPrefix(p.ImportPath+"/", "vitrine/proxy/lists/") {
+			continue
+		}
+		files, info, _ := p.check(t)
+		for name, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				if !ok || info.Uses[id] == nil || id.Name != "Snapshot" && id.Name != "Now" {
+					return true
+				}
+				if _, isType := info.Uses[id].(*types.TypeName); isType || slices.Contains(reading[p.ImportPath], name) {
+					return true
+				}
+				of := "response.Planning)." + id.Name
+				if fn, ok := info.Uses[id].(*types.Func); ok && strings.HasSuffix(fn.FullName(), of) {
+					found++
+					return true
+				}
+				t.Errorf("%s, %s: uses %v", p.ImportPath, name, info.Uses[id])
+				return true
+			})
+		}
+	}
+	if found == 0 {
+		t.Error("no plan reads the clock or a view")
+	}
+}
+
 // goPackage is a package as go list describes it.
 type goPackage struct {
 	ImportPath, Dir, Export string

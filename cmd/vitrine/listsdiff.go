@@ -68,7 +68,7 @@ func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxyli
 	if err = cmp.Or(err, failed, invalid); err != nil {
 		return nil, rules.Wrongf("", "", "%v", err)
 	}
-	return lists.Diff(ctx, after, was, will, unjudged)
+	return lists.Diff(ctx, proxylists.Present{Views: p.views, Now: time.Now()}, after, was, will, unjudged)
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
@@ -77,8 +77,9 @@ func (p *program) compiled(s effective) (rule mark.Rule, _ *proxylists.Lists, er
 		return rule, nil, err
 	}
 	rule.Portal = s.shownBy(s.Lists)
-	now := func() time.Time { return time.Now().In(p.institute.zone) }
-	all, err := proxylists.New(listOptions(s.Config, p.institute.cite), proxylists.Shared{Views: p.views, Access: s.rights(), Language: s.Language, Labels: s.labels, Now: now})
+	all, err := proxylists.New(listOptions(s.Config, p.institute.cite), proxylists.Shared{
+		Access: s.rights(), Language: s.Language, Labels: s.labels, Zone: p.institute.zone,
+	})
 	return rule, all, err
 }
 

@@ -13,7 +13,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// Env is what handlers share: the rules of one generation of settings, and the views. It is safe for concurrent use.
+// Env is what handlers share: the rules of one generation of settings. It is safe for concurrent use. It has no views:
+// a handler reads them by Request.Planning, and the Build of its plan gets its snapshots.
 type Env struct {
 	o       Options // with defaults
 	shared  Shared
@@ -45,7 +46,6 @@ type Options struct {
 
 // Shared is what every Env of a server shares. All fields are required.
 type Shared struct {
-	Views     response.Views
 	Strangers *auth.Limiter // limits requests for unknown users of the citation index, see Strangers
 	Now       func() time.Time
 	Timeout   time.Duration // limits look-ups for a plan
@@ -62,9 +62,10 @@ type Citations interface {
 // Request is an admitted request, copied out of Fiber's buffers.
 type Request struct {
 	auth.Caller
-	Params query.Params
-	ID     string // the last part of the path as sent, with escapes; empty if the route has none
-	whole  bool   // the caller may see hidden fields
+	Params   query.Params
+	Planning *response.Planning
+	ID       string // the last part of the path as sent, with escapes; empty if the route has none
+	whole    bool   // the caller may see hidden fields
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the plan depends only on the

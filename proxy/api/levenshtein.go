@@ -40,8 +40,8 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 			return closestOf(ctx, s, list.filter, title)
 		}
 	}
-	build := func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
-		found, err := closest(ctx, snapshot, title)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		found, err := closest(ctx, s.Own(), title)
 		if err != nil {
 			return nil, err
 		}

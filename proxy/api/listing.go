@@ -37,14 +37,24 @@ type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selectio
 
 // plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
+	return l.planOf(form, func(ctx context.Context, s response.Snapshots, rows view.Selection) (*response.Body, error) {
+		return body(ctx, s.Own(), rows)
+	})
+}
+
+// ofSeveral is a bodyFunc that also reads other views than that of the rows.
+type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Selection) (*response.Body, error)
+
+// planOf is plan for a body that is also made from other views, which the caller adds to the plan.
+func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
-	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		selected, err := s.SelectTraced(ctx, l.filter)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		selected, err := s.Own().SelectTraced(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
 		b, err := body(ctx, s, selected.By(l.order))
-		if rows, resident := s.Resident(); err == nil && resident {
+		if rows, resident := s.Own().Resident(); err == nil && resident {
 			b.RowMemory = int64(rows.Len() / 8) // the set of selected rows
 		}
 		return b, err

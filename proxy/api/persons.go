@@ -11,13 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/result"
-	"vitrine/cache/view"
-	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/access"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -50,7 +46,7 @@ type personal struct {
 
 // plan plans the answer for the person with an id. It first checks the parameters.
 func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (response.Plan, error) {
-	row, of, err := p.row(ctx, e, r, id)
+	row, absent, err := p.row(ctx, e, r, id)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -58,17 +54,17 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	body := func(row bson.Raw) *response.Body {
 		return response.Single(func(dst []byte) []byte { return p.object(dst, row) })
 	}
-	if of == (result.Key{}) {
+	if absent {
 		plan.Once, plan.Query = true, p.key+"\x00"+strconv.FormatUint(xxhash.Sum64(row), 36)+"\x00"+id
-		plan.Build = func(context.Context, *view.Snapshot) (*response.Body, error) { return body(row), nil }
+		plan.Build = func(context.Context, response.Snapshots) (*response.Body, error) { return body(row), nil }
 		return plan, nil
 	}
-	plan.Of, plan.Query = of, p.key+"\x00\x00"+id
+	plan.Query = p.key + "\x00\x00" + id
 	// Look the row up again, because a kept plan would keep the row above in memory.
-	plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		row, err := s.FirstTraced(ctx, filter.OneOf(keyOf(id)).As("the path"))
-		if err == nil && row == nil { // the view was published since, without the person
-			err = &view.MovedError{View: of.View, From: origin.Meta{Epoch: of.Epoch, Generation: of.Generation}}
+	plan.Build = func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		row, err := s.Own().FirstTraced(ctx, filter.OneOf(keyOf(id)).As("the path"))
+		if err == nil && row == nil {
+			err = p.unknown(e)
 		}
 		if err != nil {
 			return nil, err
@@ -78,19 +74,17 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	return plan, nil
 }
 
-// row returns a person's row and the key of the snapshot that has it, which is zero if absent made the row.
-func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bson.Raw, of result.Key, err error) {
+// row returns a person's row, and whether p.absent made it because the view does not have the person.
+func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bson.Raw, absent bool, err error) {
 	if err := r.Params.Err(); err != nil {
-		return nil, of, err
+		return nil, false, err
 	}
-	// API.md: user-units, 4
-	unknown := &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", p.lang)}
 	if len(id) > maxIdentifier {
-		return nil, of, unknown
+		return nil, false, p.unknown(e)
 	}
-	snapshot, err := e.shared.Views.Snapshot(p.view)
+	snapshot, err := r.Planning.Snapshot(p.view)
 	if err != nil {
-		return nil, of, err
+		return nil, false, err
 	}
 	if r.whole {
 		snapshot = snapshot.Whole()
@@ -99,40 +93,25 @@ func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bs
 	defer cancel()
 	row, err = snapshot.First(ctx, filter.OneOf(keyOf(id)))
 	if err != nil || row != nil {
-		return row, response.SnapshotKey(snapshot), err
+		return row, false, err
 	}
 	record, err := e.persons.find(ctx, id)
 	switch {
 	case err != nil:
-		return nil, of, err
+		return nil, false, err
 	case record == nil:
-		return nil, of, unknown
+		return nil, false, p.unknown(e)
 	}
 	if !r.whole {
 		record = e.o.Hidden.Strip(record)
 	}
 	row, err = p.absent(ctx, record)
-	return row, of, err
+	return row, true, err
 }
 
-// Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
-// roles. Citations are in the print form if the user's display_activities says so (API.md: all-activities, 2).
-func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
-	defer cancel()
-	snapshot, err := e.shared.Views.Snapshot(rules.ViewPersons)
-	if err != nil {
-		return auth.Caller{}, false, err
-	}
-	doc, err := snapshot.First(ctx, filter.OneOf("username", user))
-	if err != nil || doc == nil {
-		return auth.Caller{Viewer: access.Viewer{User: user}}, false, err
-	}
-	setting, ok := doc.Lookup("display_activities").StringValueOK()
-	return auth.Caller{
-		Viewer:    access.Viewer{User: user, Roles: display.Texts(doc.Lookup("roles"))},
-		PrintForm: ok && setting != "web",
-	}, true, nil
+// unknown returns the error if there is no such person (API.md: user-units, 4).
+func (p personal) unknown(e *Env) error {
+	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", p.lang)}
 }
 
 // user answers GET /api/users/{id} with an object: the whole stored record, or _id, the columns and id.
@@ -163,7 +142,7 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 
 // userUnits answers GET /api/user-units/{id}. Memberships end at midnight, so an answer is valid for the day.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
-	id, lang, now := identifierOf(r), e.languageOf(r.Params), e.shared.Now().In(e.o.Zone)
+	id, lang, now := identifierOf(r), e.languageOf(r.Params), r.Planning.Now().In(e.o.Zone)
 	p, err := personal{
 		view: rules.ViewUserUnits, key: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly), lang: lang, absent: e.unitsOf,
 		object: func(dst []byte, row bson.Raw) []byte { return units.AppendData(dst, row, now, lang) },

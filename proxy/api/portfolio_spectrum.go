@@ -25,17 +25,18 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		}
 		return list.rows("nothing", nil), nil
 	}
-	now := e.shared.Now().In(e.o.Zone)
-	p := list.plan("spectrum "+strconv.Itoa(now.Year()), func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
+	year := r.Planning.Now().In(e.o.Zone).Year()
+	body := func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
 		all, err := e.totals(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return list.join(ctx, response.List(topics.Count(), list.page), topics, func(dst []byte, row index.Row) []byte {
-			return spectrum.AppendRow(dst, row.Doc(), now.Year(), all)
+			return spectrum.AppendRow(dst, row.Doc(), year, all)
 		})
-	})
-	p.Caching = response.InYear(now)
+	}
+	p := list.plan("spectrum "+strconv.Itoa(year), body)
+	p.Caching = response.InYear(year, e.o.Zone)
 	return p, nil
 }
 

@@ -48,7 +48,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
 		plan := list.rows("projects "+row.key(), row.row)
 		if p.Has("formatted") {
-			return e.displayTable(p, list, plan)
+			return e.displayTable(p, list, plan), nil
 		}
 		return plan, nil
 	}
@@ -65,16 +65,11 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 
 // displayTable plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same
 // body (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
-func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
-	activities, err := e.shared.Views.Snapshot(rules.ViewActivities)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	style, of := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}, response.SnapshotKey(activities)
+func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) response.Plan {
+	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}
 	list.page = query.Page{}
-	form := "formatted " + style.Lang + " of " + strconv.FormatUint(of.Generation, 36) + " " + strconv.FormatInt(of.Published, 36) + " " + of.Epoch
-	plan := list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		activities, err := e.shared.Views.Snapshot(of.View) // anew, because a kept plan would keep the one above in memory
+	body := func(ctx context.Context, s response.Snapshots, selected view.Selection) (*response.Body, error) {
+		activities, err := s.Of(rules.ViewActivities)
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +85,12 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) (
 			doc := row.Doc()
 			return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
 		}), nil
-	})
+	}
+	plan := list.planOf("formatted "+style.Lang, body)
 	if !e.o.FormattedSingle {
 		first := plan.Build
 		plan.Query += "\x00" + normal.Query
-		plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+		plan.Build = func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 			body, err := first(ctx, s)
 			if err != nil {
 				return nil, err
@@ -106,8 +102,8 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) (
 			return body.Then(list), nil
 		}
 	}
-	plan.Of, plan.Also = of, []string{rules.ViewActivities}
-	return plan, nil
+	plan.Also = []string{rules.ViewActivities}
+	return plan
 }
 
 // appendTableRow appends a row of the display table (API.md: projects, 7). Its subproject is always false.

@@ -22,10 +22,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// answer reads the rows of a listing in a snapshot. Only one goroutine may use it.
+// answer reads the rows of a listing in snapshots. Only one goroutine may use it.
 type answer struct {
 	*listing
-	snap      *view.Snapshot
+	snaps     response.Snapshots
+	snap      *view.Snapshot // of the listing's view
 	rows      *selection.Matches
 	mapping   *cite.Mapping // the mapping of the view
 	query     params.Query  // all effective parameters
@@ -38,13 +39,17 @@ type answer struct {
 
 type build = func(context.Context, *answer) (*response.Body, error)
 
-// on returns the answer of a listing in a snapshot.
-func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
-	a := &answer{
-		listing: l, snap: snap, rows: l.rows.On(snap), mapping: l.lists.o.Cite.View(l.def.View), query: l.rows.Query, canonical: l.path,
+// on returns the answer of a listing in snapshots.
+func (l *listing) on(ctx context.Context, s response.Snapshots) (*answer, error) {
+	snap, err := s.Of(l.def.View)
+	if err != nil {
+		return nil, err
 	}
-	err := a.name(ctx)
-	if err == nil {
+	a := &answer{
+		listing: l, snaps: s, snap: snap, rows: l.rows.On(snap), mapping: l.lists.o.Cite.View(l.def.View),
+		query: l.rows.Query, canonical: l.path,
+	}
+	if err = a.name(ctx); err == nil {
 		a.count, a.entries, a.pages, err = a.rows.Size(ctx)
 	}
 	return a, err
@@ -78,7 +83,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 	row, err := a.snap.First(ctx, named)
 	for i := 0; row == nil && err == nil && i < len(a.about.also); i++ {
 		var snap *view.Snapshot
-		if snap, err = a.lists.shared.Views.Snapshot(a.about.also[i]); err == nil {
+		if snap, err = a.snaps.Of(a.about.also[i]); err == nil {
 			row, err = snap.First(ctx, named)
 		}
 	}

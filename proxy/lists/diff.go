@@ -5,10 +5,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
+	"vitrine/cache/view"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
@@ -44,9 +46,19 @@ type Example struct {
 
 const mostExamples = 5
 
+// Present is what Diff compares lists by: the views, and the time.
+type Present struct {
+	Views interface {
+		Snapshot(view string) (*view.Snapshot, error)
+	}
+	Now time.Time
+}
+
 // Diff compares the lists with others, next, and reads the rows of all views for it. was and will are the rules by
 // which records are public before and after the change. unjudged is for NotJudged.
-func (l *Lists) Diff(ctx context.Context, next *Lists, was, will mark.Rule, unjudged []string) (all []Difference, err error) {
+func (l *Lists) Diff(
+	ctx context.Context, on Present, next *Lists, was, will mark.Rule, unjudged []string,
+) (all []Difference, err error) {
 	var failed error
 	was.Public, err = l.seen(was.Public)
 	will.Public, failed = next.seen(will.Public)
@@ -64,12 +76,12 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will mark.Rule, unju
 				if at < 0 {
 					at, lists = len(lists), append(lists, Difference{List: one.def.Slug, NotJudged: unjudged})
 				}
-				one.rows.Year = l.shared.Now().Year()
+				one.rows.Year = on.Now.In(l.shared.Zone).Year()
 				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = one.rows.Own()
 				lists[at].selects = i == 1 && len(one.rows.Fixed) > 0
 			}
 		}
-		if err := l.compare(ctx, view, lists, was, will, next.o.Enabled); err != nil {
+		if err := l.compare(ctx, on, view, lists, was, will, next.o.Enabled); err != nil {
 			return nil, err
 		}
 		all = append(all, lists...)
@@ -78,8 +90,10 @@ func (l *Lists) Diff(ctx context.Context, next *Lists, was, will mark.Rule, unju
 }
 
 // compare counts the rows of a view in its lists before and after the change.
-func (l *Lists) compare(ctx context.Context, view string, lists []Difference, was, will mark.Rule, enabled bool) error {
-	snap, err := l.shared.Views.Snapshot(view)
+func (l *Lists) compare(
+	ctx context.Context, on Present, view string, lists []Difference, was, will mark.Rule, enabled bool,
+) error {
+	snap, err := on.Views.Snapshot(view)
 	if err != nil {
 		return err
 	}

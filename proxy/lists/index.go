@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
@@ -20,7 +19,7 @@ import (
 )
 
 // overview plans the index of lists or, at /, the start page.
-func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, error) {
+func (l *Lists) overview(r Request, path string, f format, q params.Query) (response.Plan, error) {
 	takes := []string{params.Lang, params.Words, params.Limit}
 	if path == "/" {
 		takes = takes[:1]
@@ -36,10 +35,11 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 	}
 	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.shared.Language)
 	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.shared.Language}})
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		sections, err := l.sections(ctx, base, lang, q)
-		head := l.head("", lang)
-		head.Self, head.AsOf = address(base+path, q), snap.Meta().Published
+	year := r.year(l.shared.Zone)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		sections, err := l.sections(ctx, s, base, lang, year, q)
+		head, meta := l.head("", lang), s.Own().Meta()
+		head.Self, head.AsOf = address(base+path, q), meta.Published
 		l.translate(&head, base+path, base+path, q)
 		switch {
 		case err != nil:
@@ -51,7 +51,7 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
 			}
 			return jsonBody(map[string]any{
-				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
+				"sections": sections, "element": files, "generation": meta.Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
 			})
 		case path == "/":
 			return response.Bytes(page.Start(head, sections, fields())), nil
@@ -59,13 +59,19 @@ func (l *Lists) overview(path string, f format, q params.Query) (response.Plan, 
 		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
 	key := []string{"lists", path, f.suffix, lang, q.String()}
-	var caching response.Caching
-	if slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
-		caching, key = response.InYear(l.shared.Now()), append(key, strconv.Itoa(l.shared.Now().Year()))
-	}
+	caching, of := l.rolling(year)
 	return response.Plan{
-		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers, Query: strings.Join(key, "\x00"), Caching: caching,
+		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
+		Query: strings.Join(append(key, of), "\x00"), Caching: caching,
 	}, nil
+}
+
+// rolling returns until when an answer made from all lists holds in a year, and the year for its key, if a list rolls.
+func (l *Lists) rolling(year int) (response.Caching, string) {
+	if !slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
+		return response.Caching{}, ""
+	}
+	return response.InYear(year, l.shared.Zone), strconv.Itoa(year)
 }
 
 func fields() (all []page.Field) {
@@ -77,7 +83,9 @@ func fields() (all []page.Field) {
 
 // sections returns the lists by name: those configured, of whole views, and about the subjects of public activities.
 // The words of the query filter them by name, and its limit bounds each section.
-func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
+func (l *Lists) sections(
+	ctx context.Context, s response.Snapshots, base, lang string, year int, q params.Query,
+) (all []page.Section, err error) {
 	all = []page.Section{} // not nil, so that JSON has an empty list
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
 	add := func(title, kind, key string, e page.ListEntry) {
@@ -95,12 +103,8 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 	}
 	var activities *answer
 	for i, one := range l.lists {
-		snap, err := l.shared.Views.Snapshot(one.def.View)
-		if err != nil {
-			return nil, err
-		}
-		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), l.shared.Now().Year()
-		a, err := one.on(ctx, snap)
+		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), year
+		a, err := one.on(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +117,8 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 			activities = a
 		}
 	}
-	for _, s := range subjects {
-		names, err := activities.rows.Names(ctx, s.name)
+	for _, about := range subjects {
+		names, err := activities.rows.Names(ctx, about.name)
 		if err != nil {
 			return nil, err
 		}
@@ -124,8 +128,9 @@ func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query)
 				key += fold.Key(n.Value)
 			}
 			if segment(n.Value) != "" {
-				e := page.ListEntry{Title: n.Label, Href: base + listPath(s.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey)}
-				add(s.name+"s", s.name, key, e)
+				add(about.name+"s", about.name, key, page.ListEntry{
+					Title: n.Label, Href: base + listPath(about.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey),
+				})
 			}
 		}
 	}

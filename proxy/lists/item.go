@@ -81,7 +81,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
 	}
 	a.show(it, row)
-	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Now().Location()).Truncate(time.Second))
+	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
 		it.html = a.compose(it)

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -63,10 +64,10 @@ func (l *Lists) newListing(d Definition) listing {
 	}
 }
 
-func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
+func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []string) (listing, error) {
 	switch {
 	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
-		return l.item(ctx, parts[1])
+		return l.item(ctx, planning, parts[1])
 	case parts[0] == "items":
 		return listing{}, errNoItem
 	case parts[0] != "lists":
@@ -99,10 +100,11 @@ func (l *Lists) find(ctx context.Context, parts []string) (listing, error) {
 
 var errNoItem = notFound("There is no such item.")
 
-// item returns the listing of the public record with an id, whose view does not change while it exists.
-func (l *Lists) item(ctx context.Context, id string) (listing, error) {
+// item returns the listing of the public record with an id, which stays in its view as long as it exists, or nearly so:
+// the plan is made anew if the view does not have it any more.
+func (l *Lists) item(ctx context.Context, planning *response.Planning, id string) (listing, error) {
 	for _, view := range views[:3] {
-		snap, err := l.shared.Views.Snapshot(view)
+		snap, err := planning.Guess(view)
 		if err != nil {
 			return listing{}, err
 		}
@@ -118,13 +120,14 @@ func (l *Lists) item(ctx context.Context, id string) (listing, error) {
 // filterParams are the parameters that select the rows of a list.
 var filterParams = append(params.Framing(), params.Narrowing()...)
 
-// listing applies a request's parameters to the list or item at a path. Absolute URLs begin with base; other URLs are
-// relative, so that an answer is the same for all hosts.
-func (l *Lists) listing(ctx context.Context, base string, parts []string, f format, q params.Query) (*listing, error) {
-	ls, err := l.find(ctx, parts)
+// listing applies a request's parameters to the list or item at a path. Absolute URLs begin with the request's base;
+// other URLs are relative, so that an answer is the same for all hosts.
+func (l *Lists) listing(ctx context.Context, r Request, parts []string, f format, q params.Query) (*listing, error) {
+	ls, err := l.find(ctx, r.Planning, parts)
 	if err != nil {
 		return nil, err
 	}
+	base := r.Base
 	if !f.absolute() {
 		base = l.o.BaseURL
 	} else if base == "" {
@@ -145,7 +148,7 @@ func (l *Lists) listing(ctx context.Context, base string, parts []string, f form
 	if !f.feed && len(q.Only(reads...).Over(usual).Order()) > 0 { // the ids are the order, unless the request has another
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
-	ls.rows.Year = l.shared.Now().Year()
+	ls.rows.Year = r.year(l.shared.Zone)
 	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual).Settled()
 	if !f.choices(q) {
 		ls.asked = ls.asked.Merged()

@@ -22,7 +22,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
@@ -58,16 +57,14 @@ type Site struct {
 	Logo, URL string            // web addresses of an image and of the institute's site
 }
 
-// Shared is what lists share with the API. Views and Now are required.
+// Shared is what lists share with the API. The zero value works. It has no views and no clock: plans get both by
+// Request.Planning, and their Build has only the snapshots that the plan names.
 type Shared struct {
-	Views interface {
-		Snapshot(view string) (*view.Snapshot, error)
-	}
-	Filter   filter.Options   // limits of the filters of Named
-	Access   *access.Policy   // lists leave out types that callers without a session may not see
-	Language string           // of answers if the request has none; default en
-	Labels   label.Sets       // if nil, codes are shown unchanged
-	Now      func() time.Time // in the zone in which years begin
+	Filter   filter.Options // limits of the filters of Named
+	Access   *access.Policy // lists leave out types that callers without a session may not see
+	Language string         // of answers if the request has none; default en
+	Labels   label.Sets     // if nil, codes are shown unchanged
+	Zone     *time.Location // in which days and years begin; default UTC
 }
 
 // Definition is a list in the configuration.
@@ -112,7 +109,8 @@ func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
 		return &Lists{o: Options{Site: o.Site}}, nil
 	}
-	shared.Language, shared.Filter.Foreign = cmp.Or(shared.Language, "en"), false
+	shared.Language, shared.Zone = cmp.Or(shared.Language, "en"), cmp.Or(shared.Zone, time.UTC)
+	shared.Filter.Foreign = false
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo)}
 	l.guide = sync.OnceValue(func() []byte {
 		head := l.head("", "en")
@@ -149,11 +147,12 @@ func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
 	if l.shared.Access == nil {
 		return rule, nil
 	}
-	visible, err := (query.Reader{Limits: l.shared.Filter, Now: l.shared.Now}).Compile(append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...), "")
+	visible := append(bson.D{}, l.shared.Access.Visible(access.Viewer{})...)
+	compiled, err := query.Reader{Limits: l.shared.Filter, Now: time.Now}.Compile(visible, "")
 	if err != nil {
 		return nil, err
 	}
-	return filter.And(rule, visible.As(access.Types)), nil
+	return filter.And(rule, compiled.As(access.Types)), nil
 }
 
 func selectorsOf(text string) (params.Query, error) {

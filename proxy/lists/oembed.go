@@ -42,7 +42,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if r.Base == "" {
 		return response.Plan{}, ErrHost
 	}
-	ls, err := l.embed(ctx, r.Base, given["url"])
+	ls, err := l.embed(ctx, r, given["url"])
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -59,8 +59,8 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
-func (l *Lists) embed(ctx context.Context, base, address string) (*listing, error) {
-	path, ours := strings.CutPrefix(address, base)
+func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing, error) {
+	path, ours := strings.CutPrefix(address, r.Base)
 	u, err := url.Parse(path) // a path that begins with two slashes would have a host
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
@@ -80,7 +80,7 @@ func (l *Lists) embed(ctx context.Context, base, address string) (*listing, erro
 	if err != nil {
 		return nil, err
 	}
-	return l.listing(ctx, base, parts, formats[0], q)
+	return l.listing(ctx, r, parts, formats[0], q)
 }
 
 // unescape decodes a name or a value of a query. A text with a broken escape stays unchanged.

@@ -3,31 +3,18 @@ package lists
 import (
 	"context"
 	"errors"
-	"iter"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
 )
-
-// Request is a request, copied out of the server's buffers.
-type Request struct {
-	Path   string // as sent, with escapes
-	Args   iter.Seq2[[]byte, []byte]
-	Accept string // the client's preference among MediaTypes; empty if it has none
-	// Language is the client's preference among Languages; empty if it has none. It counts for pages without the
-	// parameter lang; a fragment has the language of the page that includes it.
-	Language string
-	Base     string // the beginning of absolute URLs, see Lists.Base; if empty, absolute URLs are refused
-}
 
 // Plan returns the plan for the answer to a request.
 func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
@@ -45,7 +32,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 		return p, err
 	}
 	if f.suffix != "" {
-		p, err = l.plan(ctx, r.Base, parts, f, q)
+		p, err = l.plan(ctx, r, parts, f, q)
 		if parts[0] != "items" || !errors.Is(err, rules.ErrNotFound) {
 			return p, err
 		}
@@ -59,7 +46,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 			q = q.With(params.Lang, r.Language)
 		}
 	}
-	p, err = l.plan(ctx, r.Base, parts, f, q)
+	p, err = l.plan(ctx, r, parts, f, q)
 	p.Negotiated = headers
 	return p, err
 }
@@ -84,11 +71,11 @@ func ItemID(path string) string {
 	return ""
 }
 
-func (l *Lists) plan(ctx context.Context, base string, parts []string, f format, q params.Query) (response.Plan, error) {
+func (l *Lists) plan(ctx context.Context, r Request, parts []string, f format, q params.Query) (response.Plan, error) {
 	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
-		return l.overview("/"+name, f, q)
+		return l.overview(r, "/"+name, f, q)
 	}
-	ls, err := l.listing(ctx, base, parts, f, q)
+	ls, err := l.listing(ctx, r, parts, f, q)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -102,10 +89,10 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	var caching response.Caching
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
-		key, caching = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.lists.shared.Now())
+		key, caching = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
 	}
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		a, err := l.on(ctx, snap)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		a, err := l.on(ctx, s)
 		if err != nil {
 			return nil, err
 		}

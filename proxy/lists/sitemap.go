@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -37,8 +36,9 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	if r.Base == "" {
 		return response.Plan{}, ErrHost
 	}
-	build := func(ctx context.Context, _ *view.Snapshot) (*response.Body, error) {
-		all, err := l.places(ctx, r.Base)
+	year := r.year(l.shared.Zone)
+	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
+		all, err := l.places(ctx, s, r.Base, year)
 		parts := slices.Collect(slices.Chunk(all, mostURLs))
 		switch {
 		case err != nil:
@@ -57,8 +57,10 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 		}
 		return sitemapOf("urlset", "url", all), nil
 	}
+	caching, of := l.rolling(year)
 	return response.Plan{
-		View: views[0], Also: views[1:], Query: "sitemap\x00" + r.Base + "\x00" + strconv.Itoa(number), Build: build, ContentType: "application/xml; charset=utf-8",
+		View: views[0], Also: views[1:], Query: "sitemap\x00" + r.Base + "\x00" + strconv.Itoa(number) + "\x00" + of, Build: build,
+		ContentType: "application/xml; charset=utf-8", Caching: caching,
 	}, nil
 }
 
@@ -69,19 +71,19 @@ type place struct {
 }
 
 // places returns all pages. A list changed when the last of its records did, the index when the last of all did.
-func (l *Lists) places(ctx context.Context, base string) (all []place, err error) {
-	sections, err := l.sections(ctx, base, l.shared.Language, nil)
+func (l *Lists) places(ctx context.Context, s response.Snapshots, base string, year int) (all []place, err error) {
+	sections, err := l.sections(ctx, s, base, l.shared.Language, year, nil)
 	if err != nil {
 		return nil, err
 	}
 	changed, items := map[[2]string]time.Time{}, []place{} // changed is by the kind of a subject and its id
-	zone := l.shared.Now().Location()
+	zone := l.shared.Zone
 	for i, one := range l.lists {
-		snap, err := l.shared.Views.Snapshot(one.def.View)
+		snap, err := s.Of(one.def.View)
 		if err != nil {
 			return nil, err
 		}
-		one.rows.Year = l.shared.Now().Year()
+		one.rows.Year = year
 		shown, err := snap.Select(ctx, filter.And(l.public, one.rows.Own()))
 		if err != nil {
 			return nil, err

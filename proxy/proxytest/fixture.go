@@ -69,17 +69,33 @@ func NewStore() *Store {
 
 // Publish makes the next generation of a view from documents.
 func (s *Store) Publish(view string, docs ...bson.Raw) {
+	rows := make([]origin.Row, len(docs))
+	for i, doc := range docs {
+		rows[i] = origin.Row{ID: doc.Lookup("_id"), Doc: doc}
+	}
+	s.publish(view, rows)
+}
+
+// Withdraw makes the next generation of a view, without the record with an id.
+func (s *Store) Withdraw(view string, id bson.RawValue) {
+	s.publish(view, []origin.Row{{ID: id}})
+}
+
+func (s *Store) publish(view string, rows []origin.Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	meta := s.metas[view]
 	meta.View, meta.Epoch, meta.Published = view, "epoch", Published
 	meta.Generation++
-	for _, doc := range docs {
-		s.rows[view] = append(s.rows[view], origin.Row{ID: doc.Lookup("_id"), Generation: meta.Generation, Doc: doc})
+	for i := range rows {
+		rows[i].Generation = meta.Generation
 	}
+	s.rows[view] = append(s.rows[view], rows...)
 	ids := map[string]bool{}
 	for _, r := range s.rows[view] {
-		ids[r.ID.String()] = true
+		if ids[r.ID.String()] = true; r.Doc == nil {
+			delete(ids, r.ID.String())
+		}
 	}
 	meta.Rows = len(ids)
 	s.metas[view] = meta
@@ -255,6 +271,12 @@ func OpenViews(t testing.TB, s *Store, o proxy.Options, defs []viewindex.Definit
 func (s *Site) Refresh(view string, rows ...bson.Raw) {
 	s.T.Helper()
 	s.Store.Publish(view, rows...)
+	s.Await(view)
+}
+
+// Await waits until the newest generation of a view in the store is visible.
+func (s *Site) Await(view string) {
+	s.T.Helper()
 	meta, err := s.Store.Meta(s.T.Context(), view)
 	if err != nil {
 		s.T.Fatal(err)

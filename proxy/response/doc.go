@@ -1,6 +1,8 @@
 // Package response answers requests by plans.
 //
 //	Planner    caches the Plan of a URL                                        (plan.go)
+//	Planning   is how a plan reads views and the clock, and records which snapshots
+//	           it holds for; Snapshots are what an answer is made from       (snapshots.go)
 //	Responder  negotiates, looks the answer up, sets the headers and sends the
 //	           bytes or 304                                                   (responder.go, headers.go, negotiate.go)
 //	request    computes an answer that is not in memory, to be kept; compresses

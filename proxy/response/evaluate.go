@@ -9,13 +9,14 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
+	"vitrine/cache/view"
 )
 
 // loader returns the function that computes the plain answer. It sets built, if not nil, to the body, which can be
 // streamed if the answer is too large to keep.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
-		b, err := r.plan.build(ctx, r.snapshot)
+		b, err := r.plan.build(ctx, r.snapshots)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +50,7 @@ func (r *request) compress(ctx context.Context) {
 		if err := cmp.Or(r.replaced(), fair.TurnOf(ctx).Costly(ctx)); err != nil {
 			return nil, err
 		}
-		b, err := r.plan.build(ctx, r.snapshot)
+		b, err := r.plan.build(ctx, r.snapshots)
 		if err != nil {
 			return nil, err
 		}
@@ -78,10 +79,10 @@ func (r *request) compress(ctx context.Context) {
 
 // replaced returns errReplaced once a newer answer has taken the place of the request's.
 func (r *request) replaced() error {
-	if current, err := r.Views.Snapshot(r.plan.View); err == nil {
-		if key, err := r.plan.resultKey(r.Views, current, r.key.Coding); err == nil && key != r.key {
-			return errReplaced
-		}
+	current, err := r.plan.on(r.Views)
+	_, moved := errors.AsType[*view.MovedError](err)
+	if moved || err == nil && r.plan.keyOn(current, r.key.Coding) != r.key {
+		return errReplaced
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (r *Responder) Explaining(x *Explanation) *Responder {
 var errNoRecords = rules.Wrongf("url", "", "is not answered from records")
 
 // explain evaluates a plan. If the plan selects the record in question, it reads the answer up to the record.
-func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s *view.Snapshot, key result.Key) error {
+func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s Snapshots, key result.Key) error {
 	x := r.Explain
 	x.Plan = &p.Plan
 	for _, key.Coding = range append(slices.Clone(r.Codings), result.Identity) {
@@ -48,7 +48,7 @@ func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s 
 	defer turn.End()
 	b, err := p.build(ctx, s)
 	if err == nil {
-		err = x.Trace.On(ctx, s)
+		err = x.Trace.On(ctx, s.own)
 	}
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 	"vitrine/rules"
 )
 
@@ -95,19 +94,17 @@ const HeaderDataAge = "Vitrine-Data-Age"
 // setModified sets Last-Modified to the time at which the view of an answer was published. It does not set it if the
 // clock, or settings adopted since, also determine the answer. It reports whether nothing has changed since the date of
 // If-Modified-Since, which may be empty.
-func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
-	published, shown := snapshot.Meta().Published, snapshot.Loaded()
-	for _, name := range p.Also {
-		if other, err := r.Views.Snapshot(name); err == nil {
-			published = slices.MaxFunc([]time.Time{published, other.Meta().Published}, time.Time.Compare)
-			shown = slices.MaxFunc([]time.Time{shown, other.Loaded()}, time.Time.Compare)
-		}
+func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, s Snapshots, st age, since string) (unmodified bool) {
+	published, shown := s.own.Meta().Published, s.own.Loaded()
+	for _, other := range s.also {
+		published = slices.MaxFunc([]time.Time{published, other.Meta().Published}, time.Time.Compare)
+		shown = slices.MaxFunc([]time.Time{shown, other.Loaded()}, time.Time.Compare)
 	}
 	if !published.Equal(st.published) {
 		st.modified = pastDate(published, r.Now())
 	}
 	second := published.Truncate(time.Second)
-	varies := p.Once || p.Of != (result.Key{}) || !p.Until.IsZero()
+	varies := p.Once || len(p.of) > 0 || !p.Until.IsZero()
 	if varies && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
 		return false
 	}

@@ -30,11 +30,8 @@ func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 			return nil, nil, false
 		}
 	}
-	snapshot, err := r.Views.Snapshot(h.plan.View)
-	if err != nil || !h.plan.holds(r, now) {
-		return nil, nil, false
-	}
-	if key, err := h.plan.resultKey(r.Views, snapshot, h.key.Coding); err != nil || key != h.key {
+	s, err := h.plan.on(r.Views)
+	if err != nil || !h.plan.holds(r, now) || h.plan.keyOn(s, h.key.Coding) != h.key {
 		return nil, nil, false
 	}
 	a := r.Results.Lookup(h.key)

@@ -15,20 +15,17 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Build evaluates a query on a snapshot. It may be called more than once.
-type Build func(context.Context, *view.Snapshot) (*Body, error)
-
 // Plan describes the answer to a request and how to make it.
 type Plan struct {
 	View string
-	// Query is canonical: on one snapshot, the same text means the same bytes.
+	// Query is canonical: on the same snapshots, the same text means the same bytes.
 	Query string
 	Build Build
 	// ContentType is the media type of the answer. If empty, it is JSON.
 	ContentType string
 	// Headers are set on every answer, also on 304. They are the plan's, so that equal bytes may have different ones.
 	Headers []Header
-	// Also has the other views that the answer depends on.
+	// Also has the other views that the answer depends on: Build gets their snapshots, too.
 	Also []string
 	// About is what the rows of the view have in common that can alter the answer. If it is zero, any row can.
 	About Subject
@@ -52,8 +49,6 @@ type Caching struct {
 	Whole bool
 	// Once: the plan is for this request only, because it depends on a record that no view has.
 	Once bool
-	// Of is the key (SnapshotKey) of the snapshot that the plan was made from and holds for, or zero.
-	Of result.Key
 	// Negotiated are further request headers that this plan depends on, separated by commas.
 	Negotiated string
 	// Until is when the clock alone changes the plan and its answer; zero means never.
@@ -62,10 +57,10 @@ type Caching struct {
 	Since time.Time
 }
 
-// InYear says that an answer changes with the calendar year.
-func InYear(now time.Time) Caching {
-	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
-	return Caching{Since: newYear(now.Year()), Until: newYear(now.Year() + 1)}
+// InYear says that an answer is that of a calendar year in a zone.
+func InYear(year int, zone *time.Location) Caching {
+	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, zone) }
+	return Caching{Since: newYear(year), Until: newYear(year + 1)}
 }
 
 // Header is a response header; Name is in canonical form.
@@ -74,37 +69,26 @@ type Header struct{ Name, Value string }
 // servedPlan is a plan for a generation of settings, ready to be answered.
 type servedPlan struct {
 	Plan
-	key        string // Query, and everything else that the answer depends on
+	key        string       // Query, and everything else that the answer depends on beside the snapshots
+	of         []result.Key // of the snapshots that the plan was made from and holds for
+	guessed    bool         // see Planning.Guess
 	generation int
 	made       time.Time
 }
 
-// holds reports whether a plan made now would be the same.
+// holds reports whether a plan made now would be the same, unless a view in of has changed, see on.
 func (p *servedPlan) holds(r *Responder, now time.Time) bool {
 	if p.generation != r.Generation {
 		return false
 	}
-	if !p.Until.IsZero() && (now.Before(p.made) || !now.Before(p.Until)) {
-		return false
-	}
-	if p.Of == (result.Key{}) {
-		return true
-	}
-	current, err := r.Views.Snapshot(p.Of.View)
-	return err == nil && SnapshotKey(current) == p.Of
-}
-
-// SnapshotKey returns what the keys of all answers from a snapshot have in common.
-func SnapshotKey(s *view.Snapshot) result.Key {
-	meta := s.Meta()
-	return result.Key{View: meta.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli()}
+	return p.Until.IsZero() || !now.Before(p.made) && now.Before(p.Until)
 }
 
 // build evaluates the plan and finds the requested paths that no record has.
-func (p *servedPlan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
+func (p *servedPlan) build(ctx context.Context, s Snapshots) (*Body, error) {
 	b, err := p.Build(ctx, s)
 	if err == nil && p.Restricted == "" {
-		b.ignored, err = missing(ctx, s, p.Paths)
+		b.ignored, err = missing(ctx, s.own, p.Paths)
 	}
 	return b, err
 }
@@ -126,21 +110,6 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 		}
 	}
 	return query.IgnoredPaths(all), nil
-}
-
-// resultKey returns the key of the answer on a snapshot, with the generations of the other views it depends on.
-func (p *servedPlan) resultKey(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
-	key := SnapshotKey(s)
-	key.Query, key.Coding = p.key, coding
-	for _, name := range p.Also {
-		other, err := views.Snapshot(name)
-		if err != nil {
-			return result.Key{}, err
-		}
-		also := SnapshotKey(other)
-		key.Query += "\x00" + also.Epoch + " " + strconv.FormatUint(also.Generation, 36) + " " + strconv.FormatInt(also.Published, 36)
-	}
-	return key, nil
 }
 
 // plannedBytes bounds the memory for plans, of planOverhead bytes and planFactor times the text of a filter each.
@@ -181,22 +150,44 @@ func (p *Planner) put(url []byte, plan *servedPlan) {
 	p.bytes += planFactor*len(url) + planOverhead
 }
 
+// drop forgets the plan of a URL.
+func (p *Planner) drop(url []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.newer, string(url))
+	delete(p.older, string(url))
+}
+
+// planned is a plan with the snapshots to answer it from.
+type planned struct {
+	*servedPlan
+	snapshots Snapshots
+	kept      bool // the plan was cached before
+}
+
+// MakePlan makes the plan of a request.
+type MakePlan func(*Planning) (Plan, error)
+
 // plan returns the plan of a URL, from the cache while it holds. Plans of sessions and errors are not cached.
-func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, plan func() (Plan, error)) (*servedPlan, error) {
+func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, plan MakePlan) (planned, error) {
 	if anonymous {
 		if found := p.get(url); found != nil && found.holds(r, now) {
-			return found, nil
+			if s, err := found.on(r.Views); err == nil {
+				return planned{found, s, true}, nil
+			}
 		}
 	}
-	made, err := plan()
+	planning := &Planning{views: r.Views, now: now}
+	made, err := plan(planning)
+	planning.end(&made)
 	if err != nil {
-		return nil, err
+		return planned{}, err
 	}
 	made.ContentType = cmp.Or(made.ContentType, ContentType)
 	if r.Tags != nil {
 		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
 	}
-	found := &servedPlan{made, made.Query, r.Generation, now}
+	found := &servedPlan{made, made.Query, planning.of, planning.guessed, r.Generation, now}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
@@ -204,8 +195,9 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 		// Answers under different settings must not have the same key.
 		found.key = strconv.Itoa(r.Generation) + "\x00" + found.key
 	}
-	if anonymous && !made.Once {
+	s, err := found.on(r.Views)
+	if err == nil && anonymous && !made.Once {
 		p.put(url, found)
 	}
-	return found, nil
+	return planned{found, s, false}, err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 	"vitrine/proxy/proxytest"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -25,13 +24,7 @@ func TestPlansAreKept(t *testing.T) {
 	}
 	t.Cleanup(results.Close)
 	now, made, caller, caching := proxytest.Published, 0, response.Audience{Anonymous: true}, response.Caching{}
-	of := func(name string) result.Key {
-		snapshot, err := s.Views.Snapshot(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.SnapshotKey(snapshot)
-	}
+	of := "" // the view that plans are made from; empty for none
 	var r *response.Responder
 	var planner response.Planner
 	adopt := func(generation int) {
@@ -42,9 +35,14 @@ func TestPlansAreKept(t *testing.T) {
 	}
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error {
-		return r.Serve(c, caller, func() (response.Plan, error) {
+		return r.Serve(c, caller, func(planning *response.Planning) (response.Plan, error) {
 			made++
-			build := func(context.Context, *view.Snapshot) (*response.Body, error) {
+			if of != "" {
+				if _, err := planning.Snapshot(of); err != nil {
+					return response.Plan{}, err
+				}
+			}
+			build := func(context.Context, response.Snapshots) (*response.Body, error) {
 				return response.Bytes([]byte("text")), nil
 			}
 			return response.Plan{View: rules.ViewEvents, Query: "text", Build: build, Caching: caching}, nil
@@ -67,10 +65,10 @@ func TestPlansAreKept(t *testing.T) {
 		{"a moment before the end", func() { now = now.Add(time.Second - 1) }, true, false},
 		{"the end", func() { now, caching.Until = now.Add(1), now.Add(time.Hour) }, true, true},
 		{"a clock set back", func() { now = now.Add(-time.Hour) }, true, true},
-		{"a plan made from a snapshot", func() { adopt(2); caching = response.Caching{Of: of(rules.ViewPersons)} }, true, true},
+		{"a plan made from a snapshot", func() { adopt(2); caching, of = response.Caching{}, rules.ViewPersons }, true, true},
 		{"the next day", func() { now = now.Add(24 * time.Hour) }, true, false},
 		{"another view published", func() { s.Refresh(rules.ViewUserUnits) }, true, false},
-		{"the view published", func() { s.Refresh(rules.ViewPersons); caching.Of = of(rules.ViewPersons) }, true, true},
+		{"the view published", func() { s.Refresh(rules.ViewPersons) }, true, true},
 		{"a plan for one request", func() { adopt(3); caching = response.Caching{Once: true} }, false, true},
 	}
 	for _, tt := range tests {

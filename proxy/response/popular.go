@@ -3,6 +3,7 @@ package response
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,16 +103,34 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 	}
 }
 
-// ofNext returns the request for a query's answer on a snapshot, or nil if the snapshot cannot answer it.
+// after has the snapshots as they are once next is shown.
+type after struct {
+	Views
+	next *view.Snapshot
+}
+
+// Snapshot implements Views.
+func (a after) Snapshot(name string) (*view.Snapshot, error) {
+	if a.next.Meta().View == name {
+		return a.next, nil
+	}
+	return a.Views.Snapshot(name)
+}
+
+// ofNext returns the request for a query's answer once a snapshot is shown, or nil if that does not change the answer,
+// or the plan does not hold for it. If another view changes before, the answer is never found: its key names both.
 func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
-	if q == nil || q.plan.View != next.Meta().View || !q.plan.holds(r, r.Now()) {
+	if q == nil || !q.plan.holds(r, r.Now()) {
 		return nil
 	}
-	key, err := q.plan.resultKey(r.Views, next, q.coding)
+	if name := next.Meta().View; q.plan.View != name && !slices.Contains(q.plan.Also, name) {
+		return nil
+	}
+	s, err := q.plan.on(after{r.Views, next})
 	if err != nil {
 		return nil
 	}
-	return &request{Responder: r, plan: q.plan, snapshot: next, key: key}
+	return &request{Responder: r, plan: q.plan, snapshots: s, key: q.plan.keyOn(s, q.coding)}
 }
 
 // compress compresses large answers, one after the other. The caller has locked compressing.

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/listener"
+	"vitrine/rules"
 	"vitrine/rules/pcre"
 )
 
@@ -76,8 +77,9 @@ type Audience struct {
 const maxRetries = 5
 
 // Serve answers a request by the cached plan of its URL, or the plan that plan returns. If a view was published again
-// while it was read, Serve begins again, up to maxRetries times and for no longer than a request may take.
-func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
+// while it was read, or a cached plan holds no longer, Serve begins again, up to maxRetries times and for no longer
+// than a request may take.
+func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	err := r.serve(c, who, plan)
 	if err == nil {
 		return nil
@@ -85,11 +87,11 @@ func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 	ctx, cancel := r.limited(c, who.Client)
 	defer cancel()
 	for range maxRetries {
-		moved, ok := errors.AsType[*view.MovedError](err)
-		if !ok {
-			return err
-		}
-		if err := r.Views.Newer(ctx, moved); err != nil {
+		if moved, ok := errors.AsType[*view.MovedError](err); ok {
+			if err := r.Views.Newer(ctx, moved); err != nil {
+				return err
+			}
+		} else if !errors.Is(err, errGuessed) {
 			return err
 		}
 		err = r.serve(c, who, plan)
@@ -101,7 +103,7 @@ func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 var urls = sync.Pool{New: func() any { return new([]byte) }}
 
 // serve answers from the current snapshots.
-func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error)) error {
+func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; the Planner copies it
 	if who.Variant != [4]string{} {
 		key := urls.Get().(*[]byte)
@@ -113,17 +115,11 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		url = *key
 	}
 	now := r.Now()
-	p, err := r.Planner.plan(url, r, now, who.Anonymous, plan)
+	found, err := r.Planner.plan(url, r, now, who.Anonymous, plan)
 	if err != nil {
 		return err
 	}
-	snapshot, err := r.Views.Snapshot(p.View)
-	if err != nil {
-		return err
-	}
-	if p.Whole {
-		snapshot = snapshot.Whole()
-	}
+	p, snapshots := found.servedPlan, found.snapshots
 	header, personal := fieldsOf(c), p.Personal || who.Personal
 	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
 	ages := r.ages.last.Load()
@@ -140,14 +136,11 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 		return err
 	}
 	if !personal {
-		header.unmodified = r.setModified(c, p, snapshot, age, header.modifiedSince)
+		header.unmodified = r.setModified(c, p, snapshots, age, header.modifiedSince)
 	}
-	key, err := p.resultKey(r.Views, snapshot, negotiate(header.codings, r.Codings))
-	if err != nil {
-		return err
-	}
+	key := p.keyOn(snapshots, negotiate(header.codings, r.Codings))
 	if r.Explain != nil {
-		return r.explain(c, who.Client, p, snapshot, key)
+		return r.explain(c, who.Client, p, snapshots, key)
 	}
 	a := r.Results.Lookup(key)
 	if a != nil && a.ETag != "" {
@@ -160,19 +153,26 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan func() (Plan, error))
 			return err
 		}
 	}
-	req := &request{r, c, who.Client, p, snapshot, key, header}
-	return req.answer(a)
+	req := &request{r, c, who.Client, p, snapshots, key, header}
+	if err = req.answer(a); found.kept && p.guessed && errors.Is(err, rules.ErrNotFound) {
+		r.Planner.drop(url)
+		return fmt.Errorf("%w: %w", errGuessed, err)
+	}
+	return err
 }
+
+// errGuessed reports that a cached plan holds no longer, see Planning.Guess.
+var errGuessed = errors.New("response: what the plan was made for is no longer there")
 
 // request is a request whose answer is not in memory. For work in the background, c and header are not set.
 type request struct {
 	*Responder
-	c        *fiber.Ctx
-	client   netip.Prefix
-	plan     *servedPlan
-	snapshot *view.Snapshot
-	key      result.Key
-	header   fields
+	c         *fiber.Ctx
+	client    netip.Prefix
+	plan      *servedPlan
+	snapshots Snapshots
+	key       result.Key
+	header    fields
 }
 
 // answer computes an answer that is not in memory. It streams the answer if it is too large to keep, or there is too
@@ -192,7 +192,7 @@ func (r *request) answer(known *result.Answer) error {
 	case known.TooLarge && known.ETag == "" && !known.Incompressible && r.key.Coding != result.Identity:
 		r.Popular.note(r.plan, r.key.Coding, true)
 		if r.Popular.compressing.TryLock() {
-			again := &request{Responder: r.Responder, plan: r.plan, snapshot: r.snapshot, key: r.key}
+			again := &request{Responder: r.Responder, plan: r.plan, snapshots: r.snapshots, key: r.key}
 			go r.Responder.compress(fair.With(context.Background(), fair.AccountOf(ctx)), again)
 		}
 	}

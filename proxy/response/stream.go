@@ -34,7 +34,7 @@ func (r *request) stream(b *Body) (err error) {
 	if b == nil {
 		building, built := context.WithTimeout(s.ctx, r.Timeout)
 		defer built()
-		if b, err = r.plan.build(building, r.snapshot); err != nil {
+		if b, err = r.plan.build(building, r.snapshots); err != nil {
 			return err
 		}
 	}
