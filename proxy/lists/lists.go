@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -102,6 +103,8 @@ type Lists struct {
 	lists  []listing      // the configured lists, then the lists of whole views
 	policy string         // the Content-Security-Policy of pages
 	guide  func() []byte
+
+	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
 }
 
 // New returns Lists. Errors name the invalid option.

@@ -195,6 +195,16 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 	return all, err
 }
 
+// Distinct returns the number of values that Names returns, without their labels.
+func (m *Matches) Distinct(ctx context.Context, name string) (int, error) {
+	selected, err := m.Selected(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	found, err := m.facet(ctx, selected, paths[name])
+	return len(found), err
+}
+
 func (m *Matches) missingLabel(name string) string {
 	title := "other"
 	if name == params.Year {
