@@ -67,8 +67,11 @@ func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
 		if r.Generation == generation {
 			fresh = append(fresh, r)
 		}
-		if r.Generation <= generation {
-			ids[r.ID.String()] = true
+		if r.Generation > generation {
+			continue
+		}
+		if ids[r.ID.String()] = true; r.Doc == nil {
+			delete(ids, r.ID.String())
 		}
 	}
 	if err := p.Put(ctx, fresh); err != nil {

@@ -13,5 +13,6 @@ func TestInStore(t *testing.T) {
 		"NewGenerationIsAnswered":   TestNewGenerationIsAnswered,
 		"LargeCompressed":           TestLargeCompressed,
 		"PopularAnswersArePrepared": TestPopularAnswersArePrepared,
+		"PopularAnswersShowChanges": TestPopularAnswersShowEveryChange,
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view"
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
@@ -173,7 +174,7 @@ func TestPopularAnswersShowEveryChange(t *testing.T) {
 			change(t, store, view.Name, round)
 			s.Await(view.Name)
 			settle(s)
-			fresh := open()
+			fresh := inMemory(open)
 			for _, target := range group {
 				got, want := ask(s, target), ask(fresh, target)
 				prepared[target] = prepared[target] || got.Header.Get("Cache-Status") == "vitrine; hit"
@@ -182,6 +183,13 @@ func TestPopularAnswersShowEveryChange(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d answers were in memory", len(prepared), len(kinds))
+}
+
+// inMemory opens a site with views in memory, wherever those of the test are.
+func inMemory(open func() *proxytest.Site) *proxytest.Site {
+	defer func(are view.Mode) { proxytest.ViewsAre = are }(proxytest.ViewsAre)
+	proxytest.ViewsAre = view.Memory
+	return open()
 }
 
 // same compares an answer with the one of a new server.
