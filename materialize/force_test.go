@@ -3,7 +3,6 @@ package materialize_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -53,19 +52,20 @@ func TestForceBelongsToOneRun(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newFakeStore()
 				store.replace("a", records(10)...)
+				var failing atomic.Bool // the next commit fails
+				store.onCommit = func() error {
+					if failing.Swap(false) {
+						return errors.New("connection refused")
+					}
+					return nil
+				}
 				d := newDiary()
 				r := newRunner(t, materialize.Options{
 					Store: store, Observer: d.observer(), Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2,
 				})
 				stop := started(t, r)
 				defer stop()
-				var failed atomic.Bool
-				store.onCommit = func() error {
-					if !failed.Swap(true) {
-						return errors.New("connection refused")
-					}
-					return nil
-				}
+				failing.Store(true)
 				store.replace("a", records(5)...)
 				tt.ask(t, r)
 				synctest.Wait()
@@ -91,6 +91,13 @@ func TestForceDuringARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
 		store.replace("a", records(10)...)
+		var failing atomic.Bool
+		store.onScan = func(context.Context, string) error {
+			if failing.Load() {
+				return errors.New("connection refused")
+			}
+			return nil
+		}
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: store, Observer: d.observer(), Jobs: []materialize.Job{slow("a", 10*time.Second)}, MaxShrink: 0.2,
@@ -98,13 +105,7 @@ func TestForceDuringARun(t *testing.T) {
 		stop := started(t, r)
 		defer stop()
 		time.Sleep(time.Minute)
-		failing := true
-		store.onScan = func(context.Context, string) error {
-			if failing {
-				return fmt.Errorf("connection refused")
-			}
-			return nil
-		}
+		failing.Store(true)
 		ask := func(q materialize.Request) {
 			if err := r.Trigger(q); err != nil {
 				t.Error(err)
@@ -115,7 +116,7 @@ func TestForceDuringARun(t *testing.T) {
 		ask(materialize.Request{Force: true})
 		store.replace("a", records(5)...)
 		time.Sleep(10 * time.Second) // into the forced run
-		failing = false
+		failing.Store(false)
 		time.Sleep(15 * time.Second)
 		store.replace("a", records(1)...)
 		ask(materialize.Request{})
