@@ -25,7 +25,8 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 		takes = takes[:1]
 	}
 	if others := q.Beyond(q.Only(takes...)); len(others) > 0 {
-		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", strings.Join(takes, ", "), others)
+		want := strings.Join(takes, ", ")
+		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", want, others)
 	}
 	headers := l.pageHeaders()
 	if f.suffix == ".json" {
