@@ -16,6 +16,8 @@ import (
 // streamed if the answer is too large to keep.
 func (r *request) loader(built **Body) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
+		ctx, release := r.Results.InFlight().Claim(ctx)
+		defer release()
 		b, err := r.plan.build(ctx, r.snapshots)
 		if err != nil {
 			return nil, err
@@ -50,6 +52,8 @@ func (r *request) compress(ctx context.Context) {
 		if err := cmp.Or(r.replaced(), fair.TurnOf(ctx).Costly(ctx)); err != nil {
 			return nil, err
 		}
+		ctx, release := r.Results.InFlight().Claim(ctx)
+		defer release()
 		b, err := r.plan.build(ctx, r.snapshots)
 		if err != nil {
 			return nil, err
@@ -63,6 +67,7 @@ func (r *request) compress(ctx context.Context) {
 			return nil, result.ErrInFlight
 		}
 		defer r.Results.InFlight().Release(needed)
+		release() // needed includes what the body holds
 		out, err := gather(ctx, r.untilReplaced(b.in(ctx, r.key.Coding)), most, nil)
 		if err == nil && out == nil {
 			return never, nil

@@ -34,6 +34,8 @@ func (r *request) stream(b *Body) (err error) {
 	if b == nil {
 		building, built := context.WithTimeout(s.ctx, r.Timeout)
 		defer built()
+		building, release := r.Results.InFlight().Claim(building)
+		defer release() // once acquire has counted what the body holds
 		if b, err = r.plan.build(building, r.snapshots); err != nil {
 			return err
 		}
