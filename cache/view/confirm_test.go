@@ -50,8 +50,8 @@ func TestConfirmedRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := 0
-			for slot := range every.All() {
-				hit, err := f.Match(rows.Doc(slot))
+			for row := range every.Rows(context.Background(), 0, 0) {
+				hit, err := f.Match(row.Doc())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -192,11 +192,11 @@ func checkRuns(t *testing.T, snap *index.Table, every *index.Subset) {
 				continue
 			}
 			var got, want []byte
-			for run := range selected.Runs(name) {
+			for run := range selected.Runs(context.Background(), name) {
 				got = append(got, run...)
 			}
-			for slot := range selected.All() {
-				want = append(want, fragment(slot)...)
+			for row := range selected.Rows(context.Background(), 0, 0) {
+				want = append(want, fragment(row.Slot)...)
 			}
 			if string(got) != string(want) {
 				t.Fatalf("runs of %d rows differ from their fragments, %s", selected.Count(), name)
@@ -266,8 +266,8 @@ func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for slot := range every.All() {
-		if title, id := string(rows.Fragment(slot, "title")), rows.Doc(slot).Lookup("_id").StringValue(); title != id {
+	for row := range every.Rows(context.Background(), 0, 0) {
+		if title, id := string(row.Fragment("title")), row.Doc().Lookup("_id").StringValue(); title != id {
 			t.Fatalf("fragment of %s is %s", id, title)
 		}
 	}

@@ -61,7 +61,8 @@ type Selection interface {
 	// Count returns the number of rows.
 	Count() int
 	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
-	// order, or in the order of By. The error, which ends the rows, is the context's or the store's.
+	// order, or in the order of By. Rows looks at the context's turn before each row, and while it skips rows. The error,
+	// which ends the rows, is the context's or the store's.
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Subset.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
@@ -79,10 +80,13 @@ type Selection interface {
 	ByRelevance() Selection
 	// Only returns the selection for a caller that needs, and a store that reads, only _id and these top-level fields.
 	Only(fields ...string) Selection
-	// Prepared returns the fragments with a name as index.Subset.Runs does, after preparing bulky ones. It returns nil
-	// if the rows are in the store, or there is no room.
-	Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error)
+	// Prepared prepares the fragments with a name if they are bulky, and returns a function that yields them. It returns
+	// nil if the rows are in the store, or there is no room.
+	Prepared(ctx context.Context, fragment string) (Runs, error)
 }
+
+// Runs yields fragments in the context's turn, as index.Subset.Runs does.
+type Runs = func(context.Context) iter.Seq2[[]byte, error]
 
 // Uncounted stands for an unknown number of rows.
 const Uncounted = -1
@@ -140,12 +144,12 @@ func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance
 
 func (r resident) Only(...string) Selection { return r }
 
-func (r resident) Prepared(ctx context.Context, fragment string) (iter.Seq[[]byte], error) {
+func (r resident) Prepared(ctx context.Context, fragment string) (Runs, error) {
 	if traceOf(ctx) != nil { // a trace sees the rows one by one
 		return nil, nil
 	}
 	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {
 		return nil, err
 	}
-	return r.Runs(fragment), nil
+	return func(ctx context.Context) iter.Seq2[[]byte, error] { return r.Runs(ctx, fragment) }, nil
 }

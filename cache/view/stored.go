@@ -162,7 +162,7 @@ func (s *storedSelection) Only(fields ...string) Selection {
 	return &only
 }
 
-func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[[]byte], error) {
+func (s *storedSelection) Prepared(context.Context, string) (Runs, error) {
 	return nil, nil
 }
 
@@ -227,7 +227,7 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 	if unwind != "" {
 		fields = append(fields, unwind)
 	}
-	return index.GroupDocs(s.docs(ctx, fields), field, unwind)
+	return index.GroupDocs(ctx, s.docs(ctx, fields), field, unwind)
 }
 
 // moved adds to an error of the store which view was published again.

@@ -126,6 +126,9 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 			backtracking = fair.Backtracking(ctx)
 		}
 		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
+			if err == nil { // each document, because what the caller makes of one may take long
+				err = turn.Check(ctx)
+			}
 			hit, titles := err == nil, 0
 			if hit && s.rows.strip != nil {
 				doc = s.rows.strip(doc)
@@ -190,7 +193,7 @@ func (s *storedSelection) Facet(ctx context.Context, path string, fields ...stri
 	if err != nil || s.size == 0 {
 		return nil, err
 	}
-	ask := func() ([]index.Group, error) { return index.FacetDocs(s.distinct(ctx, fields), parsed) }
+	ask := func() ([]index.Group, error) { return index.FacetDocs(ctx, s.distinct(ctx, fields), parsed) }
 	if !s.decided() {
 		return ask()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
@@ -55,7 +56,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		}
 		b, err := body(ctx, s, selected.By(l.order))
 		if rows, resident := s.Own().Resident(); err == nil && resident {
-			b.RowMemory = int64(rows.Len() / 8) // the set of selected rows
+			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 		}
 		return b, err
 	}
@@ -89,8 +90,12 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 // join returns the body with the page's rows: the prepared fragments, or the output of row.
 func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
-		if runs, err := selected.Prepared(ctx, l.prepared); runs != nil || err != nil {
-			return response.JoinRuns(e, runs), err
+		runs, err := selected.Prepared(ctx, l.prepared)
+		if err != nil {
+			return nil, err
+		}
+		if runs != nil {
+			return response.JoinRuns(ctx, e, runs)
 		}
 	}
 	return response.Join(e, l.cut(selected), row), nil
@@ -117,13 +122,18 @@ func (l listing) full() response.Plan {
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		groups, err := selected.Group(ctx, field, unwind)
+		if err == nil {
+			err = result.Hold(ctx, groupBytes*int64(len(groups))) // for the rest of the answer, which may wait for its turn
+		}
 		if err != nil {
 			return nil, err
 		}
 		from, to := l.page.Cut(len(groups))
-		return response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
+		b := response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
 			return append(appendGroup(dst, field, groups[i]), '}')
-		}), nil
+		})
+		b.RowMemory = result.Held(ctx)
+		return b, nil
 	})
 }
 

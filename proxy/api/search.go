@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
@@ -146,41 +147,59 @@ func (r *unwoundRow) field(name string) bson.RawValue {
 func (r *unwoundRow) Doc() bson.Raw { return r.doc }
 
 // read begins a record. It makes at least one row, even if an array is empty or missing.
-func (r *unwoundRow) read(doc bson.Raw) {
+func (r *unwoundRow) read(doc bson.Raw, pace func() error) error {
 	r.doc, r.rows = doc, 1
 	for i, name := range r.arrays {
-		whole := doc.Lookup(name)
-		elements := slices.AppendSeq(r.elements[i][:0], raw.Elements(whole))
-		switch {
-		case len(elements) > 0:
-		case whole.Type == bson.TypeArray:
-			elements = append(elements, bson.RawValue{})
-		default:
-			elements = append(elements, whole)
+		r.elements[i] = r.elements[i][:0]
+		for element := range elementsOf(doc.Lookup(name), true) {
+			r.elements[i] = append(r.elements[i], element)
+			if err := pace(); err != nil {
+				return err
+			}
 		}
-		r.elements[i] = elements
-		r.rows = min(r.rows*len(elements), math.MaxInt32)
+		r.rows = min(r.rows*len(r.elements[i]), math.MaxInt32)
+	}
+	return nil
+}
+
+// elementsOf yields the values that unwinding puts in place of one: the elements of an array, nothing as the only value
+// of an empty one, or the value itself if it is no array or is not unwound.
+func elementsOf(v bson.RawValue, unwound bool) iter.Seq[bson.RawValue] {
+	return func(yield func(bson.RawValue) bool) {
+		if !unwound || v.Type != bson.TypeArray {
+			yield(v)
+			return
+		}
+		empty := true
+		for element := range raw.Elements(v) {
+			if empty = false; !yield(element) {
+				return
+			}
+		}
+		if empty {
+			yield(bson.RawValue{})
+		}
 	}
 }
 
-// walk makes rows of records, one at a time. It calls visit for the rows in [from, to), until visit returns false. It
-// returns the number of rows of the records read so far. More than maxUnwound rows are an error.
+// walk makes rows of records, one at a time. It calls visit for the rows in [from, to), until visit returns false,
+// and looks at the turn before each, because a record may make thousands. It returns the number of rows of the
+// records read so far. More than maxUnwound rows are an error.
 func (u unwindPaths) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
-	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}
+	row, pace, turn := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}, fair.Pace(ctx), fair.TurnOf(ctx)
 	for record, err := range records {
 		if err == nil {
-			row.read(record.Doc())
-			err = ctx.Err()
+			err = row.read(record.Doc(), pace)
 		}
 		begin := rows
-		if rows += row.rows; rows > maxUnwound {
+		if rows += row.rows; rows > maxUnwound && err == nil {
 			err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
 		}
 		for i := max(from-begin, 0); err == nil && i < min(row.rows, to-begin); i++ {
-			if i%1024 == 1023 {
-				err = ctx.Err()
+			if err = turn.Check(ctx); err != nil {
+				break
 			}
-			if row.number = i; err == nil && !visit(row) {
+			if row.number = i; !visit(row) {
 				return rows, nil
 			}
 		}

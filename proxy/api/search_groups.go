@@ -12,6 +12,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
+	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
@@ -54,18 +56,20 @@ func (by aggregation) plan(list listing) response.Plan {
 	}
 	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
 	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		groups, err := by.groups(arrays.each(ctx, selected.Rows(ctx, 0, 0), 0, math.MaxInt))
+		groups, err := by.groups(ctx, arrays, selected.Rows(ctx, 0, 0))
 		if err != nil {
 			return nil, err
 		}
 		from, to := list.page.Cut(len(groups))
-		return response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
+		b := response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
 			dst = appendGroup(dst, by.field, groups[i].Group)
 			if by.function != "count" {
 				dst = appendFigure(ejson.AppendKey(dst, by.function), groups[i].figure)
 			}
 			return append(dst, '}')
-		}), nil
+		})
+		b.RowMemory = result.Held(ctx)
+		return b, nil
 	})
 }
 
@@ -76,50 +80,139 @@ type valueGroup struct {
 	figure bson.RawValue // an int64 or a double; null if the group has no numbers
 }
 
-// groups groups rows by a field: equal numbers of any type are one group, a missing field is null. It sorts groups by
-// figure descending, groups without a figure last, ties by value (DESIGN.md: 3, 7).
-func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, error) {
-	var found raw.Groups[valueGroup]
-	for row, err := range rows {
+// Memory that grouping holds, in bytes: for a group twice, as groups are sorted, with its place in a map, and for a
+// number in a map.
+const groupBytes, numberBytes = 512, 64
+
+// groups groups the rows that unwinding makes of records by a field: equal numbers of any type are one group, a missing
+// field is null. It sorts groups by figure descending, groups without a figure last, ties by value (DESIGN.md: 3, 7).
+func (by aggregation) groups(
+	ctx context.Context, arrays unwindPaths, records iter.Seq2[index.Row, error],
+) ([]valueGroup, error) {
+	g := &grouping{by: by, field: partOf(by.field, arrays), pace: fair.Pace(ctx)}
+	if by.value != "" {
+		g.value = partOf(by.value, arrays)
+	}
+	for record, err := range records {
+		if err == nil {
+			err = g.record(ctx, record.Doc())
+		}
 		if err != nil {
 			return nil, err
 		}
-		value := valueAt(row, by.field)
-		group, fresh := found.At(value)
-		if fresh {
-			group.Value = raw.Clone(value) // clone it, so as not to keep the records of a view that is not in memory
-			if by.function == "median" {
-				group.times = map[float64]int{}
+	}
+	var failed error
+	value := func(g *valueGroup) bson.RawValue { return g.Value }
+	all, err := index.JoinEqual(ctx, g.found.All, value, func(into, from *valueGroup) {
+		into.Count += from.Count
+		failed = cmp.Or(failed, into.join(from.tally, g.pace))
+	})
+	err = cmp.Or(err, failed)
+	for i := 0; i < len(all) && err == nil; i++ {
+		var number any
+		if number, err = figures[by.function](ctx, &all[i]); err == nil {
+			all[i].figure, err = figureOf(number), g.pace()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, fair.Sort(ctx, all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
+}
+
+// part is what a path reads of the rows that unwinding makes of a record.
+type part struct {
+	top     string   // top-level field
+	rest    []string // path below it
+	unwound bool     // the field is an array of which a row has one element
+}
+
+func partOf(path string, arrays unwindPaths) part {
+	parts := strings.Split(path, ".")
+	return part{parts[0], parts[1:], slices.Contains(arrays, parts[0])}
+}
+
+// grouping is the state of groups. Two arrays make a row for each pair of their elements. It never makes these rows:
+// all elements of the one array meet the same numbers in the other, which it adds up once for each record.
+type grouping struct {
+	by           aggregation
+	field, value part
+	pace         func() error // called for each step
+	found        raw.Groups[valueGroup]
+}
+
+func (g *grouping) record(ctx context.Context, doc bson.Raw) error {
+	if g.by.value != "" && g.value.top == g.field.top { // both are in the same element
+		for element := range elementsOf(doc.Lookup(g.field.top), g.field.unwound) {
+			err := g.update(ctx, raw.Field(element, g.field.rest), func(group *valueGroup) error {
+				group.Count++
+				group.add(raw.OrNull(raw.Field(element, g.value.rest)))
+				return g.pace()
+			})
+			if err != nil {
+				return err
 			}
 		}
-		group.Count++
-		if by.value != "" {
-			group.add(valueAt(row, by.value))
+		return nil
+	}
+	rows, numbers := 1, tally{}
+	if g.by.value != "" {
+		rows, numbers = 0, g.tally()
+		for element := range elementsOf(doc.Lookup(g.value.top), g.value.unwound) {
+			rows++
+			numbers.add(raw.OrNull(raw.Field(element, g.value.rest)))
+			if err := g.pace(); err != nil {
+				return err
+			}
 		}
 	}
-	all := raw.JoinEqual(found.All, func(g valueGroup) bson.RawValue { return g.Value }, func(into *valueGroup, from valueGroup) {
-		into.Count += from.Count
-		into.join(from.tally)
-	})
-	for i := range all {
-		all[i].figure = figureOf(figures[by.function](&all[i]))
+	for element := range elementsOf(doc.Lookup(g.field.top), g.field.unwound) {
+		err := g.update(ctx, raw.Field(element, g.field.rest), func(group *valueGroup) error {
+			group.Count += rows
+			return cmp.Or(g.pace(), group.join(numbers, g.pace))
+		})
+		if err != nil {
+			return err
+		}
 	}
-	slices.SortStableFunc(all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
-	return all, nil
+	return nil
+}
+
+// update calls change with the group of a value, and counts the memory that the group takes more. A missing value is
+// null, as in an aggregation expression.
+func (g *grouping) update(ctx context.Context, value bson.RawValue, change func(*valueGroup) error) error {
+	value = raw.OrNull(value)
+	group, fresh := g.found.At(value)
+	more := int64(0)
+	if fresh {
+		group.Value = raw.Clone(value) // clone it, so as not to keep the records of a view that is not in memory
+		group.tally = g.tally()
+		more = groupBytes + 2*int64(len(value.Value))
+	}
+	before := len(group.times)
+	if err := change(group); err != nil {
+		return err
+	}
+	if more += numberBytes * int64(len(group.times)-before); more == 0 {
+		return nil
+	}
+	return result.Hold(ctx, more)
+}
+
+// tally returns an empty tally for the function.
+func (g *grouping) tally() (t tally) {
+	if g.by.function == "median" {
+		t.times = map[float64]int{}
+	}
+	return t
 }
 
 // figures are the aggregate functions. Each returns an int64, a float64 or nil, which also sorts the groups.
-var figures = map[string]func(*valueGroup) any{
-	"count":  func(g *valueGroup) any { return int64(g.Count) },
-	"sum":    (*valueGroup).sum,
-	"mean":   (*valueGroup).mean,
-	"median": (*valueGroup).median,
-}
-
-// valueAt evaluates a path as an aggregation expression does. A missing value becomes null.
-func valueAt(row *unwoundRow, path string) bson.RawValue {
-	parts := strings.Split(path, ".")
-	return raw.OrNull(raw.Field(row.field(parts[0]), parts[1:]))
+var figures = map[string]func(context.Context, *valueGroup) (any, error){
+	"count":  func(_ context.Context, g *valueGroup) (any, error) { return int64(g.Count), nil },
+	"sum":    func(_ context.Context, g *valueGroup) (any, error) { return g.sum(), nil },
+	"mean":   func(_ context.Context, g *valueGroup) (any, error) { return g.mean(), nil },
+	"median": func(ctx context.Context, g *valueGroup) (any, error) { return g.median(ctx) },
 }
 
 // tally collects the numbers of a group, other than NaN and infinities, which JSON does not have (DESIGN.md: 7).
@@ -173,14 +266,19 @@ func realOf(v bson.RawValue) (number float64, ok bool) {
 	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
 }
 
-func (t *tally) join(other tally) {
+// join adds another tally. It calls pace for each of its numbers.
+func (t *tally) join(other tally, pace func() error) error {
 	t.count += other.count
 	t.addInteger(other.integers)
 	t.reals += other.reals
 	t.mixed = t.mixed || other.mixed
 	for number, times := range other.times {
 		t.times[number] += times
+		if err := pace(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // sum returns the sum of the numbers, or 0 if there are none.
@@ -200,20 +298,30 @@ func (t *tally) mean() any {
 }
 
 // median returns the middle number, or the mean of the middle two (DESIGN.md: 18), or nil if there are none.
-func (t *tally) median() any {
+func (t *tally) median(ctx context.Context) (any, error) {
 	if t.count == 0 {
-		return nil
+		return nil, nil
 	}
-	sorted := slices.Sorted(maps.Keys(t.times))
-	ranked := func(rank int) (number float64) {
-		for _, number = range sorted {
-			if rank -= t.times[number]; rank < 0 {
-				break
+	sorted := slices.AppendSeq(make([]float64, 0, len(t.times)), maps.Keys(t.times))
+	if err := fair.Sort(ctx, sorted, cmp.Compare[float64]); err != nil {
+		return nil, err
+	}
+	pace, at, seen := fair.Pace(ctx), 0, 0
+	ranked := func(rank int) (float64, error) { // ranks ascend
+		for ; seen+t.times[sorted[at]] <= rank; at++ {
+			seen += t.times[sorted[at]]
+			if err := pace(); err != nil {
+				return 0, err
 			}
 		}
-		return number
+		return sorted[at], nil
 	}
-	return ranked((t.count-1)/2)/2 + ranked(t.count/2)/2
+	lower, err := ranked((t.count - 1) / 2)
+	if err != nil {
+		return nil, err
+	}
+	upper, err := ranked(t.count / 2)
+	return lower/2 + upper/2, err
 }
 
 // figureOf returns an int64, a float64 or nil as BSON, which orders all of them.

@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
 	"vitrine/rules/ejson"
 )
@@ -107,11 +108,17 @@ func TestTally(t *testing.T) {
 					from.add(v)
 				}
 			}
-			into.join(from)
+			if err := into.join(from, fair.Pace(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			median, err := into.median(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
 			for name, figure := range map[string]struct {
 				got  any
 				want string
-			}{"sum": {into.sum(), tt.sum}, "mean": {into.mean(), tt.mean}, "median": {into.median(), tt.median}} {
+			}{"sum": {into.sum(), tt.sum}, "mean": {into.mean(), tt.mean}, "median": {median, tt.median}} {
 				if got := string(appendFigure(nil, figureOf(figure.got))); got != figure.want {
 					t.Errorf("%s of %s, split at %d: %s, want %s", name, tt.values, split, got, figure.want)
 				}

@@ -3,10 +3,11 @@ package api
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
+	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -30,9 +31,11 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 		if err != nil {
 			return nil, err
 		}
-		return response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
+		b := response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
 			return append(dst, texts[entries[i].from:entries[i].to]...)
-		}), nil
+		})
+		b.RowMemory = result.Held(ctx)
+		return b, nil
 	}), nil
 }
 
@@ -52,29 +55,37 @@ func (a spectrumEntry) before(b spectrumEntry) int {
 	return cmp.Or(raw.Compare(a.id, b.id), cmp.Compare(a.from, b.from))
 }
 
-// spectrumEntries returns the entries of a spectrum in the order of the answer, and their texts one after the other.
+// entryBytes is how many bytes of memory an entry takes beside its text: twice, because entries are sorted.
+const entryBytes = 256
+
+// spectrumEntries returns the entries of a spectrum in the order of the answer, and their texts one after the other. It
+// counts what they take by result.Hold.
 func spectrumEntries(ctx context.Context, selected view.Selection, name string, in *translator) (entries []spectrumEntry, texts []byte, err error) {
+	pace := fair.Pace(ctx)
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
 			return nil, nil, err
 		}
 		doc := row.Doc()
 		spectrum := fieldOf(doc, "spectrum")
-		topics := raw.Elements(spectrum)
-		if spectrum.Type == bson.TypeEmbeddedDocument {
-			topics = slices.Values([]bson.RawValue{spectrum})
-		}
-		for topic := range topics {
-			topic, _ := topic.DocumentOK()
-			if have, ok := fieldOf(topic, "display_name").StringValueOK(); ok && have == name {
-				from, score := len(texts), fieldOf(topic, "score")
-				texts = appendEntry(texts, in.translate(doc), score)
-				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(fieldOf(doc, "_id")), from, len(texts)})
+		for topic := range elementsOf(spectrum, true) {
+			if err := pace(); err != nil {
+				return nil, nil, err
 			}
+			topic, _ := topic.DocumentOK()
+			have, ok := fieldOf(topic, "display_name").StringValueOK()
+			if !ok || have != name {
+				continue
+			}
+			from, before, score := len(texts), cap(texts), fieldOf(topic, "score")
+			texts = appendEntry(texts, in.translate(doc), score)
+			if err := result.Hold(ctx, entryBytes+int64(cap(texts)-before)); err != nil {
+				return nil, nil, err
+			}
+			entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(fieldOf(doc, "_id")), from, len(texts)})
 		}
 	}
-	slices.SortFunc(entries, spectrumEntry.before)
-	return entries, texts, nil
+	return entries, texts, fair.Sort(ctx, entries, spectrumEntry.before)
 }
 
 // appendEntry appends score, icon, activity, type, id.

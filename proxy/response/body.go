@@ -22,7 +22,8 @@ type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 type Body struct {
 	// SizeHint is a low estimate of how many bytes the pieces have; 0 if unknown.
 	SizeHint int
-	// RowMemory is how many bytes of memory reading the rows takes, in addition to a piece.
+	// RowMemory is how many bytes of memory reading the rows takes, in addition to a piece: also what the body holds, such
+	// as groups, which Build has counted by result.Hold.
 	RowMemory int64
 	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
@@ -119,23 +120,31 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 }
 
 // JoinRuns returns the body with prepared rows, each of which begins with a comma. Long runs are sent without a copy.
-func JoinRuns(e Envelope, runs iter.Seq[[]byte]) *Body {
+// It reads the runs once in ctx for their size, and again in the context of each reader.
+func JoinRuns(ctx context.Context, e Envelope, runs Rows[[]byte]) (*Body, error) {
 	size := 0
-	for run := range runs {
+	for run, err := range runs(ctx) {
+		if err != nil {
+			return nil, err
+		}
 		size += len(run)
 	}
 	size = len(e.Head) + len(e.Tail) + max(size-1, 0) // minus the first comma
-	return &Body{size: size, pieces: func(context.Context) Pieces {
-		return func(yield func([]byte, error) bool) { joinRuns(e, runs, yield) }
-	}}
+	return &Body{size: size, pieces: func(ctx context.Context) Pieces {
+		return func(yield func([]byte, error) bool) { joinRuns(e, runs(ctx), yield) }
+	}}, nil
 }
 
-func joinRuns(e Envelope, runs iter.Seq[[]byte], yield func([]byte, error) bool) {
+func joinRuns(e Envelope, runs iter.Seq2[[]byte, error], yield func([]byte, error) bool) {
 	buffer := chunks.Get().(*[]byte)
 	defer recycle(buffer)
 	out := append((*buffer)[:0], e.Head...)
 	comma := 1
-	for run := range runs {
+	for run, err := range runs {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		run, comma = run[comma:], 0
 		if len(run) < chunk/2 {
 			if out = append(out, run...); len(out) < chunk/2 {

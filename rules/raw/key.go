@@ -3,13 +3,12 @@ package raw
 import (
 	"bytes"
 	"cmp"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // AppendKey appends a value's type and bytes. Values with different keys may still compare equal, such as 1 and 1.0:
-// see JoinEqual.
+// see CompareExactly.
 func AppendKey(dst []byte, v bson.RawValue) []byte {
 	return append(append(dst, byte(v.Type)), v.Value...)
 }
@@ -22,22 +21,9 @@ func KeyValue(key string) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
 }
 
-// JoinEqual sorts items by their values and joins those whose values compare equal, such as 1 and 1.0, into the first
-// by type and bytes.
-func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T, from T)) []T {
-	slices.SortFunc(items, func(a, b T) int {
-		va, vb := value(a), value(b)
-		return cmp.Or(Compare(va, vb), cmp.Compare(va.Type, vb.Type), bytes.Compare(va.Value, vb.Value))
-	})
-	joined := items[:0]
-	for _, item := range items {
-		if n := len(joined); n > 0 && Compare(value(joined[n-1]), value(item)) == 0 {
-			join(&joined[n-1], item)
-			continue
-		}
-		joined = append(joined, item)
-	}
-	return joined
+// CompareExactly orders values as Compare does, and those that compare equal, such as 1 and 1.0, by type and bytes.
+func CompareExactly(a, b bson.RawValue) int {
+	return cmp.Or(Compare(a, b), cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
 }
 
 // Groups has a T for each distinct value. Values are equal if their types and bytes are.

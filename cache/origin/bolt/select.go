@@ -79,7 +79,11 @@ func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.S
 		if q.Limit > 0 {
 			first.most = int(q.Skip + q.Limit)
 		}
-		if err := wrap.Do(matches, first.add); err != nil {
+		err = wrap.Do(matches, func(doc bson.Raw) error { return first.add(ctx, doc) })
+		if err == nil {
+			err = first.cut(ctx)
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -153,7 +157,7 @@ type rank struct {
 	id   []byte
 }
 
-func (r *ranking) add(doc bson.Raw) error {
+func (r *ranking) add(ctx context.Context, doc bson.Raw) error {
 	id, err := raw.ID(doc)
 	if err != nil {
 		return err
@@ -171,22 +175,25 @@ func (r *ranking) add(doc bson.Raw) error {
 	}
 	r.rows = append(r.rows, row)
 	if r.most > 0 && len(r.rows)/2 >= r.most {
-		r.cut()
+		return r.cut(ctx)
 	}
 	return nil
 }
 
-// cut sorts the rows and drops all but the first most.
-func (r *ranking) cut() {
-	slices.SortFunc(r.rows, r.compare)
+// cut sorts the rows in the context's turn and drops all but the first most.
+func (r *ranking) cut(ctx context.Context) error {
+	if err := fair.Sort(ctx, r.rows, r.compare); err != nil {
+		return err
+	}
 	if r.most > 0 && len(r.rows) >= r.most {
 		clear(r.rows[r.most:])
 		r.rows, r.full = r.rows[:r.most], true
 	}
+	return nil
 }
 
+// ids returns the ids of the rows after cut.
 func (r *ranking) ids() [][]byte {
-	r.cut()
 	ids := make([][]byte, len(r.rows))
 	for i, row := range r.rows {
 		ids[i] = row.id

@@ -134,7 +134,7 @@ func TestPrepareInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []byte
-	for run := range selected.Runs("text") {
+	for run := range selected.Runs(t.Context(), "text") {
 		got = append(got, run...)
 	}
 	for i, field := range bytes.Fields(got) {

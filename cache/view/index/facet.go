@@ -27,7 +27,7 @@ func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error
 		}
 	}
 	if len(s.table.segments) > 1 { // a single segment's values are sorted and distinct already
-		all = joinGroups(all)
+		return joinGroups(ctx, all)
 	}
 	return all, nil
 }
@@ -76,9 +76,9 @@ func (x *pathIndex) column(rows int) *column {
 }
 
 // FacetDocs is Facet for rows that are not in memory.
-func FacetDocs(docs Docs, path raw.Path) ([]Group, error) {
+func FacetDocs(ctx context.Context, docs Docs, path raw.Path) ([]Group, error) {
 	var values []bson.RawValue // values of one document
-	return countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
+	groups, err := countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
 		values = values[:0]
 		raw.Walk(doc, path, func(v raw.Value) bool {
 			if inFacet(v) {
@@ -90,6 +90,10 @@ func FacetDocs(docs Docs, path raw.Path) ([]Group, error) {
 			note(v)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	return joinGroups(ctx, groups)
 }
 
 // inFacet reports whether a facet counts a value that matching sees.

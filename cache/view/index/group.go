@@ -34,7 +34,7 @@ func (s *Subset) Group(ctx context.Context, field, unwind string) ([]Group, erro
 			return nil, err
 		}
 	}
-	return byCount(joinGroups(all)), nil
+	return byCount(ctx, all)
 }
 
 // tally counts the selected rows of the i-th segment by the values of its column, and appends the values with rows to
@@ -46,11 +46,17 @@ func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, 
 	counts, first := make([]int, len(col.values)), make([]Slot, len(col.values))
 	base := s.table.bases[i]
 	if base == 0 && col.sets != nil && len(col.sets)*len(s.rows.Words()) < s.count {
-		s.countSets(col.sets, counts, first)
-	} else {
-		s.countRows(col, base, counts, first)
+		if err := s.countSets(ctx, col.sets, counts, first); err != nil {
+			return nil, err
+		}
+	} else if err := s.countRows(ctx, col, base, counts, first); err != nil {
+		return nil, err
 	}
+	pace := fair.Pace(ctx)
 	for n, count := range counts {
+		if err := pace(); err != nil {
+			return nil, err
+		}
 		if count > 0 {
 			groups = append(groups, Group{Value: col.values[n], Count: count})
 			if samples {
@@ -62,13 +68,16 @@ func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, 
 }
 
 // countRows counts the values of a segment's selected rows, from the slot base on, and finds the first row of each.
-func (s *Subset) countRows(col *column, base Slot, counts []int, first []Slot) {
-	end := base + Slot(len(col.starts)-1)
+func (s *Subset) countRows(ctx context.Context, col *column, base Slot, counts []int, first []Slot) error {
+	end, turn := base+Slot(len(col.starts)-1), fair.TurnOf(ctx)
 	var some [256]uint
 	for next, slots := s.rows.NextSetMany(uint(base), some[:]); len(slots) > 0; next, slots = s.rows.NextSetMany(next+1, some[:]) {
+		if err := turn.Check(ctx); err != nil {
+			return err
+		}
 		for _, slot := range slots {
 			if Slot(slot) >= end {
-				return
+				return nil
 			}
 			row := Slot(slot) - base
 			for _, cell := range col.cells[col.starts[row]:col.starts[row+1]] {
@@ -78,11 +87,16 @@ func (s *Subset) countRows(col *column, base Slot, counts []int, first []Slot) {
 			}
 		}
 	}
+	return nil
 }
 
 // countSets counts the selected rows in each set, and finds the first.
-func (s *Subset) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
+func (s *Subset) countSets(ctx context.Context, sets []*bitset.BitSet, counts []int, first []Slot) error {
+	turn := fair.TurnOf(ctx)
 	for n, set := range sets {
+		if err := turn.Check(ctx); err != nil {
+			return err
+		}
 		if counts[n] = int(set.IntersectionCardinality(s.rows)); counts[n] > 0 {
 			slot, _ := set.NextSet(0)
 			for !s.rows.Test(slot) {
@@ -91,18 +105,22 @@ func (s *Subset) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
 			first[n] = Slot(slot)
 		}
 	}
+	return nil
 }
 
 // Docs calls add with the documents of rows that are not in memory, and with the number of rows that each stands for.
 type Docs func(add func(doc bson.Raw, rows int)) error
 
 // GroupDocs is Group for rows that are not in memory.
-func GroupDocs(docs Docs, field, unwind string) ([]Group, error) {
+func GroupDocs(ctx context.Context, docs Docs, field, unwind string) ([]Group, error) {
 	parts := strings.Split(field, ".")
 	groups, err := countDocs(docs, false, func(doc bson.Raw, note func(bson.RawValue)) {
 		unwound(doc, parts, unwind, func(v bson.RawValue) { note(raw.OrNull(v)) })
 	})
-	return byCount(groups), err
+	if err != nil {
+		return nil, err
+	}
+	return byCount(ctx, groups)
 }
 
 // countDocs counts the values in documents. It keeps no documents except samples.
@@ -120,18 +138,38 @@ func countDocs(docs Docs, samples bool, values func(doc bson.Raw, note func(bson
 			group.Count += rows
 		})
 	})
+	return groups.All, err
+}
+
+// byCount joins groups with equal values, and sorts them by count descending, ties by value.
+func byCount(ctx context.Context, groups []Group) ([]Group, error) {
+	groups, err := joinGroups(ctx, groups)
 	if err != nil {
 		return nil, err
 	}
-	return joinGroups(groups.All), nil
+	return groups, fair.Sort(ctx, groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
 }
 
 // joinGroups sorts groups by value and joins groups with equal values.
-func joinGroups(groups []Group) []Group {
-	return raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
+func joinGroups(ctx context.Context, groups []Group) ([]Group, error) {
+	value := func(g *Group) bson.RawValue { return g.Value }
+	return JoinEqual(ctx, groups, value, func(into, from *Group) { into.Count += from.Count })
 }
 
-func byCount(groups []Group) []Group {
-	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
-	return groups
+// JoinEqual sorts items by their values in the context's turn, and joins those whose values compare equal, such as 1
+// and 1.0, into the first by type and bytes. The result has the memory of items.
+func JoinEqual[T any](
+	ctx context.Context, items []T, value func(*T) bson.RawValue, join func(into, from *T),
+) ([]T, error) {
+	err := fair.Sort(ctx, items, func(a, b T) int { return raw.CompareExactly(value(&a), value(&b)) })
+	pace, joined := fair.Pace(ctx), items[:0]
+	for i := 0; i < len(items) && err == nil; i++ {
+		if n := len(joined); n > 0 && raw.Compare(value(&joined[n-1]), value(&items[i])) == 0 {
+			join(&joined[n-1], &items[i])
+		} else {
+			joined = append(joined, items[i])
+		}
+		err = pace()
+	}
+	return joined, err
 }

@@ -95,38 +95,9 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 	}
 }
 
-// sortPart is how many rows are sorted between two checks of a turn.
-const sortPart = 2048
-
 // inTurn returns the positions of all rows in the order: in the context's turn, several processors sort parts of them.
 func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
-	n, turn := len(r.at), fair.TurnOf(ctx)
-	err := fair.Each(ctx, (n+sortPart-1)/sortPart, func(i int) error {
-		part := r.at[i*sortPart : min((i+1)*sortPart, n)]
-		r.sort(part, 0, 0, len(part))
-		return nil
-	})
-	merged := make([]int32, 0, n)
-	for width := sortPart; width < n && err == nil; width *= 2 {
-		for from := 0; from < n; from += 2 * width {
-			a, b := r.at[from:min(from+width, n)], r.at[min(from+width, n):min(from+2*width, n)]
-			for len(a) > 0 && len(b) > 0 {
-				if len(merged)%256 == 0 {
-					if err := turn.Check(ctx); err != nil {
-						return nil, err
-					}
-				}
-				if r.compare(a[0], b[0]) <= 0 {
-					merged, a = append(merged, a[0]), a[1:]
-				} else {
-					merged, b = append(merged, b[0]), b[1:]
-				}
-			}
-			merged = append(append(merged, a...), b...)
-		}
-		r.at, merged = merged, r.at[:0]
-	}
-	return r.at, err
+	return r.at, fair.SortParts(ctx, r.at, func(part []int32) { r.sort(part, 0, 0, len(part)) }, r.compare)
 }
 
 func (r *ranking) equal(at []int32, field int) bool {

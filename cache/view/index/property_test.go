@@ -151,8 +151,8 @@ func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows
 	if err != nil {
 		t.Fatal(err)
 	}
-	for slot := range every.All() {
-		if want[slot], err = f.Match(snap.Doc(slot)); err != nil {
+	for row := range every.Rows(context.Background(), 0, 0) {
+		if want[row.Slot], err = f.Match(row.Doc()); err != nil {
 			failed = err
 		}
 	}
@@ -164,8 +164,8 @@ func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows
 		return 0
 	}
 	got := map[index.Slot]bool{}
-	for slot := range sel.All() {
-		got[slot] = true
+	for row := range sel.Rows(context.Background(), 0, 0) {
+		got[row.Slot] = true
 	}
 	for slot, hit := range want {
 		if got[slot] != hit {

@@ -130,17 +130,18 @@ func (s *Subset) ByRelevance() *Subset {
 	return &by
 }
 
-// byLevel yields the rows in the range [from, to) of the order of ByRelevance.
-func (s *Subset) byLevel(from, to int, yield func(Slot) bool) {
+// byLevel yields the rows in the range [from, to) of the order of ByRelevance. The error is the context's.
+func (s *Subset) byLevel(ctx context.Context, from, to int, yield func(Slot) bool) error {
 	more := true
 	for _, rows := range s.levels {
 		level := Subset{table: s.table, rows: rows, count: int(rows.Count())}
-		level.between(min(from, level.count), min(to, level.count), func(slot Slot) bool {
+		err := level.between(ctx, min(from, level.count), min(to, level.count), func(slot Slot) bool {
 			more = yield(slot)
 			return more
 		})
-		if from, to = max(from-level.count, 0), to-level.count; !more || to <= 0 {
-			return
+		if from, to = max(from-level.count, 0), to-level.count; err != nil || !more || to <= 0 {
+			return err
 		}
 	}
+	return nil
 }

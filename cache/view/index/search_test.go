@@ -271,7 +271,7 @@ func (m *model) checkFacet(sel *index.Subset, path string) {
 		}
 	}
 	check(sel.Facet(context.Background(), path))
-	check(index.FacetDocs(func(add func(bson.Raw, int)) error {
+	check(index.FacetDocs(context.Background(), func(add func(bson.Raw, int)) error {
 		for row := range sel.Rows(context.Background(), 0, 0) {
 			add(row.Doc(), 1)
 		}

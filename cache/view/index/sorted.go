@@ -32,10 +32,13 @@ func (s *Subset) inOrder(ctx context.Context, from, to int, yield func(Slot) boo
 	}
 	slots := make([]Slot, 0, s.count)
 	docs := make([]bson.Raw, 0, s.count)
-	s.between(0, s.count, func(slot Slot) bool {
+	err := s.between(ctx, 0, s.count, func(slot Slot) bool {
 		slots, docs = append(slots, slot), append(docs, s.table.Doc(slot))
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	ranked := rank(s.order, docs)
 	ranked.sort(ranked.at, 0, from, to)
 	sorted := ranked.at[from:to]
@@ -61,28 +64,36 @@ type head struct {
 	keys []bson.RawValue // nil if not read yet
 }
 
-// advance moves to the next selected row, and reports whether there is one.
-func (h *head) advance(s *Subset) bool {
+// advance moves to the next selected row, and reports whether there is one. It calls pace for each row that it skips.
+func (h *head) advance(s *Subset, pace func() error) (bool, error) {
 	h.keys = nil
 	for i, row := range h.rest {
 		if h.slot = h.base + Slot(row); s.rows.Test(uint(h.slot)) {
 			h.rest = h.rest[i+1:]
-			return true
+			return true, nil
+		}
+		if err := pace(); err != nil {
+			return false, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 // merged is inOrder with the segments' own orders.
 func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool) error {
-	order, turn := s.order.Total(), fair.TurnOf(ctx)
+	order, turn, pace := s.order.Total(), fair.TurnOf(ctx), fair.Pace(ctx)
 	var heads []*head
 	for i, seg := range s.table.segments {
 		all, err := seg.sortedBy(ctx, order)
 		if err != nil {
 			return err
 		}
-		if h := (&head{base: s.table.bases[i], rest: all}); h.advance(s) {
+		h := &head{base: s.table.bases[i], rest: all}
+		more, err := h.advance(s, pace)
+		if err != nil {
+			return err
+		}
+		if more {
 			heads = append(heads, h)
 		}
 	}
@@ -108,7 +119,11 @@ func (s *Subset) merged(ctx context.Context, from, to int, yield func(Slot) bool
 		if at >= from && !yield(first.slot) {
 			return nil
 		}
-		if !first.advance(s) {
+		more, err := first.advance(s, pace)
+		if err != nil {
+			return err
+		}
+		if !more {
 			heads = slices.DeleteFunc(heads, func(h *head) bool { return h == first })
 		}
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -71,75 +73,87 @@ func (s *Subset) By(order raw.Sort) *Subset {
 }
 
 // Rows yields up to limit rows after skipping offset, in the view's order or the order of By or ByRelevance. A limit of
-// 0 or less means all. The error is the context's.
+// 0 or less means all. It looks at the context's turn before each row, because what the caller makes of one may take
+// long, and while it skips rows. The error is the context's.
 func (s *Subset) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+	return fair.Checked(ctx, func(yield func(Row, error) bool) {
 		from, to := min(max(offset, 0), s.count), s.count
 		if limit > 0 && limit < to-from {
 			to = from + limit
 		}
 		row := func(slot Slot) bool { return yield(Row{Table: s.table, Slot: slot}, nil) }
+		var err error
 		switch {
 		case s.order != nil:
-			if err := s.inOrder(ctx, from, to, row); err != nil {
-				yield(Row{}, err)
-			}
+			err = s.inOrder(ctx, from, to, row)
 		case s.levels != nil:
-			s.byLevel(from, to, row)
+			err = s.byLevel(ctx, from, to, row)
 		default:
-			s.between(from, to, row)
+			err = s.between(ctx, from, to, row)
 		}
+		if err != nil {
+			yield(Row{}, err)
+		}
+	})
+}
+
+// between yields the rows in the range [from, to) of the view's order, until yield returns false. The error is the
+// context's.
+func (s *Subset) between(ctx context.Context, from, to int, yield func(Slot) bool) error {
+	if from >= to {
+		return nil
 	}
-}
-
-// All yields the selected rows in the view's order.
-func (s *Subset) All() iter.Seq[Slot] {
-	return func(yield func(Slot) bool) { s.between(0, s.count, yield) }
-}
-
-// between yields the rows of All in the range [from, to).
-func (s *Subset) between(from, to int, yield func(Slot) bool) {
-	switch {
-	case from >= to:
-	case s.table.order == nil: // slots are in the view's order: find the first by counting bits
+	if s.table.order == nil { // slots are in the view's order: find the first by counting bits
 		slot, ok := s.rows.Select(uint(from)), true
 		for at := from; at < to && ok && yield(Slot(slot)); at++ {
 			slot, ok = s.rows.NextSet(slot + 1)
 		}
-	default:
-		at := 0
-		for _, slot := range s.table.order {
-			if at == to {
-				return
-			}
-			if s.rows.Test(uint(slot)) {
-				if at++; at > from && !yield(slot) {
-					return
-				}
-			}
+		return nil
+	}
+	at, pace := 0, fair.Pace(ctx)
+	for _, slot := range s.table.order {
+		if err := pace(); err != nil {
+			return err
+		}
+		if !s.rows.Test(uint(slot)) {
+			continue
+		}
+		if at++; at > from && !yield(slot) || at == to {
+			break
 		}
 	}
+	return nil
 }
 
 // Runs yields the fragments with a name for the selected rows, in the view's order and in as few pieces as possible.
 // The pieces are shared memory and must not be changed. The name must be that of a whole fragment, not of a part, or
-// Runs panics. Bulky fragments must be prepared.
-func (s *Subset) Runs(name string) iter.Seq[[]byte] {
+// Runs panics. Bulky fragments must be prepared. The error is the context's.
+func (s *Subset) Runs(ctx context.Context, name string) iter.Seq2[[]byte, error] {
 	number := s.table.whole(name)
-	return func(yield func([]byte) bool) {
-		for from, to := range s.stretches() {
+	return func(yield func([]byte, error) bool) {
+		turn, pace := fair.TurnOf(ctx), fair.Pace(ctx)
+		err := s.stretches(ctx, func(from, to Slot) bool {
 			for from < to {
 				seg, local := s.table.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				f := seg.fragments(number)
-				if f.filling == nil {
+				f, err := seg.fragments(number), pace()
+				if f.filling == nil && !f.has(local/blockRows) {
 					seg.encode(number, local/blockRows/groupBlocks)
+					err = cmp.Or(err, turn.Check(ctx)) // encoding a group takes some milliseconds
 				}
-				if !yield(f.run(local, end)) {
-					return
+				if err != nil {
+					yield(nil, err)
+					return false
+				}
+				if !yield(f.run(local, end), nil) {
+					return false
 				}
 				from += Slot(end - local)
 			}
+			return true
+		})
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -174,34 +188,35 @@ func (t *Table) PrepareSome(ctx context.Context, fragment string, rows int) (boo
 	return true, nil
 }
 
-// stretches yields the selected rows in the view's order as ranges of consecutive slots.
-func (s *Subset) stretches() iter.Seq2[Slot, Slot] {
-	return func(yield func(from, to Slot) bool) {
-		if s.table.order == nil {
-			for from, ok := s.rows.NextSet(0); ok; {
-				to, found := s.rows.NextClear(from)
-				if !found {
-					to = s.rows.Len()
-				}
-				if !yield(Slot(from), Slot(to)) {
-					return
-				}
-				from, ok = s.rows.NextSet(to)
+// stretches yields the selected rows in the view's order as ranges of consecutive slots. The error is the context's.
+func (s *Subset) stretches(ctx context.Context, yield func(from, to Slot) bool) error {
+	if s.table.order == nil {
+		for from, ok := s.rows.NextSet(0); ok; {
+			to, found := s.rows.NextClear(from)
+			if !found {
+				to = s.rows.Len()
 			}
-			return
-		}
-		var from, to Slot
-		for slot := range s.All() {
-			if slot != to {
-				if from < to && !yield(from, to) {
-					return
-				}
-				from = slot
+			if !yield(Slot(from), Slot(to)) {
+				return nil
 			}
-			to = slot + 1
+			from, ok = s.rows.NextSet(to)
 		}
-		if from < to {
-			yield(from, to)
-		}
+		return nil
 	}
+	var from, to Slot
+	more := true
+	err := s.between(ctx, 0, s.count, func(slot Slot) bool {
+		if slot != to {
+			if more = from == to || yield(from, to); !more {
+				return false
+			}
+			from = slot
+		}
+		to = slot + 1
+		return true
+	})
+	if err == nil && more && from < to {
+		yield(from, to)
+	}
+	return err
 }

@@ -76,7 +76,9 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	}
 	isYear, chosen := name == params.Year, m.Query.Both(name)
 	if !isYear {
-		found = frequent(found, chosen)
+		if found, err = frequent(ctx, found, chosen); err != nil {
+			return nil, err
+		}
 	}
 	counted, err := m.choices(ctx, found, name)
 	if err != nil {
@@ -85,7 +87,12 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	if isYear {
 		slices.Reverse(counted)
 	} else {
-		slices.SortStableFunc(counted, func(a, b Choice) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.SortKey, b.SortKey)) })
+		err := fair.Sort(ctx, counted, func(a, b Choice) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.SortKey, b.SortKey))
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	all, rest := []Choice{}, selected.Count()
 	for i, p := range counted {
@@ -215,19 +222,21 @@ func (m *Matches) missingLabel(name string) string {
 
 // frequent returns the values that a facet can show: those with the most rows, including ties, and the chosen ones.
 // Labelling the others would take most of a facet's time.
-func frequent(found []index.Group, chosen []string) []index.Group {
+func frequent(ctx context.Context, found []index.Group, chosen []string) ([]index.Group, error) {
 	if len(found) <= mostValues {
-		return found
+		return found, nil
 	}
 	counts := make([]int, len(found))
 	for i, v := range found {
 		counts[i] = v.Count
 	}
-	slices.Sort(counts)
+	if err := fair.Sort(ctx, counts, cmp.Compare[int]); err != nil {
+		return nil, err
+	}
 	least := counts[len(counts)-mostValues]
 	return slices.DeleteFunc(slices.Clone(found), func(v index.Group) bool {
 		return v.Count < least && !slices.Contains(chosen, display.Text(v.Value))
-	})
+	}), nil
 }
 
 func (m *Matches) choices(ctx context.Context, found []index.Group, name string) ([]Choice, error) {

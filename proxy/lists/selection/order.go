@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
@@ -63,13 +64,13 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 	for i, choice := range choices {
 		all = append(all, part{choice, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
 	}
-	slices.SortStableFunc(all, func(a, b part) int {
+	err = fair.Sort(ctx, all, func(a, b part) int {
 		if !by.ascending {
 			a, b = b, a
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.SortKey, b.SortKey))
 	})
-	return append(all, missing), nil
+	return append(all, missing), err
 }
 
 // level is one way to divide a list, or each part of it.
