@@ -3,11 +3,12 @@ package api
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,7 +20,6 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
-	"vitrine/rules/flight"
 	"vitrine/rules/raw"
 	"vitrine/rules/similar"
 )
@@ -50,18 +50,29 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	return response.Plan{View: rules.ViewActivities, Query: query, Build: build}, nil
 }
 
-// titles holds the corpus of one snapshot's publications.
+// titles has the corpora of the newest snapshots' publications.
 type titles struct {
 	publications *filter.Filter
-	latest       atomic.Pointer[corpus] // nil until the first corpus is made
-	used         atomic.Bool            // there was a request since warm last made a corpus
-	flights      flight.Group[*corpus]
+	used         atomic.Bool // there was a request since warm last made a corpus
+
+	mu sync.Mutex // guards the rest
+	// latest is the corpus of the newest snapshot, which may not be shown yet; nil before the first. previous serves
+	// requests for the snapshot before it, until one for the newest arrives.
+	latest, previous *corpus
+	making           map[weak.Pointer[index.Table]]*making
+}
+
+// making is a corpus that one caller makes and others wait for.
+type making struct {
+	ended chan struct{} // closed when made is set, or the caller has left
+	made  *corpus
 }
 
 // corpus has the titles of the publications of one snapshot.
 type corpus struct {
 	// of is weak, so that the corpus of a replaced snapshot does not keep that snapshot in memory.
 	of     weak.Pointer[index.Table]
+	loaded time.Time // when the snapshot was made
 	titles *similar.Corpus
 	slots  []index.Slot // slots of the records, by position in titles
 }
@@ -79,7 +90,7 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 		return closestOf(ctx, s, t.publications, title)
 	}
 	t.used.Store(true)
-	c, err := t.corpus(ctx, rows)
+	c, err := t.corpus(ctx, rows, s.Loaded())
 	if err == nil {
 		err = best.compare(ctx, title, c.titles, func(at int) bson.Raw { return rows.Doc(c.slots[at]) })
 	}
@@ -87,48 +98,107 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 }
 
 // warm makes the corpus for a new snapshot, if it is the first or if there were requests since the previous one.
-func (t *titles) warm(ctx context.Context, s *index.Table) error {
-	if t.latest.Load() != nil && !t.used.Swap(false) {
+func (t *titles) warm(ctx context.Context, s *index.Table, loaded time.Time) error {
+	t.mu.Lock()
+	first := t.latest == nil
+	t.mu.Unlock()
+	if !first && !t.used.Swap(false) {
 		return nil
 	}
-	_, err := t.corpus(ctx, s)
+	_, err := t.corpus(ctx, s, loaded)
 	return err
 }
 
-// corpus returns the corpus of a snapshot. Callers wait half a second for 100,000 titles, without their turns.
-func (t *titles) corpus(ctx context.Context, s *index.Table) (*corpus, error) {
-	if latest := t.latest.Load(); latest != nil && latest.of == weak.Make(s) {
-		return latest, nil
-	}
-	turn := fair.TurnOf(ctx)
-	turn.Pause()
-	made, err := t.flights.Do(ctx, fmt.Sprintf("%p", s), func() (*corpus, error) {
-		found, err := s.Select(context.Background(), t.publications)
-		if err != nil {
+// corpus returns the corpus of a snapshot. One caller makes it in its turn, half a second for 100,000 titles;
+// concurrent callers wait without theirs, and one of them makes it if that caller leaves.
+func (t *titles) corpus(ctx context.Context, s *index.Table, loaded time.Time) (*corpus, error) {
+	of := weak.Make(s)
+	for {
+		t.mu.Lock()
+		if t.latest != nil && t.latest.of == of {
+			defer t.mu.Unlock()
+			t.previous = nil // its snapshot has been replaced
+			return t.latest, nil
+		}
+		if t.previous != nil && t.previous.of == of {
+			defer t.mu.Unlock()
+			return t.previous, nil
+		}
+		m, other := t.making[of]
+		if !other {
+			if t.making == nil {
+				t.making = map[weak.Pointer[index.Table]]*making{}
+			}
+			m = &making{ended: make(chan struct{})}
+			t.making[of] = m
+		}
+		t.mu.Unlock()
+		if !other {
+			return t.make(ctx, s, loaded, m)
+		}
+		if err := fair.TurnOf(ctx).Wait(ctx, m.ended); err != nil {
 			return nil, err
 		}
-		slots, docs := make([]index.Slot, 0, found.Count()), make([]bson.Raw, 0, found.Count())
-		for row := range found.By(raw.Sort{raw.ByID}).Rows(context.Background(), 0, 0) {
-			slots, docs = append(slots, row.Slot), append(docs, row.Doc())
+		if m.made != nil {
+			return m.made, nil
 		}
-		made := &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(docs)}
-		t.latest.Store(made)
-		return made, nil
-	})
+	}
+}
+
+// make makes a corpus for all callers that wait for m, unless the context ends, and keeps it.
+func (t *titles) make(ctx context.Context, s *index.Table, loaded time.Time, m *making) (made *corpus, err error) {
+	defer fair.TurnOf(ctx).Share()()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if m.made = made; made != nil {
+			t.keepLocked(made)
+		}
+		delete(t.making, weak.Make(s))
+		close(m.ended)
+	}()
+	found, err := s.Select(ctx, t.publications)
 	if err != nil {
 		return nil, err
 	}
-	return made, turn.Resume(ctx)
+	slots, docs := make([]index.Slot, 0, found.Count()), make([]bson.Raw, 0, found.Count())
+	for row, err := range found.By(raw.Sort{raw.ByID}).Rows(ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
+		slots, docs = append(slots, row.Slot), append(docs, row.Doc())
+	}
+	all, err := newCorpus(ctx, docs)
+	if err != nil {
+		return nil, err
+	}
+	return &corpus{of: weak.Make(s), loaded: loaded, slots: slots, titles: all}, nil
 }
 
-func newCorpus(docs []bson.Raw) *similar.Corpus {
-	return similar.NewCorpus(func(yield func(string) bool) {
+// keepLocked keeps a corpus unless those of two newer snapshots are kept.
+func (t *titles) keepLocked(c *corpus) {
+	switch {
+	case t.latest == nil || !c.loaded.Before(t.latest.loaded):
+		t.latest, t.previous = c, t.latest
+	case t.previous == nil || !c.loaded.Before(t.previous.loaded):
+		t.previous = c
+	}
+}
+
+// newCorpus prepares the titles of records in the context's turn. Without a turn it rests now and then.
+func newCorpus(ctx context.Context, docs []bson.Raw) (*similar.Corpus, error) {
+	turn, rest, err := fair.TurnOf(ctx), fair.Rest(), error(nil)
+	all := similar.NewCorpus(func(yield func(string) bool) {
 		for _, doc := range docs {
-			if !yield(raw.StringField(doc, "title")) {
+			if turn == nil {
+				rest()
+			}
+			if err = turn.Check(ctx); err != nil || !yield(raw.StringField(doc, "title")) {
 				return
 			}
 		}
 	})
+	return all, err
 }
 
 // storedTitles is how many titles closestOf compares at a time.
@@ -142,7 +212,10 @@ func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter, titl
 	}
 	var docs []bson.Raw
 	compare := func() error {
-		err := best.compare(ctx, title, newCorpus(docs), func(at int) bson.Raw { return bytes.Clone(docs[at]) })
+		titles, err := newCorpus(ctx, docs)
+		if err == nil {
+			err = best.compare(ctx, title, titles, func(at int) bson.Raw { return bytes.Clone(docs[at]) })
+		}
 		docs = docs[:0]
 		return err
 	}
@@ -161,7 +234,8 @@ func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter, titl
 
 // compare replaces c by the closest title of a corpus if that title is closer. doc returns its record.
 func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus, doc func(at int) bson.Raw) error {
-	at, matches, percent, err := titles.Closest(ctx, title)
+	inTurn := func(n int, work func(i int) error) error { return fair.Each(ctx, n, work) }
+	at, matches, percent, err := titles.Closest(title, inTurn)
 	if err == nil && at >= 0 && matches > c.matches {
 		*c = closestTitle{doc(at), matches, percent}
 	}

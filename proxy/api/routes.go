@@ -96,7 +96,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return nil
 	}
-	err := e.titles.warm(ctx, rows)
+	err := e.titles.warm(ctx, rows, shown.Loaded())
 	if counted.Load() {
 		return err
 	}

@@ -1,31 +1,38 @@
 package similar
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"math"
-	"runtime"
+	"sync"
 	"sync/atomic"
-
-	"vitrine/rules/parallel"
 )
 
-// block is how many titles a worker takes at a time. Between blocks it checks whether ctx has ended.
-const block = 256
+// Blocks of titles between two of which a caller may let other work run: rough bounds take nanoseconds for each title,
+// comparisons up to some hundred microseconds.
+const roughBlock, block = 1024, 8
+
+// Each calls work for 0, 1, … n-1, in this order or on several goroutines that begin in it, and ends at the first
+// error, of work or of its own. The caller decides how many processors that takes, and when to wait in between.
+type Each = func(n int, work func(i int) error) error
+
+// errHopeless ends a search early: no later title can be better.
+var errHopeless = errors.New("similar: no later title can be better")
 
 // Closest returns the title with the largest number of characters that match the given one, or the first of several:
 // its position, that number, and the similarity in percent, before Report. If no title has a character in common with
-// it, the position is -1 and the other results are 0. It returns an error only if ctx ends.
-func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
+// it, the position is -1 and the other results are 0. The error is that of each.
+func (c *Corpus) Closest(title string, each Each) (index, matches int, percent float64, err error) {
 	s := &search{
 		corpus: c, query: newQuery(cut([]rune(Normalize(title)))),
 		bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len()),
 	}
 	s.best.Store(scoreOf(0, 0))
-	s.share(ctx, (*search).boundRoughly)
-	s.sort()
-	s.share(ctx, (*search).compare)
-	if err := ctx.Err(); err != nil {
+	if err = s.share(each, roughBlock, s.boundRoughly); err == nil {
+		s.sort()
+		err = s.share(each, block, s.compare)
+	}
+	if err != nil && !errors.Is(err, errHopeless) {
 		return -1, 0, 0, fmt.Errorf("similar: closest of %d titles: %w", c.Len(), err)
 	}
 	index, matches = unpack(s.best.Load())
@@ -41,22 +48,14 @@ type search struct {
 	bounds []uint16      // by title: an upper bound of its matching characters
 	order  []uint32      // titles in descending order of their bounds, then by position
 	best   atomic.Uint64 // the highest score so far
+
+	workers sync.Pool // of *worker
 }
 
-// share calls work for all titles, one block at a time, on up to one worker per processor, and waits for them.
-func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
+// share calls work for all titles, one block at a time.
+func (s *search) share(each Each, block int, work func(from, to int) error) error {
 	titles := s.corpus.Len()
-	var next atomic.Int64 // next title; Split's own ranges would not begin with the most promising titles
-	parallel.Split(titles, min(runtime.GOMAXPROCS(0), (titles+block-1)/block), func(_, _, _ int) {
-		w := &worker{}
-		for ctx.Err() == nil {
-			from := int(next.Add(block)) - block
-			if from >= titles {
-				return
-			}
-			work(s, w, from, min(from+block, titles))
-		}
-	})
+	return each((titles+block-1)/block, func(i int) error { return work(i*block, min((i+1)*block, titles)) })
 }
 
 // worker is the scratch space of one goroutine of a search.
@@ -66,10 +65,11 @@ type worker struct {
 	title []rune // the title that pair compares
 }
 
-func (s *search) boundRoughly(_ *worker, from, to int) {
+func (s *search) boundRoughly(from, to int) error {
 	for i := from; i < to; i++ {
 		s.bounds[i] = uint16(s.query.roughBound(len(s.corpus.title(i)), &s.corpus.grams[i]))
 	}
+	return nil
 }
 
 // sort fills order, by counting: a bound is at most maxLength.
@@ -90,20 +90,23 @@ func (s *search) sort() {
 
 // compare looks for a better title in a block of order. The titles begin with the most promising ones, whose scores
 // rule out most of the others.
-func (s *search) compare(w *worker, from, to int) {
-	if w.pair == nil {
-		w.row, w.pair = make([]uint64, s.query.words), s.query.newPair(s.corpus.longest)
+func (s *search) compare(from, to int) error {
+	w, _ := s.workers.Get().(*worker)
+	if w == nil {
+		w = &worker{row: make([]uint64, s.query.words), pair: s.query.newPair(s.corpus.longest)}
 	}
+	defer s.workers.Put(w)
 	for _, i := range s.order[from:to] {
 		index := int(i)
 		if s.hopeless(int(s.bounds[i]), index) {
-			return // and all later titles in order are hopeless, too
+			return errHopeless // as are all later titles in order
 		}
 		_, enough := unpack(s.best.Load())
 		if !s.hopeless(s.query.subsequence(s.corpus.title(index), enough, w.row), index) {
 			s.score(w, index)
 		}
 	}
+	return nil
 }
 
 // hopeless reports whether a title with at most bound matching characters cannot be better than the best so far.

@@ -1,15 +1,19 @@
 package similar
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"vitrine/rules/parallel"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,11 +26,24 @@ type answer struct {
 
 func closest(t testing.TB, c *Corpus, title string) answer {
 	t.Helper()
-	index, matches, percent, err := c.Closest(t.Context(), title)
+	index, matches, percent, err := c.Closest(title, inParallel)
 	if err != nil {
 		t.Fatalf("Closest(%q): %v", title, err)
 	}
 	return answer{index, matches, percent}
+}
+
+// inParallel is an Each on several goroutines.
+func inParallel(n int, work func(i int) error) error {
+	var next atomic.Int64
+	workers := runtime.GOMAXPROCS(0)
+	errs := make([]error, workers)
+	parallel.Split(workers, workers, func(w, _, _ int) {
+		for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+			errs[w] = work(i)
+		}
+	})
+	return cmp.Or(errs...)
 }
 
 // plainClosest is Closest as a simple loop over all titles with the textbook algorithm.
@@ -91,12 +108,21 @@ func TestClosestCutsTitles(t *testing.T) {
 	}
 }
 
-func TestClosestEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+// TestClosestEndsWithItsCaller: Closest ends with the error of its caller, in both of its passes.
+func TestClosestEndsWithItsCaller(t *testing.T) {
+	gone := errors.New("gone")
 	c := NewCorpus(slices.Values([]string{"a", "b"}))
-	if _, _, _, err := c.Closest(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("Closest with a cancelled context: %v, want %v", err, context.Canceled)
+	for last := range 2 {
+		passes := 0
+		_, _, _, err := c.Closest("a", func(n int, work func(int) error) error {
+			if passes++; passes > last {
+				return gone
+			}
+			return inParallel(n, work)
+		})
+		if !errors.Is(err, gone) {
+			t.Errorf("after %d passes: %v, want %v", last, err, gone)
+		}
 	}
 }
 
@@ -119,7 +145,7 @@ func TestClosestIsThePlainLoop(t *testing.T) {
 				titles := rapid.SliceOfN(title, 0, 12).Draw(t, "titles")
 				asked := title.Draw(t, "asked")
 				c := NewCorpus(slices.Values(titles))
-				index, matches, percent, err := c.Closest(context.Background(), asked)
+				index, matches, percent, err := c.Closest(asked, inParallel)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +159,7 @@ func TestClosestIsThePlainLoop(t *testing.T) {
 
 // Large enough for several blocks and workers, with more characters than symbols.
 func TestClosestOfManyTitles(t *testing.T) {
-	titles := madeUpTitles(3 * block)
+	titles := madeUpTitles(3 * 256)
 	for i := 0; i < len(titles); i += 2 {
 		titles[i] += " " + string(rune('一'+i%300))
 	}
