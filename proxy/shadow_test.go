@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -164,7 +166,11 @@ func TestShadowNeverDelays(t *testing.T) {
 	var release sync.Once
 	stuck := make(chan struct{})
 	free := func() { release.Do(func() { close(stuck) }) }
-	old := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stuck }))
+	var under atomic.Int64
+	old := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		under.Add(1)
+		<-stuck
+	}))
 	defer old.Close()
 	defer free()
 	o := proxytest.Options(t)
@@ -179,5 +185,42 @@ func TestShadowNeverDelays(t *testing.T) {
 	}
 	if r := compared(t, s.Site); r.Dropped < 100-64-2 || r.Total.Asked > 0 {
 		t.Errorf("%d dropped, %d asked", r.Dropped, r.Total.Asked)
+	}
+	if n := under.Load(); n > 2 {
+		t.Errorf("%d answers of the old system are held at a time", n)
+	}
+}
+
+// TestShadowOfHostileAnswers: answers made to cost as much as possible take little more memory than their bytes.
+func TestShadowOfHostileAnswers(t *testing.T) {
+	var hostile strings.Builder
+	for i := range 7 {
+		fmt.Fprintf(&hostile, "<%s%d>", strings.Repeat("x", 300), i)
+	}
+	hostile.WriteString(strings.Repeat("<br>", 375_000))
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(hostile.String())) // the client may have gone
+	}))
+	defer old.Close()
+	o := proxytest.Options(t)
+	o.Shadow.URL, o.Shadow.Share = old.URL, 1
+	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range 4 {
+		res, err := http.Get(fmt.Sprintf("http://%s/api/html?n=%d", s.Addr, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close() // only the comparison is of interest
+	}
+	proxytest.Until(t, "four answers are compared", func() bool { return compared(t, s.Site).Total.Asked == 4 })
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4*64*uint64(hostile.Len()) {
+		t.Errorf("%d MB for four answers of %d MB", took>>20, hostile.Len()>>20)
+	}
+	if r := compared(t, s.Site); r.Total.Differ != 4 {
+		t.Errorf("%+v", r.Total)
 	}
 }

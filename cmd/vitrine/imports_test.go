@@ -27,7 +27,7 @@ var mayImport = map[string]string{
 	"proxy/cockpit":    "",
 	"proxy/upstream":   "proxy/listener rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
-	"proxy/compare":    "proxy/auth",
+	"proxy/compare":    "proxy/auth cache/fair",
 	"proxy/fields":     "proxy/lists/params cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",

@@ -3,7 +3,8 @@
 //
 //	Side        one of the servers; asks by GET and HEAD alone (side.go)
 //	Request     path and query of a logged URL, without secrets (request.go)
-//	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file, json.go, text.go)
+//	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file,
+//	            json.go, text.go), within bounds (bounds.go)
 //	Accepted    says which differences are on purpose (accepted.go)
 //	Comparison  asks both sides, paced, and counts what differs by endpoint (comparison.go), within bounds (report.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
@@ -11,6 +12,7 @@ package compare
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -53,15 +55,25 @@ type answers struct {
 	emit  func(Difference)
 	row   string // the id of the row that is being compared
 	depth int    // of the JSON value that is being compared
+	work  work
 }
 
 func (a *answers) report(kind Kind, path, old, new string) {
-	a.emit(Difference{Kind: kind, Path: path, Row: a.row, Old: old, New: new})
+	if a.spend(path, workToReport+workToRead*(len(old)+len(new))) {
+		a.emit(Difference{Kind: kind, Path: path, Row: a.row, Old: old, New: new})
+	}
 }
 
-// Compare calls emit for each difference of two answers.
-func Compare(old, new Answer, emit func(Difference)) {
-	a := &answers{emit: emit}
+// Compare calls emit for each difference of two answers. What takes too long is a difference of the kind Failed, whose
+// values begin with TooLong. If ctx ends, so does Compare.
+func Compare(ctx context.Context, old, new Answer, emit func(Difference)) {
+	compare(ctx, old, new, nil, emit)
+}
+
+// compare is Compare, but calls pause between stretches of work, unless it is nil.
+func compare(ctx context.Context, old, new Answer, pause func(), emit func(Difference)) {
+	units := workFor + workForByte*(len(old.Body)+len(new.Body))
+	a := &answers{emit: emit, work: work{left: units, rest: units, pause: pause, ended: ctx.Err}}
 	if o, n := old.envelope(), new.envelope(); o != n {
 		a.report(Status, "", strconv.Itoa(o), strconv.Itoa(n))
 		return // the bodies of an error and of a list have nothing in common
@@ -80,23 +92,18 @@ func Compare(old, new Answer, emit func(Difference)) {
 	}
 	was, is := documents(old.Body), documents(new.Body)
 	switch {
+	case !a.spend("", 4*workToRead*(len(old.Body)+len(new.Body))):
 	case len(was) == 1 && len(is) == 1:
 		a.json("$", was[0], is[0])
 	case was != nil && is != nil:
-		a.rows("$", was, is)
+		if a.fit("$", len(was), len(is), mostParts, "documents") {
+			a.rows("$", was, is)
+		}
 	case !utf8.Valid(old.Body) || !utf8.Valid(new.Body):
 		a.report(Text, "", fmt.Sprintf("%d bytes", len(old.Body)), fmt.Sprintf("%d other bytes", len(new.Body)))
 	case old.Type == "text/html" || new.Type == "text/html":
-		a.text(HTML, "", tokens(string(old.Body)), tokens(string(new.Body)))
+		a.html("", string(old.Body), string(new.Body))
 	default:
-		a.text(Text, "", lines(old.Body), lines(new.Body))
+		a.lines(old.Body, new.Body)
 	}
-}
-
-// lines returns the lines of a text as tokens.
-func lines(text []byte) (all []token) {
-	for line := range bytes.Lines(text) {
-		all = append(all, token{text: string(bytes.TrimRight(line, "\r\n"))})
-	}
-	return all
 }

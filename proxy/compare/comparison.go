@@ -35,7 +35,11 @@ type Comparison struct {
 	rules    Accepted
 	examples int // how many a group keeps
 
-	mu       sync.Mutex // guards what follows; held while two answers are compared, to bound the memory
+	pause func() // as in compare; set by a Shadow
+
+	comparing sync.Mutex // held while two answers are compared, to bound the memory
+
+	mu       sync.Mutex // guards what follows
 	notAsked map[NotAsked]int
 	found    found
 }
@@ -151,7 +155,9 @@ func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err er
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	outcome = c.Add(r, answers, errs)
+	if outcome = c.Add(ctx, r, answers, errs); outcome == "" {
+		return "", ctx.Err()
+	}
 	for i, cause := range errs {
 		if cause != nil && !errors.Is(cause, errTooLong) {
 			err = fmt.Errorf("%s: %w", sides[i].Name, cause)
@@ -160,14 +166,21 @@ func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err er
 	return outcome, err
 }
 
-// Add counts two answers, or the errors instead of them, and returns the outcome.
-func (c *Comparison) Add(r Request, answers [2]Answer, errs [2]error) (outcome string) {
+// Add counts two answers, or the errors instead of them, and returns the outcome, or "" if ctx has ended.
+func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs [2]error) (outcome string) {
+	c.comparing.Lock()
+	defer c.comparing.Unlock()
+	if ctx.Err() != nil {
+		return ""
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	endpoints := c.endpoints(r)
+	c.mu.Unlock()
 	outcome = "agree"
 	seen := map[*Group]bool{}
 	add := func(d Difference) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		reason := c.rules.Accept(endpoints[1].Endpoint, d)
 		switch {
 		case d.Kind == Failed && outcome != "differ":
@@ -190,9 +203,13 @@ func (c *Comparison) Add(r Request, answers [2]Answer, errs [2]error) (outcome s
 		add(Difference{Kind: Failed, Path: c.old.Name, Old: errs[0].Error()})
 	case errs[1] != nil:
 		add(Difference{Kind: Failed, Path: c.new.Name, New: errs[1].Error()})
+	case c.pause == nil:
+		Compare(context.WithoutCancel(ctx), answers[0], answers[1], add) // to its end, because Resume would count parts twice
 	default:
-		Compare(answers[0], answers[1], add)
+		compare(ctx, answers[0], answers[1], c.pause, add)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, e := range endpoints {
 		e.count(outcome, answers)
 	}

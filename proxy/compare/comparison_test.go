@@ -112,9 +112,9 @@ func TestReport(t *testing.T) {
 		c := compare.NewComparison(old, new, nil, 3)
 		for _, n := range order {
 			r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?n=%d", n)}
-			c.Add(r, [2]compare.Answer{answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second)}, [2]error{})
+			c.Add(t.Context(), r, [2]compare.Answer{answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second)}, [2]error{})
 		}
-		c.Add(compare.Request{Method: "GET", Target: "/api/y"}, [2]compare.Answer{}, [2]error{nil, errors.New("refused")})
+		c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/y"}, [2]compare.Answer{}, [2]error{nil, errors.New("refused")})
 		r := c.Report()
 		r.Since, r.Until = time.Time{}, time.Time{}
 		return r
@@ -141,8 +141,8 @@ func TestReport(t *testing.T) {
 	ok := compare.Answer{Status: 200, Body: []byte(`{}`), Took: time.Millisecond}
 	for n := range 3000 {
 		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
-		c.Add(r, [2]compare.Answer{ok, {Status: 404}}, [2]error{})
-		c.Add(r, [2]compare.Answer{ok, {Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
+		c.Add(t.Context(), r, [2]compare.Answer{ok, {Status: 404}}, [2]error{})
+		c.Add(t.Context(), r, [2]compare.Answer{ok, {Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
 	}
 	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1001 || !slices.ContainsFunc(r.Differences, func(g compare.Group) bool { return g.Endpoint == "others" && g.Answers > 2000 }) || r.Total.Asked != 6000 || r.Total.Old.P99 != 1 || r.Total.New.P99 != 2 {
 		t.Errorf("%d endpoints, %d groups, %+v", len(r.Endpoints), len(r.Differences), r.Total)

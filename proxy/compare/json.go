@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // value is a JSON value: a part of a body, which is not copied.
@@ -20,7 +22,8 @@ func (v *value) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// documents returns the JSON documents of a body, or nil if it has something else. /api/projects?formatted has two.
+// documents returns the JSON documents of a body, or nil if it has something else. /api/projects?formatted has two. Of
+// too many it returns one more than can be compared.
 func documents(body []byte) (all []value) {
 	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' && body[0] != '[' {
 		return nil
@@ -28,7 +31,7 @@ func documents(body []byte) (all []value) {
 	if json.Valid(body) {
 		return []value{body}
 	}
-	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); {
+	for d := json.NewDecoder(bytes.NewReader(body)); d.More() && len(all) <= mostParts; {
 		var one json.RawMessage
 		if d.Decode(&one) != nil {
 			return nil
@@ -38,15 +41,10 @@ func documents(body []byte) (all []value) {
 	return all
 }
 
-const (
-	mostDepth = 30      // how deep values are compared by their parts: each level decodes what is below it
-	mostRows  = 200_000 // how many rows of an array are compared
-)
-
 // json compares two values, of which one may be nil. It decodes one level at a time, and only where their bytes differ,
 // so that long lists take little more memory than their text. The order of members does not matter.
 func (a *answers) json(path string, old, new value) {
-	if bytes.Equal(old, new) {
+	if bytes.Equal(old, new) || !a.spend(path, 2*workToDecode+workToRead*(len(old)+len(new))) {
 		return
 	}
 	a.depth++
@@ -56,24 +54,23 @@ func (a *answers) json(path string, old, new value) {
 		a.report(FieldMissing, path, show(old), "")
 	case old == nil:
 		a.report(FieldAdded, path, "", show(new))
+	case a.depth > mostDepth && max(len(old), len(new)) > mostSpelled:
+		a.skip(path, "", "")
 	case a.depth > mostDepth && canonical(old) == canonical(new):
 	case a.depth > mostDepth:
 		a.report(FieldChanged, path, show(old), show(new))
 	case old[0] == '{' && new[0] == '{':
-		was, is := decoded[map[string]value](old), decoded[map[string]value](new)
-		for _, name := range slices.Sorted(maps.Keys(was)) {
-			a.json(member(path, name), was[name], is[name])
-			delete(is, name)
-		}
-		for _, name := range slices.Sorted(maps.Keys(is)) {
-			a.json(member(path, name), nil, is[name])
+		if a.fit(path, parts(old), parts(new), mostParts, "fields") {
+			a.members(path, decoded[map[string]value](old), decoded[map[string]value](new))
 		}
 	case old[0] == '[' && new[0] == '[':
-		a.rows(path, decoded[[]value](old), decoded[[]value](new))
+		if a.fit(path, parts(old), parts(new), mostParts, "rows") {
+			a.rows(path, decoded[[]value](old), decoded[[]value](new))
+		}
 	case old[0] == '"' && new[0] == '"':
 		was, is := decoded[string](old), decoded[string](new)
 		if tag.MatchString(was) || tag.MatchString(is) {
-			a.text(HTML, path, tokens(was), tokens(is))
+			a.html(path, was, is)
 		} else if was != is {
 			a.report(FieldChanged, path, was, is)
 		}
@@ -85,6 +82,42 @@ func (a *answers) json(path string, old, new value) {
 	default:
 		a.report(FieldChanged, path, show(old), show(new))
 	}
+}
+
+// members compares two objects.
+func (a *answers) members(path string, old, new map[string]value) {
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		a.json(member(path, name), old[name], new[name])
+		delete(new, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(new)) {
+		a.json(member(path, name), nil, new[name])
+	}
+}
+
+// parts counts the elements of an array, or the members of an object, of which the text is known to be valid. Decoded,
+// each takes many times the memory of its text.
+func parts(text value) int {
+	n, depth := 1, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth == 1 {
+				n++
+			}
+		case '"':
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // decoded returns a value of JSON that is known to be valid.
@@ -128,8 +161,11 @@ type row struct {
 }
 
 // identify returns the rows of an array.
-func identify(array []value) (all []*row) {
+func (a *answers) identify(path string, array []value) (all []*row) {
 	for i, text := range array {
+		if !a.spend(path, 2*workToDecode+4*workToRead*len(text)) {
+			return nil
+		}
 		r := &row{at: i, text: text}
 		if text[0] == '{' {
 			named := decoded[struct {
@@ -138,7 +174,7 @@ func identify(array []value) (all []*row) {
 				Value value `json:"value"` // of a group
 			}](text)
 			if id := cmp.Or(string(named.OID), string(named.ID), string(named.Value)); id != "" {
-				r.id = canonical(value(id))
+				r.id = keyOf(value(id))
 			}
 		}
 		all = append(all, r)
@@ -177,16 +213,27 @@ func canonical(text value) string {
 	return string(spelled)
 }
 
+// keyOf returns a short text for a value, which values of the same meaning share; long ones only if their text is equal.
+func keyOf(text value) string {
+	spelled := string(text[:min(len(text), mostSpelled)])
+	if len(text) <= mostSpelled {
+		if spelled = canonical(text); len(spelled) <= mostShown {
+			return spelled
+		}
+		text = value(spelled)
+	}
+	return fmt.Sprintf("%s… %x", strings.ToValidUTF8(spelled[:mostShown], ""), xxhash.Sum64(text))
+}
+
 // rows compares two arrays: rows that one of them lacks, rows that have moved, and differences within the others.
 func (a *answers) rows(path string, old, new []value) {
-	if max(len(old), len(new)) > mostRows {
-		a.report(Failed, path, fmt.Sprintf("%d rows, too many to compare", len(old)), fmt.Sprintf("%d rows, too many to compare", len(new)))
+	was, is := a.identify(path, old), a.identify(path, new)
+	if a.work.over {
 		return
 	}
-	was, is := identify(old), identify(new)
 	pair(was, is, func(r *row) string { // its id, or all of it
 		if r.id == "" {
-			return "\x00" + canonical(r.text)
+			return "\x00" + keyOf(r.text)
 		}
 		return r.id
 	})

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/cache/fair"
 )
 
 const (
@@ -19,7 +21,8 @@ const (
 )
 
 // Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
-// background. It drops requests while the queue is full.
+// background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one pair of
+// them at a time, within bounds, and rests beside live requests.
 type Shadow struct {
 	both     *Comparison
 	share    float64
@@ -39,7 +42,9 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 		return nil, err
 	}
 	old.Most, self.Most = mostLive, mostLive
-	s := &Shadow{both: NewComparison(old, self, OSIRIS(), 3), share: share, queue: make(chan Request, mostQueued),
+	both := NewComparison(old, self, OSIRIS(), 3)
+	both.pause = fair.Rest()
+	s := &Shadow{both: both, share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
 	reg.MustRegister(s.outcomes)

@@ -118,7 +118,7 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 }
 
 var (
-	errTooLong = errors.New("too long to be compared")
+	errTooLong = errors.New(TooLong)
 	errSlow    = errors.New("no whole answer within a minute")
 )
 

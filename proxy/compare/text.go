@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"bytes"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +12,54 @@ import (
 
 // token is a part of a text: a line, or of HTML a tag or a word.
 type token struct {
-	text, path string // path has the elements around it
+	text   uint32   // its number in the vocabulary
+	within *element // of HTML; nil at the top
+}
+
+// element is an element of HTML. Its tokens share it: a path of their own would take more memory than the text.
+type element struct {
+	name   string
+	around *element
+}
+
+// path returns the names of the element and those around it, up to deepest.
+func (e *element) path() string {
+	var names []string
+	for ; e != nil && len(names) < deepest; e = e.around {
+		names = append(names, e.name)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ">")
+}
+
+// vocabulary numbers the different texts of tokens, so that comparing two takes the same time however long they are.
+type vocabulary struct {
+	numbers map[string]uint32
+	texts   []string
+}
+
+func (v *vocabulary) number(text string) uint32 {
+	n, known := v.numbers[text]
+	if !known {
+		n = uint32(len(v.texts))
+		v.numbers[text] = n
+		v.texts = append(v.texts, text)
+	}
+	return n
+}
+
+// joined returns the text of tokens, or the beginning of a long one.
+func (v *vocabulary) joined(all []token) string {
+	var b strings.Builder
+	for i, t := range all {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if b.WriteString(v.texts[t.text]); b.Len() > mostMatched {
+			break
+		}
+	}
+	return b.String()
 }
 
 // tag matches a tag, which makes a text in JSON count as HTML.
@@ -19,38 +68,93 @@ var tag = regexp.MustCompile(`<[A-Za-z/!]`)
 // voids are the elements without an end.
 var voids = strings.Fields("area base br col embed hr img input link meta source track wbr")
 
-// tokens returns the tokens of HTML. White space, comments, the order of attributes and how characters are written do not
-// matter.
-func tokens(source string) (all []token) {
-	var open []string
-	path := ""
-	for z := html.NewTokenizer(strings.NewReader(source)); z.Next() != html.ErrorToken; {
-		t := z.Token()
-		name := shorten(t.Data)
-		switch t.Type {
-		case html.TextToken:
-			for word := range strings.FieldsFuncSeq(t.Data, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }) { // not at &nbsp;
-				all = append(all, token{word, path})
+// html compares two texts of HTML by tokens.
+func (a *answers) html(path, old, new string) {
+	v := &vocabulary{numbers: map[string]uint32{}}
+	was, fits := a.tokens(path, v, old)
+	is, fit := a.tokens(path, v, new)
+	switch {
+	case a.work.over:
+	case fits && fit:
+		a.text(HTML, path, v, was, is)
+	default:
+		a.skip(path, "", "")
+	}
+}
+
+// lines compares two texts by lines.
+func (a *answers) lines(old, new []byte) {
+	v := &vocabulary{numbers: map[string]uint32{}}
+	split := func(text []byte) (all []token) {
+		for line := range bytes.Lines(text) {
+			if len(all) > mostTokens || !a.spend("", workToSplit+workToRead*len(line)) {
+				break
 			}
-			continue
+			all = append(all, token{text: v.number(string(bytes.TrimRight(line, "\r\n")))})
+		}
+		return all
+	}
+	was, is := split(old), split(new)
+	switch {
+	case a.work.over:
+	case max(len(was), len(is)) > mostTokens:
+		a.skip("", "", "")
+	default:
+		a.text(Text, "", v, was, is)
+	}
+}
+
+// tokens returns the tokens of HTML, and whether they are few and short enough to be compared. White space,
+// comments, the order of attributes and how characters are written do not matter.
+func (a *answers) tokens(path string, v *vocabulary, source string) (all []token, fit bool) {
+	if !a.spend(path, workToRead*len(source)) {
+		return nil, false
+	}
+	var open *element // the innermost one
+	z := html.NewTokenizer(strings.NewReader(source))
+	z.SetMaxBuf(mostTag)
+	add := func(text string) bool {
+		all = append(all, token{v.number(text), open})
+		return len(all) <= mostTokens && a.spend(path, workToSplit)
+	}
+	for z.Next() != html.ErrorToken {
+		switch t := z.Token(); t.Type {
+		case html.TextToken:
+			for word := range strings.FieldsFuncSeq(t.Data, isSpace) {
+				if !add(word) {
+					return nil, false
+				}
+			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			slices.SortFunc(t.Attr, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
 			t.Type = html.StartTagToken
-			if all = append(all, token{t.String(), path}); !slices.Contains(voids, name) {
-				open = append(open, name)
+			if !add(t.String()) {
+				return nil, false
+			}
+			if name := shorten(t.Data); !slices.Contains(voids, name) {
+				open = &element{name, open}
 			}
 		case html.EndTagToken:
-			all = append(all, token{t.String(), path})
-			for i := len(open) - 1; i >= max(0, len(open)-unended); i-- {
-				if open[i] == name {
-					open = open[:i]
-					break
-				}
+			if !add(t.String()) {
+				return nil, false
 			}
+			open = open.closed(shorten(t.Data))
 		}
-		path = strings.Join(open[max(0, len(open)-deepest):], ">")
 	}
-	return all
+	return all, z.Err() == io.EOF
+}
+
+// isSpace reports whether HTML collapses a character. A no-break space stays.
+func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
+
+// closed returns the innermost open element after the end of one with a name.
+func (e *element) closed(name string) *element {
+	for at, n := e, 0; at != nil && n < unended; at, n = at.around, n+1 {
+		if at.name == name {
+			return at.around
+		}
+	}
+	return e
 }
 
 const (
@@ -61,43 +165,45 @@ const (
 )
 
 // text compares tokens. If it does not find where the texts agree again, their rest is one difference.
-func (a *answers) text(kind Kind, path string, old, new []token) {
-	for len(old)+len(new) > 0 {
+func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) {
+	for len(old)+len(new) > 0 && !a.work.over {
 		if len(old) > 0 && len(new) > 0 && old[0].text == new[0].text {
 			old, new = old[1:], new[1:]
 			continue
 		}
-		i, j := resume(old, new)
+		i, j, places := resume(old, new)
+		if !a.spend(path, workToMatch*places) {
+			return
+		}
 		first := slices.Concat(old[:min(i, 1)], new[:min(j, 1)])[0]
-		a.report(kind, strings.TrimSpace(path+" "+first.path), joined(old[:i]), joined(new[:j]))
+		a.report(kind, strings.TrimSpace(path+" "+first.within.path()), v.joined(old[:i]), v.joined(new[:j]))
 		old, new = old[i:], new[j:]
 	}
 }
 
-// resume returns the numbers of tokens after which two texts agree again.
-func resume(old, new []token) (toOld, toNew int) {
+// resume returns the numbers of tokens after which two texts agree again, and at how many places it has compared them: no
+// more than half of lookahead for each token that it passes.
+func resume(old, new []token) (toOld, toNew, places int) {
 	for d := 1; d <= min(lookahead, len(old)+len(new)); d++ {
 		for i := max(0, d-len(new)); i <= min(d, len(old)); i++ {
-			if agree(old[i:], new[d-i:]) {
-				return i, d - i
+			if places++; agree(old[i:], new[d-i:]) {
+				return i, d - i, places
 			}
 		}
 	}
-	return len(old), len(new)
+	return len(old), len(new), places
 }
 
 // agree reports whether texts begin with the same tokens, or both end.
 func agree(old, new []token) bool {
-	same := func(a, b token) bool { return a.text == b.text }
 	n := min(resumes, max(len(old), len(new)))
-	return n <= min(len(old), len(new)) && slices.EqualFunc(old[:n], new[:n], same)
-}
-
-// joined returns the text of tokens.
-func joined(all []token) string {
-	words := make([]string, len(all))
-	for i, t := range all {
-		words[i] = t.text
+	if n > min(len(old), len(new)) {
+		return false
 	}
-	return strings.Join(words, " ")
+	for i := range n {
+		if old[i].text != new[i].text {
+			return false
+		}
+	}
+	return true
 }

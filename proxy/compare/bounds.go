@@ -1,0 +1,72 @@
+package compare
+
+import "fmt"
+
+// TooLong begins the values of a difference that stands for parts which were not compared. Its kind is Failed, so that
+// such answers count neither as equal nor as different on purpose.
+const TooLong = "not compared: too long"
+
+// These bounds hold for whatever a side answers. They leave room for long lists of which every row differs.
+const (
+	mostDepth   = 30        // how deep values are compared by their parts: each level decodes what is below it
+	mostParts   = 200_000   // rows of an array, members of an object, documents of a body
+	mostTokens  = 500_000   // tokens of a text
+	mostTag     = 512 << 10 // bytes of a tag, which may have an attribute in every two, or of a text between tags
+	mostSpelled = 64 << 10  // bytes of a value that is decoded as a whole, which takes many times its memory
+	mostMatched = 256 << 10 // bytes of the values that expressions of rules match
+)
+
+// Work is counted in about nanoseconds. It is not measured, so that every machine compares the same parts of answers.
+const (
+	workFor       = 2_000_000_000 // two answers
+	workForByte   = 100           // … in addition, for each of their bytes
+	workToDecode  = 1_000         // a value, besides reading its bytes
+	workToRead    = 12            // a byte
+	workToSplit   = 300           // a token, besides reading its bytes
+	workToMatch   = 3             // tokens at one place of each text
+	workToReport  = 5_000         // a difference, besides reading its values
+	workUntilRest = 200_000
+)
+
+// work is what may still be done for two answers.
+type work struct {
+	left  int
+	rest  int // what is left at the next rest
+	over  bool
+	pause func()       // called between stretches of work; nil: never
+	ended func() error // of the context
+}
+
+// spend counts work that is about to be done at a path. It returns false if the answers take too long, which it reports
+// once, or if the context has ended.
+func (a *answers) spend(path string, units int) bool {
+	if a.work.over {
+		return false
+	}
+	if a.work.left -= units; a.work.left < a.work.rest {
+		a.work.rest = a.work.left - workUntilRest
+		if a.work.pause != nil {
+			a.work.pause()
+		}
+		a.work.over = a.work.ended() != nil
+	}
+	if a.work.left < 0 && !a.work.over {
+		a.work.over = true
+		a.skip(path, "", "")
+	}
+	return !a.work.over
+}
+
+// skip reports that the parts at a path are not compared, and how many they are.
+func (a *answers) skip(path, old, new string) {
+	a.emit(Difference{Kind: Failed, Path: path, Row: a.row, Old: TooLong + old, New: TooLong + new})
+}
+
+// fit reports whether two numbers of parts can be compared, and skips them if not.
+func (a *answers) fit(path string, old, new, most int, parts string) bool {
+	if max(old, new) <= most {
+		return true
+	}
+	a.skip(path, fmt.Sprintf(" (%d %s)", old, parts), fmt.Sprintf(" (%d %s)", new, parts))
+	return false
+}
