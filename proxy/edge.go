@@ -22,6 +22,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/fault"
 )
 
 // edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs the
@@ -134,6 +135,7 @@ func accessLevel(c *fiber.Ctx) slog.Level {
 func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			fault.Report(r)
 			err = &panicError{value: r, stack: debug.Stack()}
 		}
 	}()

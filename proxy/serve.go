@@ -15,6 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/listener"
+	"vitrine/rules/fault"
 )
 
 // Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their connections
@@ -98,8 +99,10 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 // serveConn answers the requests of a connection. It is the outermost call for everything that runs for a request:
 // reading it, the handlers, metrics, the log, sending the answer.
 func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
+	defer fault.Panics()()
 	defer func() {
 		if r := recover(); r != nil {
+			fault.Report(r)
 			s.rescue(c, &panicError{value: r, stack: debug.Stack()})
 		}
 		c.Disconnect()

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
+
+	"vitrine/rules/fault"
 )
 
 // ShadowOptions names the server with whose answers live answers are compared.
@@ -35,8 +37,10 @@ func inMemory(serve func(net.Conn) error, serving *sync.WaitGroup, log *slog.Log
 		client, server := net.Pipe()
 		serving.Go(func() {
 			defer server.Close()
+			defer fault.Panics()()
 			defer func() {
 				if r := recover(); r != nil {
+					fault.Report(r)
 					log.Error("compare", "error", fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
 				}
 			}()

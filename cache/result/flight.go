@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/rules"
+	"vitrine/rules/fault"
 )
 
 // Loader computes the plain answer of a key, the same bytes for the same key, and ends soon after its context does.
@@ -203,8 +204,10 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 		return nil, err
 	}
 	defer turn.End()
+	defer fault.Panics()()
 	defer func() {
 		if r := recover(); r != nil {
+			fault.Report(r)
 			a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
 		}
 	}()

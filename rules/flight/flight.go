@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/sync/singleflight"
+
+	"vitrine/rules/fault"
 )
 
 // Group shares runs by key. The zero Group is ready, and safe for concurrent use.
@@ -17,8 +19,10 @@ type Group[V any] struct{ runs singleflight.Group }
 // of work becomes an error, because no caller could recover it.
 func (g *Group[V]) Do(ctx context.Context, key string, work func() (V, error)) (value V, err error) {
 	landed := g.runs.DoChan(key, func() (value any, err error) {
+		defer fault.Panics()()
 		defer func() {
 			if r := recover(); r != nil {
+				fault.Report(r)
 				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 			}
 		}()

@@ -1,5 +1,6 @@
 // Package parallel runs parts of one task on several goroutines. If one of them panics, the package repeats the panic
-// in the waiting goroutine, where the task's own recover catches it. Otherwise the panic would end the process.
+// in the waiting goroutine, where the task's own recover catches it. Otherwise the panic would end the process. So would a
+// fault in a mapped file, which is a panic here (package fault).
 package parallel
 
 import (
@@ -8,6 +9,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"vitrine/rules/fault"
 )
 
 // Group is a sync.WaitGroup whose Wait repeats panics. The zero Group is ready for use.
@@ -19,8 +22,10 @@ type Group struct {
 // Go calls part in a new goroutine.
 func (g *Group) Go(part func()) {
 	g.wg.Go(func() {
+		defer fault.Panics()()
 		defer func() {
 			if r := recover(); r != nil {
+				fault.Report(r)
 				text := fmt.Sprintf("%v\n%s", r, debug.Stack())
 				g.panicked.CompareAndSwap(nil, &text)
 			}
