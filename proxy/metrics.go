@@ -203,6 +203,9 @@ func collectView(to sink, s view.Status, now time.Time) {
 	gauge("vitrine_view_generation", "Generation that is served.", float64(s.Meta.Generation))
 	gauge("vitrine_view_rows", "Number of rows that are served.", float64(s.Rows))
 	gauge("vitrine_view_missing_rows", "Number of rows that the store counts but cannot return undamaged.", float64(s.Missing))
+	to <- prometheus.MustNewConstMetric(prometheus.NewDesc("vitrine_view_lost_total",
+		"Number of times that rows in mapped files were altered or could not be read, so that the view was read again.",
+		nil, of), prometheus.CounterValue, float64(s.Lost))
 	gauge("vitrine_view_segments", "Number of segments that hold the rows.", float64(s.Segments))
 	gauge("vitrine_view_row_bytes", "Bytes of memory that the rows take.", float64(s.RowBytes))
 	gauge("vitrine_view_mapped_bytes", "Bytes of rows and fragments that are in mapped files, not in the process's own memory.", float64(s.MappedBytes))

@@ -29,19 +29,22 @@ func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot,
 	}
 }
 
-// Newer waits for a newer snapshot of a view. The error is the context's, or rules.ErrUnavailable if the view is held
-// or not loaded.
+// Newer waits for a newer snapshot of a view, or one with its lost rows. The error is the context's, or
+// rules.ErrUnavailable if the view is held, not loaded, or cannot be read again.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	return s.await(ctx, moved.View, func(snap *Snapshot, known state) (bool, error) {
 		if snap == nil {
 			_, err := s.Snapshot(moved.View)
 			return err == nil, err
 		}
-		if snap.meta.Is(moved.From) != nil {
+		lost := snap.lost()
+		switch h := held(known.err); {
+		case lost == nil && (moved.Lost != nil || snap.meta.Is(moved.From) != nil):
 			return true, nil
-		}
-		if h := held(known.err); h != nil {
+		case h != nil:
 			return false, &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
+		case lost != nil && known.err != nil:
+			return false, &rules.Error{Kind: rules.ErrUnavailable, Reason: lost.Error()}
 		}
 		return false, nil
 	})

@@ -159,35 +159,38 @@ func (s *Set) writeFiles(ctx context.Context) {
 func (s *Set) writeDue(all bool) {
 	for _, v := range s.views {
 		snap := v.current.Load()
-		if snap == nil {
+		if snap == nil || snap.Intact() != nil {
 			continue
 		}
-		known := v.known()
-		table, resident := snap.Resident()
-		if !resident {
-			continue
-		}
-		due := func(tried time.Time, took time.Duration) bool {
-			return all || time.Since(tried) >= max(s.o.Files.Every, writeShare*took)
-		}
-		same := snap.meta.Is(known.file.meta) == nil
-		confirmed := known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter // Abs, because a clock may have been set back
-		if (!same || !confirmed) && due(known.file.tried, known.file.took) {
-			known = s.write(v, snap, table, known)
-		}
-		names := table.DerivedNames()
-		d, current := known.file.derived, known.file.table == weak.Make(table) && !known.file.id.IsZero()
-		if current && !slices.Equal(names, d.names) && due(d.tried, d.took) {
-			s.writeDerived(v, table, known.file, names)
+		if table, resident := snap.Resident(); resident {
+			_ = snap.contain(func() { s.writeView(v, snap, table, all) }) // the view is read again, and written then
 		}
 	}
 }
 
+// writeView is writeDue for one view.
+func (s *Set) writeView(v *view, snap *Snapshot, table *index.Table, all bool) {
+	known := v.known()
+	due := func(tried time.Time, took time.Duration) bool {
+		return all || time.Since(tried) >= max(s.o.Files.Every, writeShare*took)
+	}
+	same := snap.meta.Is(known.file.meta) == nil
+	confirmed := known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter // Abs, because a clock may have been set back
+	if (!same || !confirmed) && due(known.file.tried, known.file.took) {
+		known = s.write(v, snap, table, known)
+	}
+	names := table.DerivedNames()
+	d, current := known.file.derived, known.file.table == weak.Make(table) && !known.file.id.IsZero()
+	if current && !slices.Equal(names, d.names) && due(d.tried, d.took) {
+		s.writeDerived(v, snap, table, known.file, names)
+	}
+}
+
 // writeDerived writes the file of the values derived from the rows in a view's file. It logs the first failure in a row.
-func (s *Set) writeDerived(v *view, table *index.Table, file fileState, names []string) {
+func (s *Set) writeDerived(v *view, snap *Snapshot, table *index.Table, file fileState, names []string) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: file.meta, ID: file.id, Derived: v.def.DerivedRules()}
-	err := snapfile.Write(s.derivedPath(v), h, table.Derived())
+	err := snapfile.WriteIntact(s.derivedPath(v), h, table.Derived(), snap.files.Check)
 	if err != nil {
 		names = nil // try again
 		if file.derived.err == nil {
@@ -205,7 +208,7 @@ func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) st
 	if h.Without = s.o.Files.Stripped; snap.whole != nil {
 		h.Stripped = h.Without
 	}
-	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs())
+	err := snapfile.WriteIntact(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs(), snap.files.Check)
 	switch {
 	case err == nil:
 		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))

@@ -66,7 +66,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 	}
 	v.builder.Drop()
 	v.rowBytes.Store(0)
-	next := &Snapshot{meta: meta, rows: v.stored(meta, false)}
+	next := &Snapshot{meta: meta, rows: v.stored(meta, false), edition: v.edition(meta)}
 	if v.set.o.Strip != nil {
 		next.whole = v.stored(meta, true)
 	}
@@ -88,7 +88,7 @@ func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
 }
 
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
-	s := &Snapshot{meta: meta, rows: memory{table}}
+	s := &Snapshot{meta: meta, rows: memory{table}, files: v.builder.Files, edition: v.edition(meta)}
 	if v.stripped {
 		s.whole = v.stored(meta, true)
 	}
@@ -150,7 +150,7 @@ func (s *Set) loadInTurn(ctx context.Context) {
 	smallest := slices.Clone(s.views)
 	slices.SortStableFunc(smallest, func(a, b *view) int { return rows[a] - rows[b] })
 	for _, v := range smallest {
-		s.readFile(v)
+		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
 		s.refresh(ctx, v)
 	}
 }

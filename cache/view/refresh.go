@@ -21,11 +21,13 @@ type view struct {
 	signal  chan struct{}  // of capacity one: signals are coalesced
 
 	current  atomic.Pointer[Snapshot]
-	rowBytes atomic.Int64 // bytes of the rows that are, or are about to be, in memory
+	rowBytes atomic.Int64  // bytes of the rows that are, or are about to be, in memory
+	losses   atomic.Uint64 // how often rows in mapped files were lost
 	// Only the refreshing goroutine uses these:
 	fromFile  *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
 	refreshed bool       // the view was refreshed at least once
 	stripped  bool       // a row in memory lacks fields, or has lacked some
+	editions  int        // how often rows were lost
 	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
 	retry     time.Time  // when to read a view with missing rows again
 
@@ -67,13 +69,16 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	if v.fromFile = nil; fromFile != nil {
 		shown = fromFile
 	}
+	if shown != nil {
+		_ = shown.Intact() // so that lost rows are not served even if the store is away
+	}
 	if err == nil {
 		next, err = v.advance(ctx, shown, meta)
 	}
 	if h := held(err); h != nil || err == nil {
 		v.held = h
 	}
-	if fromFile != nil && next == nil {
+	if fromFile != nil && next == nil && fromFile.lost() == nil {
 		next = v.showFromFile(ctx, fromFile, err)
 	}
 	if fromFile != nil {
@@ -94,6 +99,9 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 			return nil, nil
 		}
 		return v.load(ctx, nil, meta)
+	}
+	if v.mustLoad(shown) {
+		return v.load(ctx, shown, meta)
 	}
 	_, resident := shown.Resident()
 	switch follows, sure := meta.Follows(shown.meta); {
@@ -116,6 +124,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return v.showStored(ctx, meta)
 	}
 	began := time.Now()
+	v.leaveLost()
 	l := &loader{view: v}
 	defer l.wait()
 	meta, err := v.read(ctx, 0, func(i int, row origin.Row) error {
@@ -255,13 +264,13 @@ func (v *view) table() *index.Table {
 
 func (v *view) status() Status {
 	known := v.known()
-	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err}
+	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err, Lost: v.losses.Load()}
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
 		st.Mode = Store
 		if table, resident := snap.Resident(); resident {
 			st.Mode, st.FileConfirmed, st.FileErr = Memory, known.file.confirmed, known.file.err
-			st.Segments, st.RowBytes, st.MappedBytes = table.Segments(), table.RowBytes(), v.builder.Files.Bytes()
+			st.Segments, st.RowBytes, st.MappedBytes = table.Segments(), table.RowBytes(), snap.files.Bytes()
 			st.IndexPaths, st.IndexBytes = table.Indexes()
 		}
 		st.Stale = st.Err != nil || time.Since(st.Checked) > 2*v.set.o.Poll+graceTime

@@ -16,7 +16,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
-	"vitrine/cache/view/mapped"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
 )
@@ -110,17 +109,12 @@ func New(o Options) (*Set, error) {
 		rowBudget: &rowBudget{limit: o.RowBudget, reserved: map[string]int64{}}, allRefreshed: make(chan struct{}),
 	}
 	s.pending.Store(int32(len(o.Views)))
-	unmapped := func(err error) {
-		s.unmapped.Do(func() { o.Logger.Warn("rows are held in memory, not in mapped files", "error", err) })
-	}
 	for _, def := range o.Views {
 		if s.view(def.Name) != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
 		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign), signal: make(chan struct{}, 1)}
-		if o.RowFiles != nil {
-			v.builder.Files = &mapped.Files{Create: o.RowFiles, Failed: unmapped}
-		}
+		v.builder.Files = v.newFiles()
 		s.views = append(s.views, v)
 	}
 	return s, nil
@@ -161,7 +155,7 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.o.Poll)
 	defer ticker.Stop()
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
-		s.readFile(v)
+		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
 	}
 	for warming := false; ; {
 		s.refresh(ctx, v)
@@ -182,8 +176,10 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 func (s *Set) warm(ctx context.Context, v *view) {
 	s.warming.Lock()
 	defer s.warming.Unlock()
-	if table := v.table(); table != nil {
-		v.builder.WarmFirst(ctx, table)
+	if snap := v.current.Load(); snap != nil {
+		if table, resident := snap.Resident(); resident {
+			_ = snap.contain(func() { v.builder.WarmFirst(ctx, table) }) // otherwise the next one is warmed before it is shown
+		}
 	}
 	if s.warmed++; s.warmed == len(s.views) && ctx.Err() == nil && s.o.OnLoaded != nil {
 		s.o.OnLoaded()
@@ -193,7 +189,7 @@ func (s *Set) warm(ctx context.Context, v *view) {
 func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	number := v.update(func(s *state) { s.begun++ }).begun
-	swapped, err := v.refresh(ctx)
+	swapped, err := v.refreshIntact(ctx)
 	var before error
 	v.update(func(s *state) {
 		before, s.err, s.ended = s.err, err, number
@@ -239,13 +235,17 @@ func (s *Set) Notify(name string) {
 	}
 }
 
-// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it is not loaded. Call it once per request.
+// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it is not loaded, or a MovedError while it is
+// read again because its rows were lost. Call it once per request.
 func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	v := s.view(name)
 	if v == nil {
 		return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)
 	}
 	if snap := v.current.Load(); snap != nil {
+		if err := snap.lost(); err != nil {
+			return nil, err
+		}
 		return snap, nil
 	}
 	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
@@ -286,6 +286,7 @@ type Status struct {
 	Segments      int
 	IndexPaths    int
 	IndexBytes    int64
+	Lost          uint64 // how often mapped rows were altered or could not be read, so that the view was read again
 	RowBytes      int64
 	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in use.
 	MappedBytes int64

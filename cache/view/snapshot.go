@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/cache/view/mapped"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -19,7 +20,10 @@ type Snapshot struct {
 	rows
 	meta   origin.Meta
 	loaded time.Time
-	whole  *storedRows // the rows with all fields; nil if no fields were stripped
+	whole  *storedRows   // the rows with all fields; nil if no fields were stripped
+	files  *mapped.Files // in which the rows may lie; nil if they do not
+	// edition is the epoch, and how often the rows were read again because their files were altered or could not be read.
+	edition string
 }
 
 // rows are in memory (memory) or in the store (storedRows), stripped or whole.
@@ -45,8 +49,11 @@ func (s *Snapshot) Whole() *Snapshot {
 	if s.whole == nil {
 		return s
 	}
-	return &Snapshot{rows: s.whole, meta: s.meta, loaded: s.loaded}
+	return &Snapshot{rows: s.whole, meta: s.meta, loaded: s.loaded, edition: s.edition}
 }
+
+// Edition tells snapshots of the same generation apart, of which one was altered in its files. It begins with the epoch.
+func (s *Snapshot) Edition() string { return s.edition }
 
 // Resident returns the rows in memory, or false if they are in the store.
 func (s *Snapshot) Resident() (*index.Table, bool) {

@@ -26,9 +26,13 @@ const hiddenField = "_view"
 type MovedError struct {
 	View string
 	From origin.Meta // the snapshot that was queried
+	Lost error       // why the rows of that snapshot cannot be used, so that the view is read again; nil if they can
 }
 
 func (e *MovedError) Error() string {
+	if e.Lost != nil {
+		return fmt.Sprintf("view %s is read again: %v", e.View, e.Lost)
+	}
 	return fmt.Sprintf("view %s has moved on from generation %d", e.View, e.From.Generation)
 }
 

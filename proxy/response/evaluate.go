@@ -29,7 +29,7 @@ func (r *request) loader(built **Body) result.Loader {
 			return &result.Answer{TooLarge: true}, nil
 		}
 		out, err := gather(ctx, b.Pieces(ctx), cmp.Or(b.size, r.KeptBytes), r.Results.InFlight())
-		if err != nil || out == nil {
+		if err = cmp.Or(err, r.snapshots.intact()); err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
 		a := result.NewAnswer(out, r.plan.ContentType)
@@ -92,11 +92,11 @@ func (r *request) replaced() error {
 	return nil
 }
 
-// untilReplaced yields pieces, and an error once the request is replaced.
+// untilReplaced yields pieces, and an error once the request is replaced or its rows are lost.
 func (r *request) untilReplaced(all Pieces) Pieces {
 	return func(yield func([]byte, error) bool) {
 		for piece, err := range all {
-			if err = cmp.Or(err, r.replaced()); !yield(piece, err) || err != nil {
+			if err = cmp.Or(err, r.replaced(), r.snapshots.intact()); !yield(piece, err) || err != nil {
 				return
 			}
 		}

@@ -154,7 +154,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		}
 	}
 	req := &request{r, c, who.Client, p, snapshots, key, header}
-	if err = req.answer(a); found.kept && p.guessed && errors.Is(err, rules.ErrNotFound) {
+	if err = snapshots.moved(req.answer(a)); found.kept && p.guessed && errors.Is(err, rules.ErrNotFound) {
 		r.Planner.drop(url)
 		return fmt.Errorf("%w: %w", errGuessed, err)
 	}

@@ -1,6 +1,7 @@
 package response
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,6 +40,25 @@ func (s Snapshots) Of(name string) (*view.Snapshot, error) {
 	return nil, fmt.Errorf("response: build on view %s, which the plan does not name", name)
 }
 
+// intact returns a view.MovedError if rows of a snapshot are lost. Answers made before are right.
+func (s Snapshots) intact() error {
+	err := s.own.Intact()
+	for _, other := range s.also {
+		err = cmp.Or(err, other.Intact())
+	}
+	return err
+}
+
+// moved returns a view.MovedError if rows were lost while work on them failed: that is then the cause, and a retry the
+// remedy. Otherwise it returns the error of the work.
+func (s Snapshots) moved(err error) error {
+	err = s.own.Moved(err)
+	for _, other := range s.also {
+		err = other.Moved(err)
+	}
+	return err
+}
+
 // Version returns a text that other snapshots of the same views do not have.
 func (s Snapshots) Version() string { return string(appendVersions(appendVersion(nil, s.own), s.also)) }
 
@@ -60,7 +80,7 @@ func appendVersion(dst []byte, s *view.Snapshot) []byte {
 func SnapshotKey(s *view.Snapshot) result.Key {
 	meta := s.Meta()
 	return result.Key{
-		View: meta.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli(),
+		View: meta.View, Epoch: s.Edition(), Generation: meta.Generation, Published: meta.Published.UnixMilli(),
 	}
 }
 

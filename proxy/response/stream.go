@@ -64,7 +64,7 @@ func (r *request) stream(b *Body) (err error) {
 	if size < 0 && head {
 		return nil // fasthttp would send the end of a stream of unknown length, but a HEAD client expects no body
 	}
-	s.pieces = func() Pieces { return b.in(s.ctx, r.key.Coding) }
+	s.pieces, s.intact = func() Pieces { return b.in(s.ctx, r.key.Coding) }, r.snapshots.intact
 	if conn := connOf(r.c); conn != nil {
 		s.shares = conn.WriteIn(s)
 	}
@@ -128,6 +128,7 @@ type stream struct {
 	turn     *fair.Turn // paused while the client does not read
 	shares   bool       // the connection pauses and resumes the turn
 	pieces   func() Pieces
+	intact   func() error     // asked for each piece
 	inFlight *result.InFlight // counts the acquired bytes until the end
 	acquired int64
 }
@@ -142,7 +143,7 @@ func (s *stream) WriteTo(w io.Writer) (sent int64, err error) {
 		return 0, err
 	}
 	for piece, err := range s.pieces() {
-		if err != nil {
+		if err = cmp.Or(err, s.intact()); err != nil {
 			return sent, fmt.Errorf("response: stream: %w", err)
 		}
 		if !s.shares {

@@ -91,8 +91,16 @@ func (f *fragments) has(block int) bool {
 type filling struct {
 	begun  atomic.Int64  // blocks that goroutines have begun to encode
 	left   atomic.Int64  // blocks that are not encoded yet
-	filled chan struct{} // closed when all blocks are encoded
+	filled chan struct{} // closed when all blocks are encoded, or after a panic
 	blocks []atomic.Bool // whether a block is encoded
+	broken atomic.Bool   // encoding a block has panicked, so that it never is
+}
+
+// encoded lets waiting callers go on if encoding a block has panicked, as it does if the rows cannot be read.
+func (f *filling) encoded(block int) {
+	if !f.blocks[block].Load() && !f.broken.Swap(true) {
+		close(f.filled)
+	}
 }
 
 func (f *fragments) begin(rows, parts int) {

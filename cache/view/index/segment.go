@@ -110,7 +110,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 			f.filling.left.Store(int64(len(f.blocks)))
 		}
 	})
-	if f.filling == nil {
+	if f.filling == nil || f.filling.broken.Load() {
 		return false, nil
 	}
 	defer fair.TurnOf(ctx).Share()()
@@ -119,6 +119,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 		if b >= len(f.blocks) {
 			return nil
 		}
+		defer f.filling.encoded(b)
 		f.encode(b, s.rows, parts, nil)
 		f.filling.blocks[b].Store(true)
 		if f.filling.left.Add(-1) == 0 {
@@ -135,7 +136,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	}
 	select {
 	case <-f.filling.filled: // other callers are still encoding the last blocks
-		return true, nil
+		return !f.filling.broken.Load(), nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}

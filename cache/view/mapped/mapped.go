@@ -8,7 +8,12 @@
 //
 // Move removes the name of a file as soon as it has made it, so that no other process can change the file, and the system
 // frees it with the mapping, or with the process. Move writes the file before it maps it: a full disk is an error, after
-// which the slices stay in memory. If the disk fails to return a page that was written and dropped, the process ends with SIGBUS.
+// which the slices stay in memory.
+//
+// Another program may cut or overwrite a file that has a name (Map), and a disk may fail to return a page that was
+// written and dropped. Then Files.Err says that none of the content may be used any more: a fault is a panic, which the
+// goroutine that recovers from it reports (package fault), and Files.Check compares a file's checksums after another
+// program has written to it.
 package mapped
 
 import (
@@ -17,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 )
 
@@ -33,8 +39,13 @@ type Files struct {
 	Create func() (*os.File, error)
 	// Failed, if set, is called with the error after which slices stay in memory.
 	Failed func(error)
+	// Lost, if set, is called once, with the reason why content must not be used any more. It must not wait.
+	Lost func(error)
 
-	bytes atomic.Int64
+	bytes  atomic.Int64
+	lost   atomic.Pointer[error] // the reason; nil if the content can be used
+	naming sync.Mutex            // held while named changes
+	named  atomic.Pointer[[]*namedFile]
 }
 
 // Bytes returns how many bytes are mapped.
@@ -85,7 +96,7 @@ func Move[B ~[]byte](f *Files, slices []B) {
 }
 
 // Map maps size bytes of a file, which must not change, from an offset on. It returns false if they are too few, or if
-// mapping fails.
+// mapping fails. If the file has a name, the caller calls Watch.
 func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	if f == nil || size < least {
 		return nil, false

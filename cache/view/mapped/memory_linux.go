@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"vitrine/rules/fault"
 )
 
 // memory maps size bytes of a file from an offset on, and returns them as an object of Go's heap. The collector calls the
@@ -35,11 +37,22 @@ func (f *Files) memory(file *os.File, offset int64, size int) ([]byte, error) {
 		return nil, err
 	}
 	f.count(int64(size))
+	forget := fault.Watch(pages, f.lose)
 	runtime.SetFinalizer(&object[0], func(first *byte) {
+		forget()
 		restore(unsafe.Slice(first, at+size)[at:])
 		f.count(-int64(size))
 	})
 	return pages[skip:bytes:bytes], nil
+}
+
+// stampOf returns the stamp of a file.
+func stampOf(file *os.File) (stamp, error) {
+	var info unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &info); err != nil {
+		return stamp{}, err
+	}
+	return stamp{info.Mtim.Nano(), info.Size}, nil
 }
 
 func place(pages []byte, fd int, offset int64, access, flags int) error {

@@ -9,3 +9,6 @@ import (
 
 // memory fails: on this system slices stay in memory.
 func (f *Files) memory(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// stampOf fails: no file is mapped.
+func stampOf(*os.File) (stamp, error) { return stamp{}, errors.ErrUnsupported }

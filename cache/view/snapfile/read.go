@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"syscall"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/mapped"
+	"vitrine/rules/fault"
 	"vitrine/rules/parallel"
 )
 
@@ -30,8 +30,10 @@ func Open(path string, files *mapped.Files, accept func(Header) error) (Header, 
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file: %w", err)
 	}
-	defer func() { _ = f.Close() }() // a mapping keeps the content
-	h, rows, err := read(f, files, accept)
+	h, rows, parts, err := read(f, files, accept)
+	if err != nil || !files.Watch(f, parts) {
+		_ = f.Close() // it was only read
+	}
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file %s: %w", path, err)
 	}
@@ -42,38 +44,40 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
 }
 
-// read reads a whole file, its blocks in parallel.
-func read(f *os.File, files *mapped.Files, accept func(Header) error) (h Header, rows []bson.Raw, err error) {
+// read reads a whole file, its blocks in parallel. It returns the parts that it mapped.
+func read(f *os.File, files *mapped.Files, accept func(Header) error) (
+	h Header, rows []bson.Raw, parts []mapped.Part, err error,
+) {
 	blocks, err := blocksOf(f)
 	if err != nil {
-		return h, nil, err
+		return h, nil, nil, err
 	}
-	docs, err := blocks[0].documents(f, nil)
+	docs, _, err := blocks[0].documents(f, nil)
 	if err != nil {
-		return h, nil, err
+		return h, nil, nil, err
 	}
 	if len(docs) != 1 {
-		return h, nil, refused("%d headers", len(docs))
+		return h, nil, nil, refused("%d headers", len(docs))
 	}
 	if err := bson.Unmarshal(docs[0], &h); err != nil {
-		return h, nil, refused("header: %w", err)
+		return h, nil, nil, refused("header: %w", err)
 	}
 	if err := accept(h); err != nil {
-		return h, nil, err
+		return h, nil, nil, err
 	}
 	blocks = blocks[1:]
-	parts, errs := make([][]bson.Raw, len(blocks)), make([]error, len(blocks))
+	read, errs, maps := make([][]bson.Raw, len(blocks)), make([]error, len(blocks)), make([][]mapped.Part, len(blocks))
 	parallel.Split(len(blocks), min(runtime.GOMAXPROCS(0), len(blocks)), func(_, from, to int) {
 		for ; from < to; from++ {
-			if parts[from], errs[from] = blocks[from].documents(f, files); errs[from] != nil {
+			if read[from], maps[from], errs[from] = blocks[from].documents(f, files); errs[from] != nil {
 				return
 			}
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
-		return h, nil, err
+		return h, nil, nil, err
 	}
-	return h, slices.Concat(parts...), nil
+	return h, slices.Concat(read...), slices.Concat(maps...), nil
 }
 
 type block struct {
@@ -135,31 +139,35 @@ func readAt(f *os.File, buf []byte, at int64) error {
 }
 
 // documents returns the documents of a block. If files are nil, or cannot map it, each has its own memory: one that is
-// replaced later must not keep its neighbours in memory.
-func (b block) documents(f *os.File, files *mapped.Files) (docs []bson.Raw, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // if the disk does not return what is mapped
+// replaced later must not keep its neighbours in memory. It returns what it mapped.
+func (b block) documents(f *os.File, files *mapped.Files) (docs []bson.Raw, part []mapped.Part, err error) {
+	defer fault.Panics()() // if the disk does not return what is mapped
 	defer func() {
 		if v := recover(); v != nil {
-			docs, err = nil, refused("unreadable: %v", v)
+			docs, part, err = nil, nil, refused("unreadable: %v", v)
 		}
 	}()
+	same := func(content []byte) bool { return crc32.Update(b.before, checksums, content) == b.sum }
 	content, inFile := files.Map(f, b.at, b.bytes)
 	if !inFile {
 		content = make([]byte, b.bytes)
 		if err := readAt(f, content, b.at); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if crc32.Update(b.before, checksums, content) != b.sum {
-		return nil, refused("a checksum is wrong")
+	if !same(content) {
+		return nil, nil, refused("a checksum is wrong")
+	}
+	if inFile {
+		part = []mapped.Part{{Content: content, Same: same}}
 	}
 	for content = content[4:]; len(content) > 0; {
 		if len(content) < 5 {
-			return nil, refused("a document of %d bytes", len(content))
+			return nil, nil, refused("a document of %d bytes", len(content))
 		}
 		size := binary.LittleEndian.Uint32(content)
 		if size < 5 || size > maxDocument || int(size) > len(content) {
-			return nil, refused("a document of %d bytes", size)
+			return nil, nil, refused("a document of %d bytes", size)
 		}
 		doc := bson.Raw(content[:size:size])
 		if !inFile {
@@ -167,5 +175,5 @@ func (b block) documents(f *os.File, files *mapped.Files) (docs []bson.Raw, err 
 		}
 		docs, content = append(docs, doc), content[size:]
 	}
-	return docs, nil
+	return docs, part, nil
 }

@@ -5,7 +5,7 @@
 // previous file unchanged. Readers read a file to its end before they use any of it, or refuse it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
-// checksums of what is mapped. As with any mapped file, no process may write into a file that is in use.
+// checksums of what is mapped. If a program writes into a file that is in use, package mapped finds it by these checksums.
 //
 // # Layout
 //

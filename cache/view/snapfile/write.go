@@ -18,17 +18,26 @@ const tempPattern = ".vitrine-*.tmp"
 
 // Write writes rows into the file at path, which it replaces. The folder must exist. Rows contain the institute's
 // records, so no other user may read the file.
-func Write(path string, h Header, rows iter.Seq[bson.Raw]) (err error) {
+func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
+	return WriteIntact(path, h, rows, func() error { return nil })
+}
+
+// WriteIntact is Write for rows in mapped files. It asks intact when it has read them, and returns its error instead of
+// replacing the file: it would give rows that another program has altered a right checksum.
+func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), tempPattern) // only the owner can read it
 	if err != nil {
 		return fmt.Errorf("write snapshot file: %w", err)
 	}
+	renamed := false
 	defer func() {
-		if err != nil {
+		if !renamed { // after a panic, too
 			err = errors.Join(fmt.Errorf("write snapshot file %s: %w", path, err), os.Remove(temp.Name()))
 		}
 	}()
-	err = encode(temp, h, rows)
+	if err = encode(temp, h, rows); err == nil {
+		err = intact()
+	}
 	if err == nil {
 		err = temp.Sync()
 	}
@@ -38,6 +47,7 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) (err error) {
 	if err := os.Rename(temp.Name(), path); err != nil {
 		return err
 	}
+	renamed = true
 	syncFolder(filepath.Dir(path))
 	return nil
 }
