@@ -75,12 +75,12 @@ func (s *Snapshot) Moved(err error) error {
 	if err == nil {
 		return nil
 	}
-	return cmp.Or(s.lost(), err)
+	return cmp.Or(s.Intact(), err)
 }
 
 // contain calls work that reads the rows outside of a request. If the work panics because they are lost, it returns an
 // error.
-func (s *Snapshot) contain(work func()) error { return contain(s.lost, work) }
+func (s *Snapshot) contain(work func()) error { return contain(s.Intact, work) }
 
 // contain calls work. If the work panics while rows are lost, it returns that error. Another panic goes on.
 func contain(lost func() error, work func()) (err error) {
@@ -102,10 +102,10 @@ func contain(lost func() error, work func()) (err error) {
 
 // lost returns why rows that the refreshing goroutine reads are lost, or nil.
 func (v *view) lost() error {
-	err := v.builder.Files.Err()
+	err := v.builder.Files.Check()
 	for _, snap := range []*Snapshot{v.fromFile, v.current.Load()} {
 		if snap != nil {
-			err = cmp.Or(err, snap.files.Err())
+			err = cmp.Or(err, snap.files.Check())
 		}
 	}
 	return err

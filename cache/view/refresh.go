@@ -217,10 +217,13 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	next.loaded = time.Now()
 	before := v.table()
 	table, resident := next.Resident()
+	waited := v.current.Load() != nil && v.current.Load().lost() != nil
 	if resident {
 		v.rowBytes.Store(table.RowBytes())
 		v.set.fitIndexes()
-		v.builder.Warm(ctx, before, table)
+		if !waited {
+			v.builder.Warm(ctx, before, table)
+		}
 	}
 	var shown func()
 	if prepare := v.set.preparer.Load(); prepare != nil {
@@ -234,6 +237,9 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	v.current.Store(next)
 	if shown != nil {
 		shown()
+	}
+	if resident && waited { // as at the start: clients wait for it
+		v.set.background.Go(func() { v.set.warmFirst(ctx, v, next) })
 	}
 	if resident {
 		v.builder.Prepare()

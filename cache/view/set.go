@@ -176,13 +176,16 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 func (s *Set) warm(ctx context.Context, v *view) {
 	s.warming.Lock()
 	defer s.warming.Unlock()
-	if snap := v.current.Load(); snap != nil {
-		if table, resident := snap.Resident(); resident {
-			_ = snap.contain(func() { v.builder.WarmFirst(ctx, table) }) // otherwise the next one is warmed before it is shown
-		}
-	}
+	s.warmFirst(ctx, v, v.current.Load())
 	if s.warmed++; s.warmed == len(s.views) && ctx.Err() == nil && s.o.OnLoaded != nil {
 		s.o.OnLoaded()
+	}
+}
+
+// warmFirst builds what a snapshot is shown without. If its rows are lost meanwhile, the next one is warmed.
+func (s *Set) warmFirst(ctx context.Context, v *view, snap *Snapshot) {
+	if table, resident := snap.Resident(); resident {
+		_ = snap.contain(func() { v.builder.WarmFirst(ctx, table) })
 	}
 }
 

@@ -21,6 +21,7 @@ var safe = map[string]string{
 	"cache/result/flight.go":      "the load recovers (Cache.run)",
 	"cache/view/indexing.go":      "reads no rows",
 	"cache/view/loader.go":        "parallel.Group",
+	"cache/view/refresh.go":       "what reads rows is contained",
 	"cache/view/set.go":           "what reads rows is contained",
 	"proxy/compare/comparison.go": "reads no rows",
 	"proxy/compare/shadow.go":     "reads no rows: the server answers on another goroutine",

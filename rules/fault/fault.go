@@ -8,7 +8,6 @@ package fault
 
 import (
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -28,6 +27,8 @@ type area struct {
 	from, to uintptr
 	lost     func(error)
 }
+
+var errUnreadable = errors.New("a mapped file cannot be read: it was cut, or its disk fails")
 
 var (
 	mu    sync.Mutex // guards areas
@@ -70,6 +71,6 @@ func Report(recovered any) bool {
 	if lost == nil {
 		return false
 	}
-	lost(fmt.Errorf("a mapped file cannot be read: %w", err))
+	lost(errUnreadable) // err speaks of a nil pointer
 	return true
 }

@@ -158,7 +158,7 @@ func (p namedPart) verify() (err error) {
 	defer fault.Panics()()
 	defer func() {
 		if r := recover(); r != nil { // the file was cut
-			err = fmt.Errorf("a mapped file cannot be read: %v", r)
+			err = errors.New("a mapped file cannot be read: it was cut, or its disk fails")
 		}
 	}()
 	if !p.same(unsafe.Slice(first, p.bytes)) {
