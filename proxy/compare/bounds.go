@@ -18,7 +18,7 @@ const (
 
 // Work is counted in about nanoseconds. It is not measured, so that every machine compares the same parts of answers.
 const (
-	workFor       = 2_000_000_000 // two answers
+	workFor       = 1_000_000_000 // two answers
 	workForByte   = 100           // … in addition, for each of their bytes
 	workToDecode  = 1_000         // a value, besides reading its bytes
 	workToRead    = 12            // a byte

@@ -122,7 +122,7 @@ func TestCompare(t *testing.T) {
 
 // TestCompareMany: rows that have neither an id nor an equal are compared in linear time.
 func TestCompareMany(t *testing.T) {
-	const rows = 150_000
+	const rows = 80_000
 	if got := differences(t, `[1`+strings.Repeat(`,1`, rows-1)+`]`, `[2`+strings.Repeat(`,2`, rows-1)+`]`); strings.Count(got, "field changed") != rows {
 		t.Errorf("%.300s", got)
 	}
