@@ -23,7 +23,6 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
-	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/proxytest"
 	"vitrine/proxy/query"
@@ -99,12 +98,8 @@ func (l *looking) Err() error {
 
 // work builds an answer in a turn and reads it to its end, or to the look at which its client leaves. It returns how
 // often the work has looked at its turn, and how many bytes it made.
-func work(t *testing.T, site *proxytest.Site, plan response.Plan, last int64) (looks, bytes int, err error) {
+func work(t *testing.T, plan response.Plan, on response.Snapshots, last int64) (looks, bytes int, err error) {
 	t.Helper()
-	snapshot, err := site.Views.Snapshot(plan.View)
-	if err != nil {
-		t.Fatal(err)
-	}
 	parent, leave := context.WithCancelCause(t.Context())
 	defer leave(nil)
 	watched := &looking{Context: parent, leave: leave, last: last}
@@ -113,7 +108,7 @@ func work(t *testing.T, site *proxytest.Site, plan response.Plan, last int64) (l
 		t.Fatal(err)
 	}
 	defer turn.End()
-	body, err := plan.Build(ctx, snapshot)
+	body, err := plan.Build(ctx, on)
 	if err == nil {
 		for piece, failed := range body.Pieces(ctx) {
 			bytes += len(piece)
@@ -203,7 +198,7 @@ func everyAnswerLooks(t *testing.T) {
 	site := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 64<<20)
 	all := []access.Permission{access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum}
 	rights := access.New(access.Options{Anonymous: all})
-	env, err := api.New(api.Options{Access: rights}, api.Shared{Views: site.Views, Now: o.Now, Timeout: time.Minute})
+	env, err := api.New(api.Options{Access: rights}, api.Shared{Now: o.Now, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +207,8 @@ func everyAnswerLooks(t *testing.T) {
 	for _, q := range apiQuestions {
 		path, _, _ := strings.Cut(q.target, "?")
 		asked[path] = true
-		looksAndEnds(t, site, q, func() (response.Plan, error) {
-			return routes[path](t.Context(), api.Request{Params: query.Read(argsOf(t, q.target)), Caller: auth.Caller{}})
+		looksAndEnds(t, site, q, o.Now(), func(planning *response.Planning) (response.Plan, error) {
+			return routes[path](t.Context(), api.Request{Params: query.Read(argsOf(t, q.target)), Planning: planning})
 		})
 	}
 	for path := range routes {
@@ -221,7 +216,7 @@ func everyAnswerLooks(t *testing.T) {
 			t.Errorf("%s: no question", path)
 		}
 	}
-	public, err := lists.New(o.Lists, lists.Shared{Views: site.Views, Now: o.Now, Language: "en"})
+	public, err := lists.New(o.Lists, lists.Shared{Language: "en"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,9 +225,9 @@ func everyAnswerLooks(t *testing.T) {
 		".csv?group=person", ".json?q=soil&facets=year,person,topic",
 	} {
 		q := question{"/lists/activities" + suffix, 100}
-		looksAndEnds(t, site, q, func() (response.Plan, error) {
+		looksAndEnds(t, site, q, o.Now(), func(planning *response.Planning) (response.Plan, error) {
 			path, _, _ := strings.Cut(q.target, "?")
-			return public.Plan(t.Context(), lists.Request{Path: path, Args: argsOf(t, q.target), Base: "https://data.example"})
+			return public.Plan(t.Context(), lists.Request{Path: path, Args: argsOf(t, q.target), Base: "https://data.example", Planning: planning})
 		})
 	}
 }
@@ -249,17 +244,17 @@ func argsOf(t *testing.T, target string) iter.Seq2[[]byte, []byte] {
 	return args.All()
 }
 
-func looksAndEnds(t *testing.T, site *proxytest.Site, q question, ask func() (response.Plan, error)) {
+func looksAndEnds(t *testing.T, site *proxytest.Site, q question, now time.Time, ask response.MakePlan) {
 	t.Run(q.target, func(t *testing.T) {
-		plan, err := ask()
+		plan, on, err := ask.On(site.Views, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, _, err := work(t, site, plan, 0) // also derives the data that it needs
+		first, _, err := work(t, plan, on, 0) // also derives the data that it needs
 		if err != nil {
 			t.Fatal(err)
 		}
-		looks, bytes, err := work(t, site, plan, 0)
+		looks, bytes, err := work(t, plan, on, 0)
 		if err != nil || bytes == 0 || max(first, looks) < q.least {
 			t.Fatalf("%d and %d looks while it made %d bytes, %v; want %d looks", first, looks, bytes, err, q.least)
 		}
@@ -268,7 +263,7 @@ func looksAndEnds(t *testing.T, site *proxytest.Site, q question, ask func() (re
 			if last = max(last, 1); last > looks*7/8 && last > 1 {
 				continue
 			}
-			if after, _, err := work(t, site, plan, int64(last)); !errors.Is(err, errLeft) || after > last+most {
+			if after, _, err := work(t, plan, on, int64(last)); !errors.Is(err, errLeft) || after > last+most {
 				t.Errorf("left at look %d of %d: ended after %d: %v", last, looks, after, err)
 			}
 		}

@@ -177,9 +177,7 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 			}
 		}
 	}
-	planning := &Planning{views: r.Views, now: now}
-	made, err := plan(planning)
-	planning.end(&made)
+	made, planning, err := plan.plan(r.Views, now)
 	if err != nil {
 		return planned{}, err
 	}

@@ -119,6 +119,23 @@ func (p *servedPlan) keyOn(s Snapshots, coding result.Coding) result.Key {
 	return key
 }
 
+// On makes the plan of a request at a time, and reads the snapshots to answer it from, for callers without a Responder.
+func (m MakePlan) On(views Views, now time.Time) (Plan, Snapshots, error) {
+	made, planning, err := m.plan(views, now)
+	if err != nil {
+		return made, Snapshots{}, err
+	}
+	s, err := (&servedPlan{Plan: made, of: planning.of}).on(views)
+	return made, s, err
+}
+
+func (m MakePlan) plan(views Views, now time.Time) (Plan, *Planning, error) {
+	planning := &Planning{views: views, now: now}
+	made, err := m(planning)
+	planning.end(&made)
+	return made, planning, err
+}
+
 // Planning is what a plan is made with, beside its request. It ends when the plan is returned: a Build that kept it
 // gets nothing from it.
 type Planning struct {
