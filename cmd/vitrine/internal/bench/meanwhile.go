@@ -38,7 +38,7 @@ func (b *bench) beside(ctx context.Context, c Case) error {
 		long := besideShare * time.Duration(b.Rounds) * b.Duration
 		count := func(rate int) int { return 1 + int(float64(rate)*long.Seconds()) }
 		tasks := []task{
-			{Paths: b.draw(c, count(maxRate/4)), Header: c.Header, Conns: clients, Crowd: true},
+			{Paths: b.draw(c, count(maxRate/4)), Header: c.Header, Status: c.Status, Conns: clients, Crowd: true},
 			{Paths: b.draw(caseNamed("list"), 1), Conns: 16, Rate: keptPace},
 			{Paths: b.draw(caseNamed("filter-in"), count(uncachedPace)), Conns: 16, Rate: uncachedPace},
 		}

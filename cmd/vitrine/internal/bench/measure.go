@@ -50,7 +50,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 
 // measureCase measures a case, the front end and the bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
-	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
+	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Status: c.Status, Conns: c.Conns, Duration: b.Duration}
 	if c.Kept {
 		if err := b.awaitKept(ctx, t); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		if err != nil {
 			return err
 		}
-	} else if _, err := drive(ctx, b.serving, task{Paths: paths[:1], Once: true, Header: t.Header, Duration: slowTime}); err != nil {
+	} else if _, err := drive(ctx, b.serving, task{Paths: paths[:1], Once: true, Header: t.Header, Status: t.Status, Duration: slowTime}); err != nil {
 		return err // the first question builds the indexes that all need
 	}
 	each := (len(paths) - 1) / b.Rounds

@@ -33,6 +33,7 @@ type Case struct {
 	Revalidate                bool              // sends the answer's own tag, so that all answers are 304
 	Kept                      bool              // the answer is measured once the result cache has it
 	Costly                    bool              // others are also measured beside clients that ask this
+	Status                    int               // expected status; if 0, 200
 	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
 }
 
