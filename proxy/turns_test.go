@@ -360,7 +360,7 @@ func TestHeldGroups(t *testing.T) {
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, long(t, longRecords, 1)...)
 	o := proxytest.Options(t)
-	o.Cache = result.Options{Budget: 8 << 20, InFlight: 3 * 96 << 10}
+	o.Cache = result.Options{Budget: 8 << 20, InFlight: 3 * 64 << 10}
 	site := proxytest.Open(t, store, o)
 	for _, target := range []string{
 		"/api/search/activities?aggregate=title&aggregate_function=sum&aggregate_value=topics.x",

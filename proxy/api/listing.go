@@ -118,6 +118,9 @@ func (l listing) full() response.Plan {
 	})
 }
 
+// groupBytes is how many bytes of memory a group takes beside its value: twice, because groups are sorted.
+const groupBytes = 192
+
 // groups plans a page of the counts of the listed records by a field. It first unwinds an array if unwind names one.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {

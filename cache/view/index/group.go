@@ -152,19 +152,19 @@ func byCount(ctx context.Context, groups []Group) ([]Group, error) {
 
 // joinGroups sorts groups by value and joins groups with equal values.
 func joinGroups(ctx context.Context, groups []Group) ([]Group, error) {
-	value := func(g *Group) bson.RawValue { return g.Value }
+	value := func(g Group) bson.RawValue { return g.Value }
 	return JoinEqual(ctx, groups, value, func(into, from *Group) { into.Count += from.Count })
 }
 
 // JoinEqual sorts items by their values in the context's turn, and joins those whose values compare equal, such as 1
 // and 1.0, into the first by type and bytes. The result has the memory of items.
 func JoinEqual[T any](
-	ctx context.Context, items []T, value func(*T) bson.RawValue, join func(into, from *T),
+	ctx context.Context, items []T, value func(T) bson.RawValue, join func(into, from *T),
 ) ([]T, error) {
-	err := fair.Sort(ctx, items, func(a, b T) int { return raw.CompareExactly(value(&a), value(&b)) })
+	err := fair.Sort(ctx, items, func(a, b T) int { return raw.CompareExactly(value(a), value(b)) })
 	pace, joined := fair.Pace(ctx), items[:0]
 	for i := 0; i < len(items) && err == nil; i++ {
-		if n := len(joined); n > 0 && raw.Compare(value(&joined[n-1]), value(&items[i])) == 0 {
+		if n := len(joined); n > 0 && raw.Compare(value(joined[n-1]), value(items[i])) == 0 {
 			join(&joined[n-1], &items[i])
 		} else {
 			joined = append(joined, items[i])
