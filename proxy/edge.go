@@ -40,7 +40,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 	if err == nil {
 		cors := set.corsOf(c.Path())
-		if s.forwarder != nil && s.forwarder.foreseen(c) {
+		if s.forwarder != nil && s.forwarder.decidesCORS(c) {
 			cors = nil
 		}
 		err = guarded(c, cors)

@@ -179,10 +179,14 @@ func guardAnswer(c *fiber.Ctx, set *settings) {
 	h.Set(fiber.HeaderCacheControl, strings.Join(kept, ", "))
 }
 
-// foreseen reports whether it is known before routing that a request is for a path of the upstream server: an OPTIONS
-// request for a path without a route. The upstream server then decides which sites' scripts may read the answer.
-func (p *forwarder) foreseen(c *fiber.Ctx) bool {
-	return p.server.settingsOf(c).doorOf(c.Path()) == auth.Elsewhere && c.Method() == fiber.MethodOptions && !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
-		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"))
+// decidesCORS reports whether the upstream server decides which sites' scripts may read the answer to a request: an
+// OPTIONS request for a path without a route. CORS runs before routing, and so looks for a route itself.
+func (p *forwarder) decidesCORS(c *fiber.Ctx) bool {
+	if c.Method() != fiber.MethodOptions || p.server.settingsOf(c).doorOf(c.Path()) != auth.Elsewhere {
+		return false
+	}
+	config := p.server.app.Config() // so that letters have a case here, too
+	return !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
+		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"), config)
 	})
 }

@@ -348,6 +348,21 @@ func TestForwardedCORS(t *testing.T) {
 	}
 }
 
+// TestForwardedPreflight: the other server answers preflights for its own paths, which may differ from a route of this
+// server in case alone.
+func TestForwardedPreflight(t *testing.T) {
+	t.Parallel()
+	w, _ := newGuarded(t, says("old"), func(o *proxy.Options) {
+		o.Upstream.Methods = []string{http.MethodOptions}
+		o.CORS.Origins = []string{"https://a.example"}
+	})
+	for target, want := range map[string]int64{"/api/html": 0, "/api/users/ada": 0, "/api/HTML": 1, "/old": 1} {
+		w.asks(want, target, func() {
+			w.ask(http.MethodOptions, target, "", "Origin", "https://a.example", "Access-Control-Request-Method", "GET")
+		})
+	}
+}
+
 // TestForwardedGuesses: wrong keys count on paths of the other server, but one that its client sends again and
 // again, such as a key of the other server, counts once.
 func TestForwardedGuesses(t *testing.T) {
