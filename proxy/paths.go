@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +15,9 @@ import (
 const citationPath = "/api/citation-index"
 
 var (
-	fixedPaths     = []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico"}
-	listPaths      = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"}
+	fixedPaths = []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico"}
+	listPaths  = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed",
+		"/sitemap.xml"}
 	otherListPaths = []string{"/docs/embedding", "/robots.txt"}
 )
 
@@ -27,49 +29,60 @@ func movablePaths() []string {
 	return slices.Concat(api.Paths(), listPaths, otherListPaths, []string{citationPath})
 }
 
-// CheckPath returns an error for a path that is neither that of a route nor above or, for those with an id, below
-// one. It names the nearest that is.
+// CheckPath returns an error for a path that is neither a route nor above one. The error names the nearest path that is.
 func CheckPath(path string) error {
 	if ownPath(path) {
 		return nil
 	}
-	var known []string
-	for _, route := range Paths() {
-		route, _, _ = strings.Cut(route, "/:")
-		known = append(known, route)
-		for n := strings.LastIndexByte(route, '/'); n > 0; n = strings.LastIndexByte(route, '/') {
-			route = route[:n]
-			known = append(known, route)
-		}
-	}
-	return fmt.Errorf("no path of Vitrine: %q%s", path, params.DidYouMean(strings.TrimSuffix(path, "/"), known))
+	return fmt.Errorf("no path of Vitrine: %q%s", path, didYouMean(path, Paths()))
 }
 
-// ownPath reports whether a server has a route at or below a path.
-func ownPath(path string) bool {
-	parts := partsOf(path)
-	for _, route := range Paths() {
-		if meet(parts, partsOf(route)) {
-			return true
-		}
+// CheckMoved returns why a path cannot be one of UpstreamOptions.Routes: requests for it never reach the forwarder, or
+// no route at or below it can move. A path with a slash at its end moves only what is below it.
+func CheckMoved(path string) error {
+	switch {
+	case slices.Contains(fixedPaths, path):
+		return errors.New("this server always answers it itself")
+	case path == "" || !leads(path, movablePaths()):
+		return errors.New("there is no such path" + didYouMean(path, movablePaths()))
 	}
-	return false
+	return nil
 }
 
-func partsOf(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+// ownPath reports whether a server has a route at or below a path, with or without a slash at its end.
+func ownPath(path string) bool { return leads(strings.TrimSuffix(path, "/"), Paths()) }
 
-// meet reports whether one of a path and a route is at or above the other.
-func meet(path, route []string) bool {
-	if path[0] == "" {
-		return true // the root is above all
+// leads reports whether a path is one of some routes, or above one. The empty path is above all.
+func leads(path string, routes []string) bool {
+	parts := strings.Split(path, "/")
+	return slices.ContainsFunc(routes, func(route string) bool { return isPrefix(parts, strings.Split(route, "/")) })
+}
+
+// isPrefix reports whether a route begins with the parts of a path. An empty last part follows a slash: any part of the
+// route may stand there, but there must be one.
+func isPrefix(path, route []string) bool {
+	if len(path) > len(route) {
+		return false
 	}
 	for i, part := range path {
-		if i == len(route) {
-			return false // nothing is below a route
-		}
-		if part != route[i] && !strings.HasPrefix(route[i], ":") {
+		isParameter := part != "" && strings.HasPrefix(route[i], ":")
+		endsInSlash := part == "" && i == len(path)-1
+		if part != route[i] && !isParameter && !endsInSlash {
 			return false
 		}
 	}
 	return true
+}
+
+// didYouMean suggests one of some routes, or a path above one. It suggests no parameters, whose names clients do not
+// know.
+func didYouMean(path string, routes []string) string {
+	var known []string
+	for _, route := range routes {
+		route, _, _ = strings.Cut(route, "/:")
+		for ; route != ""; route = route[:strings.LastIndexByte(route, '/')] {
+			known = append(known, route)
+		}
+	}
+	return params.DidYouMean(strings.TrimSuffix(path, "/"), known)
 }
