@@ -44,7 +44,7 @@ func (p *protection) setting(s *Setting) {
 		p.roles(s.Path, was.Interface().(map[string][]string), will.Interface().(map[string][]string))
 	case s.Protects == byEntries:
 		p.entries(s.Path, was, will)
-	case s.Protects == "" || !p.before.given(s.Path) || p.next.says(s.Path):
+	case s.Protects == "" || !p.before.given(s.Path) || p.next.sets(s.Path):
 	case reflect.DeepEqual(was.Interface(), will.Interface()):
 	case s.Protects == byGrants && contains(was.Interface().([]string), will.Interface().([]string)):
 	default:
@@ -56,7 +56,7 @@ func (p *protection) setting(s *Setting) {
 // roles keeps the rights of roles that would get more.
 func (p *protection) roles(path string, was, will map[string][]string) {
 	for _, role := range slices.Sorted(maps.Keys(will)) {
-		if entry := path + "." + role; !p.next.says(entry) && !contains(was[role], will[role]) {
+		if entry := path + "." + role; !p.next.sets(entry) && !contains(was[role], will[role]) {
 			will[role] = was[role]
 			p.keep(entry)
 		}
@@ -65,7 +65,7 @@ func (p *protection) roles(path string, was, will map[string][]string) {
 
 // entries keeps the entries of a map that next lacks although it may not be written to its end.
 func (p *protection) entries(path string, was, will reflect.Value) {
-	if p.next.whole(path) {
+	if p.next.complete(path) {
 		return
 	}
 	names := was.MapKeys()
@@ -82,7 +82,7 @@ func (p *protection) entries(path string, was, will reflect.Value) {
 // open to all callers; and the limits of those that both have.
 func (p *protection) keys() {
 	const path = "auth.keys"
-	whole, named := p.next.whole(path), p.next.names(path)
+	complete, named := p.next.complete(path), p.next.hasEntry(path)
 	open := func(part string) bool { return p.before.closed(part) && !p.next.closed(part) }
 	opened := slices.DeleteFunc([]string{"/api", "/portfolio"}, func(part string) bool { return !open(part) })
 	for _, name := range slices.Sorted(maps.Keys(p.before.Auth.Keys)) {
@@ -90,7 +90,7 @@ func (p *protection) keys() {
 		switch {
 		case next != nil:
 			p.limits(path+"."+name, key, next)
-		case !whole && (!named || slices.ContainsFunc(opened, key.covers)):
+		case !complete && (!named || slices.ContainsFunc(opened, key.covers)):
 			p.next.Auth.Keys[name] = key
 			p.keep(path + "." + name)
 		}
@@ -122,7 +122,7 @@ func (p *protection) limits(path string, was, will *Key) {
 		f := &settingAt("auth.keys").fields[i]
 		old, own := before.FieldByIndex(f.index), path+"."+f.Path
 		none := old.IsZero() || old.Kind() == reflect.Slice && old.Len() == 0
-		if f.Protects != "" && !none && !p.next.says(own) {
+		if f.Protects != "" && !none && !p.next.sets(own) {
 			next.FieldByIndex(f.index).Set(old)
 			p.keep(own)
 		}
@@ -140,27 +140,27 @@ func (p *protection) keep(path string) {
 	}
 }
 
-// says reports whether a source gives a value or an entry, be it an explicitly empty one.
-func (c *Config) says(path string) bool {
-	return c.origins[path].speaks() || c.origins[parentOf(path)].speaks()
+// sets reports whether a source gives a value or an entry, be it an explicitly empty one.
+func (c *Config) sets(path string) bool {
+	return c.origins[path].isExplicit() || c.origins[parentOf(path)].isExplicit()
 }
 
-// speaks reports whether a value was given here, and is not only kept or left blank.
-func (p Place) speaks() bool { return p.source > atDefault && !p.blank && !p.gone }
+// isExplicit reports whether a value was given here, and is not only kept or left blank.
+func (p Place) isExplicit() bool { return p.source > atDefault && !p.blank && !p.gone }
 
-// names reports whether a source gives an entry of a map.
-func (c *Config) names(path string) bool {
+// hasEntry reports whether a source gives an entry of a map.
+func (c *Config) hasEntry(path string) bool {
 	for at, place := range c.origins {
-		if strings.HasPrefix(at, path+".") && place.speaks() {
+		if strings.HasPrefix(at, path+".") && place.isExplicit() {
 			return true
 		}
 	}
 	return false
 }
 
-// whole reports whether a map has all the entries that are meant: it is empty on purpose, or its file does not end with
+// complete reports whether a map has all the entries that are meant: it is empty on purpose, or its file does not end with
 // it.
-func (c *Config) whole(path string) bool { return c.origins[path].speaks() || c.ended[path] }
+func (c *Config) complete(path string) bool { return c.origins[path].isExplicit() || c.ended[path] }
 
 // contains reports whether all has every one of some.
 func contains(all, some []string) bool {

@@ -19,7 +19,7 @@ type runRequest struct {
 	changed bool // the source has changed: run after changeGap
 	now     bool // a caller waits: run at once
 	full    bool
-	force   bool // belongs to one run, see again
+	force   bool // belongs to one run, see retry
 
 	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
@@ -31,10 +31,10 @@ func (a runRequest) with(b runRequest) runRequest {
 	}
 }
 
-// again returns what stays to be done after a failed run for a request. It names what is kept, so that a new field is
+// retry returns what stays to be done after a failed run for a request. It names what is kept, so that a new field is
 // not kept by mistake: callers have their answer, and a force was meant for the source as its caller knew it. By the
 // next try, hours later perhaps, a collection may have been emptied. A full reading harms nothing.
-func (a runRequest) again() runRequest { return runRequest{changed: a.changed, full: a.full} }
+func (a runRequest) retry() runRequest { return runRequest{changed: a.changed, full: a.full} }
 
 // task is a job with the times of its runs. It belongs to the goroutine that runs jobs.
 type task struct {
@@ -90,7 +90,7 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	wait := min(backoff<<min(t.failures, 10), maxWait)
 	t.failures++
 	t.retry = now.Add(jitter(wait))
-	t.pending = t.pending.with(request.again())
+	t.pending = t.pending.with(request.retry())
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -284,9 +284,9 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestShows: Shows returns when requests get a generation, or says why they do not. A refresh that began before the
+// TestAwaitShown: Shows returns when requests get a generation, or says why they do not. A refresh that began before the
 // call does not count.
-func TestShows(t *testing.T) {
+func TestAwaitShown(t *testing.T) {
 	for _, mode := range []view.Mode{view.Memory, view.Store} {
 		t.Run(string(mode), func(t *testing.T) {
 			p, empty := newPublisher(t), newPublisher(t)
@@ -303,25 +303,25 @@ func TestShows(t *testing.T) {
 				if n > 1 {
 					p.publish("things", 10, numberedDocs(t, 10, int(n))...)
 				}
-				if err := r.Shows(t.Context(), "things", meta(p)); err != nil {
+				if err := r.AwaitShown(t.Context(), "things", meta(p)); err != nil {
 					t.Fatal(err)
 				}
 				if got := r.numbers(); got[0] != n {
 					t.Fatalf("after generation %d: %v", n, got)
 				}
 			}
-			if err := r.Shows(t.Context(), "none", origin.Meta{}); !errors.Is(err, rules.ErrNotFound) {
+			if err := r.AwaitShown(t.Context(), "none", origin.Meta{}); !errors.Is(err, rules.ErrNotFound) {
 				t.Errorf("an unknown view: %v", err)
 			}
 			empty.publish("things", 0)
 			e.Store(empty)
 			for _, at := range []origin.Meta{meta(empty), {}} {
-				if err := r.Shows(t.Context(), "things", at); !strings.Contains(fmt.Sprint(err), "the store has 0 rows of it where 10 are shown") {
+				if err := r.AwaitShown(t.Context(), "things", at); !strings.Contains(fmt.Sprint(err), "the store has 0 rows of it where 10 are shown") {
 					t.Errorf("while the view is held: %v", err)
 				}
 			}
 			r.Force("things")
-			if err := r.Shows(t.Context(), "things", origin.Meta{}); err != nil || r.Status()[0].Rows != 0 {
+			if err := r.AwaitShown(t.Context(), "things", origin.Meta{}); err != nil || r.Status()[0].Rows != 0 {
 				t.Errorf("forced: %v, %+v", err, r.Status())
 			}
 		})

@@ -272,7 +272,7 @@ func (p *program) showAll(ctx context.Context, res *proxy.RefreshResult) bool {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
 	for _, name := range res.Views {
-		if err := p.views.Shows(ctx, name, origin.Meta{}); err != nil {
+		if err := p.views.AwaitShown(ctx, name, origin.Meta{}); err != nil {
 			res.Msg += " Not shown yet: view " + name + ": " + err.Error() + "."
 			return false
 		}
@@ -295,7 +295,7 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 			run.Error = o.Err.Error()
 		}
 		if run.OK {
-			switch shown := p.views.Shows(ctx, o.View, o.Meta); {
+			switch shown := p.views.AwaitShown(ctx, o.View, o.Meta); {
 			case ctx.Err() != nil: // the view is still being read
 				err = cmp.Or(err, ctx.Err())
 			case shown != nil:

@@ -75,16 +75,16 @@ const headerKey = "X-API-Key"
 // Authenticator decides which callers are admitted. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
-	options    Options
-	shared     Shared
-	api, folio area
-	named      keyring
-	keyed      bool      // there are keys
-	theirs     [2]Secret // the keys of the other server
-	elsewhere  []string  // endpoints of keys that are paths of the other server
-	sessions   *sessions
-	operator   bool   // see As
-	user       string // see As
+	options      Options
+	shared       Shared
+	api, folio   area
+	named        keyring
+	keyed        bool      // there are keys
+	upstreamKeys [2]Secret // the keys of the other server
+	elsewhere    []string  // endpoints of keys that are paths of the other server
+	sessions     *sessions
+	operator     bool   // see As
+	user         string // see As
 }
 
 // New returns an Authenticator that replaces another one, which may be nil. Errors name the invalid option.
@@ -95,9 +95,9 @@ func New(o Options, shared Shared, before *Authenticator) (*Authenticator, error
 	}
 	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses, before)}
 	a.api, a.folio = newArea("/api", o.APIKey, o.Keys), newArea("/portfolio", o.PortfolioKey, o.Keys)
-	a.theirs, a.elsewhere = [2]Secret{NewSecret(o.Upstream.Key), NewSecret(o.Upstream.PortfolioKey)}, elsewhere(o.Keys, shared.Own)
+	a.upstreamKeys, a.elsewhere = [2]Secret{NewSecret(o.Upstream.Key), NewSecret(o.Upstream.PortfolioKey)}, elsewhere(o.Keys, shared.Own)
 	a.keyed = a.api.key.Set() || a.folio.key.Set() || len(a.named) > 0
-	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token), a.theirs[0], a.theirs[1]}
+	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token), a.upstreamKeys[0], a.upstreamKeys[1]}
 	return a, nil
 }
 
@@ -154,7 +154,7 @@ func (a *Authenticator) admit(c *fiber.Ctx, single Secret, closed bool) (Caller,
 	if err != nil || !closed && caller.Anonymous() {
 		return caller, err
 	}
-	keys := read(c)
+	keys := readKeys(c)
 	caller.HasKey = keys.given
 	if !closed {
 		return caller, nil
@@ -188,7 +188,7 @@ func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
 	if a.NeedsKey(c.Path()) {
 		return ""
 	}
-	keys, all := read(c), []string(nil)
+	keys, all := readKeys(c), []string(nil)
 	if caller.Anonymous() && keys.given && c.Context().QueryArgs().Has(query.KeyParam) {
 		all = append(all, query.KeyParam)
 	}

@@ -35,9 +35,9 @@ func (u Upstream) keyFor(path string) string {
 	return u.Key
 }
 
-// isTheirs reports whether a text is a key of the other server.
-func (a *Authenticator) isTheirs(text string) bool {
-	return a.theirs[0].Is(text) || a.theirs[1].Is(text)
+// isUpstreamKey reports whether a text is a key of the other server.
+func (a *Authenticator) isUpstreamKey(text string) bool {
+	return a.upstreamKeys[0].Is(text) || a.upstreamKeys[1].Is(text)
 }
 
 // DoorOf returns the door of a path for which this server has a route that another one answers.
@@ -94,7 +94,7 @@ func (a *Authenticator) Enter(c *fiber.Ctx, door Door) (e Entry, err error) {
 		_, err = a.admit(c, of.key, e.Guarded)
 	default:
 		admitted, err := a.admitElsewhere(c, path)
-		e.keyed = a.admits(read(c)) // so that another one beside it shows nothing by whether it is left out
+		e.keyed = a.admits(readKeys(c)) // so that another one beside it shows nothing by whether it is left out
 		if admitted {
 			e.Key = a.options.Upstream.keyFor(path)
 		}
@@ -108,10 +108,10 @@ func (a *Authenticator) Enter(c *fiber.Ctx, door Door) (e Entry, err error) {
 // fails if the limits of a named key do not admit it, or if the key is wrong where a named one opens the path. A key of
 // the other server is that server's business.
 func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path string) (admitted bool, err error) {
-	keys := read(c)
+	keys := readKeys(c)
 	for _, text := range []string{keys.header, keys.param} {
 		switch {
-		case text == "" || a.isTheirs(text):
+		case text == "" || a.isUpstreamKey(text):
 		case a.api.key.Is(text) && strings.HasPrefix(path, "/api/"),
 			a.folio.key.Is(text) && strings.HasPrefix(path, "/portfolio/"):
 			return true, nil
@@ -161,5 +161,5 @@ func elsewhere(keys []Key, own func(endpoint string) bool) (all []string) {
 
 // personal reports whether a request has credentials, for whichever server.
 func (a *Authenticator) personal(c *fiber.Ctx) bool {
-	return c.Get(fiber.HeaderAuthorization) != "" || c.Get(fiber.HeaderCookie) != "" || !read(c).none()
+	return c.Get(fiber.HeaderAuthorization) != "" || c.Get(fiber.HeaderCookie) != "" || !readKeys(c).none()
 }

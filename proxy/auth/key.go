@@ -111,7 +111,7 @@ func (a *Authenticator) Identify(c *fiber.Ctx) (found bool, err error) {
 	if len(a.named) == 0 {
 		return false, nil
 	}
-	if text := read(c).header; text != "" {
+	if text := readKeys(c).header; text != "" {
 		if k := a.named.find(text); k != nil {
 			return true, a.use(c, k)
 		}
@@ -120,7 +120,7 @@ func (a *Authenticator) Identify(c *fiber.Ctx) (found bool, err error) {
 }
 
 // HasParam reports whether a request has the parameter apikey.
-func (a *Authenticator) HasParam(c *fiber.Ctx) bool { return read(c).given }
+func (a *Authenticator) HasParam(c *fiber.Ctx) bool { return readKeys(c).given }
 
 // use counts a request with a named key, and fails if the key's limits do not admit it. Only holders of the key learn
 // of its limits.

@@ -17,7 +17,7 @@ const leastSecret = 12
 
 // isWithheld reports whether a text where a key stands is one of this server, and none of the other one.
 func (e Entry) isWithheld(key string) bool {
-	return key != "" && e.by.isOwn(key) && !e.by.isTheirs(key)
+	return key != "" && e.by.isOwn(key) && !e.by.isUpstreamKey(key)
 }
 
 // reveals reports whether a text anywhere in a request is, or contains, a secret of this server.
@@ -29,7 +29,7 @@ func (e Entry) reveals(text string) bool {
 		return true
 	}
 	for _, secret := range e.by.Redactor {
-		if len(secret.text) >= leastSecret && strings.Contains(text, secret.text) && !e.by.isTheirs(secret.text) {
+		if len(secret.text) >= leastSecret && strings.Contains(text, secret.text) && !e.by.isUpstreamKey(secret.text) {
 			return true
 		}
 	}

@@ -72,16 +72,16 @@ func (c *Checker) Check(ctx context.Context, all []Use, viewName string) {
 		}
 		defer turn.End()
 		for _, use := range uses {
-			hint, known, err := c.lacking(ctx, use)
+			hint, known, err := c.hint(ctx, use)
 			if err == nil && known {
-				c.found(era, use, hint)
+				c.record(era, use, hint)
 			}
 		}
 	})
 }
 
-// found records what is to be said of a use; an empty hint means that nothing is.
-func (c *Checker) found(era int, use Use, hint string) {
+// record records what is to be said of a use; an empty hint means that nothing is.
+func (c *Checker) record(era int, use Use, hint string) {
 	key := strings.TrimSuffix(use.Setting+": "+use.Path+" "+use.Value, " ")
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,8 +122,8 @@ func (c *Checker) Unknown() (all []string) {
 	return all
 }
 
-// lacking returns what to say of a field that no record has, or "". known is false if not all its views are in memory.
-func (c *Checker) lacking(ctx context.Context, use Use) (hint string, known bool, err error) {
+// hint returns what to say of a field that no record has, or "". known is false if not all its views are in memory.
+func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, err error) {
 	path, err := raw.ParsePath(use.Path)
 	if err != nil {
 		return "", false, err
@@ -155,7 +155,7 @@ func (c *Checker) lacking(ctx context.Context, use Use) (hint string, known bool
 	if len(all) == 0 {
 		return "", true, nil
 	}
-	fields, values := sampled(all, use.Path)
+	fields, values := sampleNames(all, use.Path)
 	if use.Value != "" {
 		return "no record has it" + params.DidYouMean(use.Value, values), true, nil
 	}
@@ -165,8 +165,8 @@ func (c *Checker) lacking(ctx context.Context, use Use) (hint string, known bool
 // mostSampled is how many rows of a view give names to suggest, and deepest how many steps these have.
 const mostSampled, deepest = 200, 4
 
-// sampled returns the paths of the fields of some rows, and the texts that the rows have in one field.
-func sampled(snapshots []*view.Snapshot, field string) (fields, texts []string) {
+// sampleNames returns the paths of the fields of some rows, and the texts that the rows have in one field.
+func sampleNames(snapshots []*view.Snapshot, field string) (fields, texts []string) {
 	found, values := map[string]bool{}, map[string]bool{}
 	for _, snapshot := range snapshots {
 		table, _ := snapshot.Resident()

@@ -140,7 +140,7 @@ func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
 	}
-	return address(a.links.Base+a.canonical, a.asked.Merged().Entries())
+	return address(a.links.Base+a.canonical, a.asked.Merge().Entries())
 }
 
 // memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.

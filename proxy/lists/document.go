@@ -46,7 +46,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
 	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title)) // without what the element leaves out: ids begin with it
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
-	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merged()))
+	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merge()))
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
 	d = &document{
 		List: page.List{

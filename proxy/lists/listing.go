@@ -149,9 +149,9 @@ func (l *Lists) listing(ctx context.Context, r Request, parts []string, f format
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
 	ls.rows.Year = r.year(l.shared.Zone)
-	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual).Settled()
+	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual).Simplify()
 	if !f.choices(q) {
-		ls.asked = ls.asked.Merged()
+		ls.asked = ls.asked.Merge()
 	}
 	ls.rows.Query = ls.asked.Over(usual)
 	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
@@ -169,7 +169,7 @@ var notWhole = []string{params.Page, params.Limit, params.Facets, params.Chart, 
 
 // whole returns the address of the whole list in another format, with what the format has of this one's look.
 func (l *listing) whole(f format) string {
-	q := l.asked.Merged().Only(slices.Concat(filterParams, f.reads)...)
+	q := l.asked.Merge().Only(slices.Concat(filterParams, f.reads)...)
 	return l.url(f.suffix, q.Beyond(q.Only(notWhole...)))
 }
 

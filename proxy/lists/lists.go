@@ -211,7 +211,7 @@ func (l *Lists) head(title, lang string) page.Head {
 // translate adds to a head the links to its page in each language, for readers and, at a canonical address, for search
 // engines. They name the language, because without it the preference of the browser decides.
 func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) {
-	entries := q.Merged().Entries()
+	entries := q.Merge().Entries()
 	for _, lang := range label.Languages() {
 		h.Languages = append(h.Languages, page.Link{Href: address(path, q.With(params.Lang, lang)), Label: texts.In(lang).T("language"), Type: lang})
 		h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang, lang)), Type: lang})

@@ -51,7 +51,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" `+
 			`style="border:0;max-width:100%%"></iframe>`,
-			markup.Escape(a.url("", a.asked.Merged().With(params.Embed, "1"))), markup.Escape(a.title), width, height)
+			markup.Escape(a.url("", a.asked.Merge().With(params.Embed, "1"))), markup.Escape(a.title), width, height)
 		text, err := json.Marshal(map[string]any{
 			"version": "1.0", "type": "rich", "title": a.title, "html": frame, "width": width, "height": height,
 			"provider_name": cmp.Or(a.lists.o.Site.Title[a.query.Text(params.Lang)], "Vitrine"), "provider_url": r.Base + "/",

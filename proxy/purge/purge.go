@@ -40,13 +40,13 @@ type Purger struct {
 	log     *slog.Logger
 	end     context.CancelFunc
 	running sync.WaitGroup
-	again   *queue // tags to send a second time, see underway
-	underway
+	repeats *queue // tags to send a second time, see changeLog
+	changeLog
 }
 
 // Bounds of the tags that wait for a target that fails: new ones, and those of failed batches. With more, all views
 // wait instead.
-const mostQueued, mostAside = mostWaiting / 2, mostWaiting / 2
+const mostQueued, mostRetries = mostWaiting / 2, mostWaiting / 2
 
 const mostWaiting = 10_000
 
@@ -61,7 +61,7 @@ func New(o Options) (*Purger, error) {
 	if len(o.Targets) == 0 {
 		return nil, nil
 	}
-	p := &Purger{log: o.Log, again: newQueue(), client: &http.Client{
+	p := &Purger{log: o.Log, repeats: newQueue(), client: &http.Client{
 		Timeout: patience, Transport: o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
 	}}
@@ -126,7 +126,7 @@ func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	tags := tagsOf(view, changes)
 	return func() {
 		if p.changed(tags, time.Now()) {
-			p.again.add(tags, p.whole)
+			p.repeats.add(tags, p.whole)
 		}
 		p.add(tags)
 	}

@@ -28,7 +28,7 @@ type target struct {
 	accepted         time.Time          // when the target last accepted a request
 
 	mu      sync.Mutex // guards the rest, which only serve changes
-	aside   []*batch   // failed batches
+	retries []*batch   // failed batches
 	skipped int        // batches given up
 	err     error      // why the last request failed; nil if it did not
 }
@@ -69,26 +69,26 @@ func ofBatch(err error) bool {
 	return false
 }
 
-// asked returns how long a target wants no requests, as Cloudflare does after many.
-func asked(err error) time.Duration {
+// retryAfter returns how long a target wants no requests, as Cloudflare does after many.
+func retryAfter(err error) time.Duration {
 	if retry, ok := errors.AsType[*rules.RetryError](err); ok {
 		return min(retry.After, longest)
 	}
 	return 0
 }
 
-// longer returns the pause after another failure.
-func longer(pause time.Duration) time.Duration { return min(max(2*pause, shortest), longest) }
+// nextPause returns the pause after another failure.
+func nextPause(pause time.Duration) time.Duration { return min(max(2*pause, shortest), longest) }
 
-// jittered returns up to half more, so that instances do not send at the same time.
-func jittered(pause time.Duration) time.Duration { return pause + rand.N(pause/2+1) }
+// withJitter returns up to half more, so that instances do not send at the same time.
+func withJitter(pause time.Duration) time.Duration { return pause + rand.N(pause/2+1) }
 
 // serve sends the tags that wait for a target in batches, and failed ones again, until ctx ends.
 func (p *Purger) serve(ctx context.Context, t *target) {
 	for ctx.Err() == nil {
 		more, due := t.queue.more, t.due()
 		if t.pause > 0 {
-			more, due = nil, time.After(jittered(t.pause))
+			more, due = nil, time.After(withJitter(t.pause))
 		}
 		select {
 		case <-ctx.Done():
@@ -102,7 +102,7 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 // due returns a channel that yields when the first failed batch is due; nil if there is none.
 func (t *target) due() <-chan time.Time {
 	var first time.Time
-	for _, b := range t.aside {
+	for _, b := range t.retries {
 		if first.IsZero() || b.due.Before(first) {
 			first = b.due
 		}
@@ -129,7 +129,7 @@ func (p *Purger) round(ctx context.Context, t *target) {
 			continue
 		}
 		t.failed.Inc()
-		failed, wait = append(failed, b), asked(b.err)
+		failed, wait = append(failed, b), retryAfter(b.err)
 		if !ofBatch(b.err) && b.refused == 0 {
 			inRow++
 		}
@@ -138,7 +138,7 @@ func (p *Purger) round(ctx context.Context, t *target) {
 		return
 	}
 	if away := inRow > 0 && !accepted; away || wait > 0 {
-		t.pause = max(longer(t.pause), wait)
+		t.pause = max(nextPause(t.pause), wait)
 	} else {
 		t.pause = 0
 	}
@@ -148,8 +148,8 @@ func (p *Purger) round(ctx context.Context, t *target) {
 		if accepted || !b.tried.IsZero() && t.accepted.After(b.tried) || b.refused > 0 && ofBatch(b.err) {
 			b.refused++
 		}
-		b.pause = longer(b.pause)
-		b.tried, b.due = now, now.Add(jittered(b.pause))
+		b.pause = nextPause(b.pause)
+		b.tried, b.due = now, now.Add(withJitter(b.pause))
 	}
 	p.keep(t, batches, failed)
 }
@@ -163,14 +163,14 @@ func (t *target) take() (batches []*batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var waiting []*batch
-	for now := time.Now(); len(t.aside) > 0; t.aside = t.aside[1:] {
-		if b := t.aside[0]; t.pause > 0 || !b.due.After(now) {
+	for now := time.Now(); len(t.retries) > 0; t.retries = t.retries[1:] {
+		if b := t.retries[0]; t.pause > 0 || !b.due.After(now) {
 			batches = append(batches, b)
 		} else {
 			waiting = append(waiting, b)
 		}
 	}
-	t.aside = waiting
+	t.retries = waiting
 	return batches
 }
 
@@ -191,15 +191,15 @@ func (p *Purger) keep(t *target, untried, failed []*batch) {
 		if b.due.IsZero() {
 			t.queue.add(b.tags, p.whole)
 		} else {
-			t.aside = append(t.aside, b)
+			t.retries = append(t.retries, b)
 		}
 	}
-	t.aside, t.err = append(t.aside, kept...), err
+	t.retries, t.err = append(t.retries, kept...), err
 	t.skipped += len(skipped)
 	tags := t.tagsLocked()
-	full := tags > mostAside
+	full := tags > mostRetries
 	if full {
-		t.aside = nil
+		t.retries = nil
 	}
 	pause := t.pause
 	t.mu.Unlock()
@@ -232,7 +232,7 @@ func (p *Purger) giveUp(t *target, b *batch) {
 
 // tagsLocked returns the number of tags in failed batches.
 func (t *target) tagsLocked() (n int) {
-	for _, b := range t.aside {
+	for _, b := range t.retries {
 		n += len(b.tags)
 	}
 	return n

@@ -13,15 +13,15 @@ import (
 // Frame returns the parameters of the query that make the frame.
 func (q Query) Frame() Query { return q.Only(Framing()...) }
 
-// Narrowed returns the choices of the reader under the names of the selectors. Deep holds for them, too.
-func (q Query) Narrowed() Query {
-	narrowed := q.Only(Deep)
+// Choices returns the choices of the reader under the names of the selectors. Deep holds for them, too.
+func (q Query) Choices() Query {
+	choices := q.Only(Deep)
 	for _, name := range Narrowing() {
 		if values := q[name]; len(values) > 0 {
-			narrowed[strings.TrimPrefix(name, And(""))] = values
+			choices[strings.TrimPrefix(name, And(""))] = values
 		}
 	}
-	return narrowed
+	return choices
 }
 
 // Both returns the values of a parameter in the frame and those that the reader chose.
@@ -42,23 +42,23 @@ func (q Query) Reset() Query {
 	return reset.searchable()
 }
 
-// Settled returns the query without choices that the frame has already.
-func (q Query) Settled() Query {
-	settled := maps.Clone(q)
-	maps.DeleteFunc(settled, func(name string, values []string) bool {
+// Simplify returns the query without choices that the frame has already.
+func (q Query) Simplify() Query {
+	simple := maps.Clone(q)
+	maps.DeleteFunc(simple, func(name string, values []string) bool {
 		own, narrows := strings.CutPrefix(name, And(""))
 		return narrows && slices.Equal(values, q[own])
 	})
-	return settled
+	return simple
 }
 
-// Merged returns a query for the same entries whose frame has the reader's choices, as far as one parameter can say it.
+// Merge returns a query for the same entries whose frame has the reader's choices, as far as one parameter can say it.
 // It is the same for all ways to narrow a frame to these entries, so that an answer without choices is kept once.
-func (q Query) Merged() Query {
+func (q Query) Merge() Query {
 	merged := q
 	for _, name := range append(exact(), Words) {
 		if chosen := q[And(name)]; len(chosen) > 0 {
-			if values, ok := joined(name, q[name], chosen); ok {
+			if values, ok := intersect(name, q[name], chosen); ok {
 				merged = merged.With(And(name)).With(name, values...)
 			}
 		}
@@ -66,9 +66,9 @@ func (q Query) Merged() Query {
 	return merged
 }
 
-// joined returns the values that select the rows which values in the frame select, and chosen ones too. It returns false
+// intersect returns the values that select the rows which values in the frame select, and chosen ones too. It returns false
 // if there are none: a row may have several units, persons, projects and topics, one of the frame and one chosen.
-func joined(name string, frame, chosen []string) ([]string, bool) {
+func intersect(name string, frame, chosen []string) ([]string, bool) {
 	common := slices.DeleteFunc(slices.Clone(chosen), func(v string) bool { return !slices.Contains(frame, v) })
 	switch {
 	case len(frame) == 0 || slices.Equal(frame, chosen):

@@ -29,7 +29,7 @@ func TestMerged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got := q.Merged().String(); got != want {
+		if got := q.Merge().String(); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -46,10 +46,10 @@ func TestReaderChanges(t *testing.T) {
 		{"type=a,b&and.type=a", func(q params.Query) params.Query { return q.Toggle(params.And(params.Type), "a") }, "type=a,b"},
 		{"and.year=2019..2022,2024", func(q params.Query) params.Query { return q.Toggle(params.And(params.Year), "2020") }, "and.year=2020,2024"},
 		{"and.year=last3", func(q params.Query) params.Query { return q.Toggle(params.And(params.Year), "2020") }, "and.year=2020"},
-		{"type=a&and.type=a&and.unit=B", params.Query.Settled, "type=a&and.unit=B"},
+		{"type=a&and.type=a&and.unit=B", params.Query.Simplify, "type=a&and.unit=B"},
 		{"type=a&and.q=owl&sort=relevance&page=3&limit=5", params.Query.Reset, "type=a&limit=5"},
 		{"q=owl&and.q=moth&sort=relevance", params.Query.Reset, "q=owl&sort=relevance"},
-		{"deep=1&unit=A&and.unit=B&and.not.type=c&and.q=owl", params.Query.Narrowed, "q=owl&not.type=c&unit=B&deep=1"},
+		{"deep=1&unit=A&and.unit=B&and.not.type=c&and.q=owl", params.Query.Choices, "q=owl&not.type=c&unit=B&deep=1"},
 		{"deep=1&unit=A&and.unit=B&q=moth&limit=5", params.Query.Frame, "q=moth&unit=A&deep=1"},
 		{"and.q=&sort=relevance&type=a", func(q params.Query) params.Query { return q }, "type=a"},
 	} {

@@ -109,7 +109,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			all = append(all, m.unlisted(name, value, counted))
 		}
 	}
-	return m.framed(name, all, counted, selected.Count()), nil
+	return m.markFrame(name, all, counted, selected.Count()), nil
 }
 
 // unlisted returns the choice of a value that is not among those counted.
@@ -144,8 +144,8 @@ func (m *Matches) labelOf(name, value string, counted []Choice) string {
 // mostNamed is the most values of a frame that its choice names.
 const mostNamed = 5
 
-// framed marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the frame.
-func (m *Matches) framed(name string, all, counted []Choice, rows int) []Choice {
+// markFrame marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the frame.
+func (m *Matches) markFrame(name string, all, counted []Choice, rows int) []Choice {
 	frame := m.frame[name]
 	if len(frame) == 0 {
 		return all

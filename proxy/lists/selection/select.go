@@ -48,7 +48,7 @@ type Matches struct {
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
 	m := &Matches{
-		Question: q, snap: snap, frame: q.Query.Frame(), narrowed: q.Query.Narrowed(), always: q.ofList(),
+		Question: q, snap: snap, frame: q.Query.Frame(), narrowed: q.Query.Choices(), always: q.ofList(),
 		chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{},
 	}
 	for _, name := range params.Framing() {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// underway finds responses that were under way while something changed. A cache in front may have received such a
+// changeLog finds responses that were under way while something changed. A cache in front may have received such a
 // response, an export of minutes perhaps, only after the purge, and would keep it as new. So what changed is sent again
 // once the response has ended. The zero value has seen no change.
-type underway struct {
+type changeLog struct {
 	changes atomic.Uint64 // number of changes so far
 	ended   atomic.Int64  // when the last response ended, in Unix nanoseconds
 
@@ -20,7 +20,7 @@ type underway struct {
 	recent [recentSize][]string // the tags of the last changes; change n has the place n modulo recentSize
 }
 
-// recentSize is for how many changes underway knows the tags. A response that is older counts as changed.
+// recentSize is for how many changes changeLog knows the tags. A response that is older counts as changed.
 const recentSize = 64
 
 // transit is how long after its last byte was sent a response may still arrive in a cache in front.
@@ -28,23 +28,23 @@ const transit = time.Second
 
 // changed records the tags of a change, after new requests see it. It reports whether a response ended so shortly
 // before that it may arrive after the purge.
-func (u *underway) changed(tags []string, now time.Time) (late bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	n := u.changes.Load() + 1
-	u.recent[n%recentSize] = tags
-	u.changes.Store(n) // last: a request that sees n sees the change, too
-	return now.Sub(time.Unix(0, u.ended.Load())) < transit
+func (l *changeLog) changed(tags []string, now time.Time) (late bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.changes.Load() + 1
+	l.recent[n%recentSize] = tags
+	l.changes.Store(n) // last: a request that sees n sees the change, too
+	return now.Sub(time.Unix(0, l.ended.Load())) < transit
 }
 
 // concerns reports whether one of the changes after a number had one of the tags of a response.
-func (u *underway) concerns(since uint64, tags []string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (l *changeLog) concerns(since uint64, tags []string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	own := func(tag string) bool { return slices.Contains(tags, tag) }
-	now := u.changes.Load()
+	now := l.changes.Load()
 	for n := since + 1; n <= now; n++ {
-		if now-n >= recentSize || slices.ContainsFunc(u.recent[n%recentSize], own) {
+		if now-n >= recentSize || slices.ContainsFunc(l.recent[n%recentSize], own) {
 			return true
 		}
 	}
@@ -71,7 +71,7 @@ func (p *Purger) Ended(since uint64, surrogateKey string) {
 		return
 	}
 	// Those of whole views would drop much that has not changed, and each answer has others.
-	p.again.add(slices.DeleteFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, "view-") }), p.whole)
+	p.repeats.add(slices.DeleteFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, "view-") }), p.whole)
 }
 
 // repeat sends tags again to all targets, some time after they were queued, until ctx ends.
@@ -80,9 +80,9 @@ func (p *Purger) repeat(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.again.more:
+		case <-p.repeats.more:
 		}
-		tags := p.again.take() // those that are queued meanwhile wait for the next turn, because they need all of the time
+		tags := p.repeats.take() // those that are queued meanwhile wait for the next turn, because they need all of the time
 		select {
 		case <-ctx.Done():
 			return

@@ -19,9 +19,9 @@ import (
 	"vitrine/rules/lru"
 )
 
-// presented are the keys in a request, wherever they stand. Whatever decides by a key reads it here, so that no path
+// requestKeys are the keys in a request, wherever they stand. Whatever decides by a key reads it here, so that no path
 // has spellings of its own.
-type presented struct {
+type requestKeys struct {
 	header string // the first X-API-Key that is not empty
 	param  string // the last parameter apikey, as in PHP
 	given  bool   // the request has the parameter apikey or a list of that name, empty or not
@@ -30,11 +30,11 @@ type presented struct {
 	others []string
 }
 
-// mostPresented is how many keys a request may have. Each is looked up.
-const mostPresented = 8
+// mostKeys is how many keys a request may have. Each is looked up.
+const mostKeys = 8
 
-// read returns the keys of a request. Most requests have none, and take one pass over their query.
-func read(c *fiber.Ctx) (p presented) {
+// readKeys returns the keys of a request. Most requests have none, and take one pass over their query.
+func readKeys(c *fiber.Ctx) (p requestKeys) {
 	for _, line := range c.Request().Header.PeekAll(headerKey) { // of several the first may be empty
 		if text := string(line); p.header == "" {
 			p.header = text
@@ -60,7 +60,7 @@ func read(c *fiber.Ctx) (p presented) {
 }
 
 // all returns the different keys of a request.
-func (p presented) all() (texts []string) {
+func (p requestKeys) all() (texts []string) {
 	for _, text := range append([]string{p.header, p.param}, p.others...) {
 		if text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
@@ -70,7 +70,7 @@ func (p presented) all() (texts []string) {
 }
 
 // none reports whether there are no keys.
-func (p presented) none() bool { return p.header == "" && !p.given && len(p.others) == 0 }
+func (p requestKeys) none() bool { return p.header == "" && !p.given && len(p.others) == 0 }
 
 // keyPair is a parameter with a key.
 type keyPair struct {
@@ -174,17 +174,17 @@ func (a *Authenticator) Screen(c *fiber.Ctx) error {
 	if !a.keyed {
 		return nil
 	}
-	p := read(c)
+	p := readKeys(c)
 	if p.none() {
 		return nil
 	}
 	texts := p.all()
-	if len(texts) > mostPresented {
+	if len(texts) > mostKeys {
 		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The request has too many keys."}
 	}
 	right := a.admits(p)
 	for _, text := range texts {
-		if a.isOwn(text) || a.isTheirs(text) {
+		if a.isOwn(text) || a.isUpstreamKey(text) {
 			continue
 		}
 		guess := guess{a.Client(c), sha256.Sum256([]byte(text))}
@@ -206,7 +206,7 @@ func (a *Authenticator) Screen(c *fiber.Ctx) error {
 
 // admits reports whether the key that is looked at first is one of this server. A wrong one beside it is looked at only
 // if that key is for another part of the API, and then countRefused refuses it.
-func (a *Authenticator) admits(p presented) bool {
+func (a *Authenticator) admits(p requestKeys) bool {
 	return a.isOwn(cmp.Or(p.header, p.param))
 }
 
