@@ -94,7 +94,8 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
 	"endpoint": func(v reflect.Value, _ string) error {
 		if part := placeholder(v.String()); part != "" {
-			return fmt.Errorf("want a path with an id such as /api/users/ada, or the path above for all, have %q with the placeholder %s", v.String(), part)
+			return fmt.Errorf("want a path with an id such as /api/users/ada, or the path above for all, "+
+				"have %q with the placeholder %s", v.String(), part)
 		}
 		return nil
 	},

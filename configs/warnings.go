@@ -46,8 +46,10 @@ func (c Config) idleKeys() (all []string) {
 			return !strings.HasPrefix(p, "/lists") && !strings.HasPrefix(p, "/items") // open to the pages of all sites
 		})
 		for _, origin := range k.Origins {
-			if at := path + ".origins"; !lists && !slices.Contains(c.HTTP.CORS.Origins, origin) && !slices.Contains(c.HTTP.CORS.Origins, "*") {
-				all = append(all, fmt.Sprintf("%s (%s): pages of %s cannot read answers: http.cors.origins lacks it", at, c.placeOf(at), origin))
+			at, allowed := path+".origins", c.HTTP.CORS.Origins
+			if !lists && !slices.Contains(allowed, origin) && !slices.Contains(allowed, "*") {
+				all = append(all, fmt.Sprintf("%s (%s): pages of %s cannot read answers: http.cors.origins lacks it",
+					at, c.placeOf(at), origin))
 			}
 		}
 	}

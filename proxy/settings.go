@@ -46,7 +46,8 @@ type settings struct {
 // option.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	var earlier *auth.Authenticator
-	set, adopted := &settings{fields: o.Fields, rate: auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second), perSecond: o.Limits.Rate}, time.Time{}
+	rate := auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second)
+	set, adopted := &settings{fields: o.Fields, rate: rate, perSecond: o.Limits.Rate}, time.Time{}
 	if before != nil {
 		// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
 		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
@@ -84,7 +85,10 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.shortcuts = &shortcuts{auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader, metrics: s.metrics, purger: s.purger, log: s.lines}
+	set.shortcuts = &shortcuts{
+		auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader,
+		metrics: s.metrics, purger: s.purger, log: s.lines,
+	}
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}

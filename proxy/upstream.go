@@ -73,7 +73,8 @@ func (p *forwarder) first(c *fiber.Ctx) error {
 func (p *forwarder) last(c *fiber.Ctx) error {
 	path := c.Path()
 	for _, prefix := range p.options.Paths {
-		if strings.HasPrefix(path, prefix) && (strings.HasSuffix(prefix, "/") || len(path) == len(prefix) || path[len(prefix)] == '/') {
+		rest, found := strings.CutPrefix(path, prefix)
+		if found && (strings.HasSuffix(prefix, "/") || rest == "" || rest[0] == '/') {
 			return p.pass(c)
 		}
 	}
@@ -133,8 +134,8 @@ func ownHeaders(c *fiber.Ctx) (own crossOrigin) {
 	return own
 }
 
-// replace puts them in the place of those of the upstream server: http.cors decides for paths of this server, wherever
-// their answers come from.
+// replace replaces the upstream server's headers by o: http.cors decides for paths of this server, also if the
+// upstream server answers them.
 func (o crossOrigin) replace(c *fiber.Ctx) {
 	h := &c.Response().Header
 	var theirs []string

@@ -67,7 +67,7 @@ func (s *Set) AwaitShown(ctx context.Context, name string, at origin.Meta) error
 		case known.err != nil:
 			return false, known.err
 		}
-		// The view may have been made anew meanwhile. Rows that stay in the store are shown once they are settled.
+		// Another process may have made the view anew. Rows that stay in the store are shown once they are settled.
 		return snap != nil && known.newest.Is(snap.meta) == nil || known.newest.Generation == 0, nil
 	})
 }

@@ -54,8 +54,8 @@ func (p *program) follow(ctx context.Context) error {
 	}
 }
 
-// change waits until no other goroutine changes the settings; call end when done. Readers never wait for a change,
-// which takes as long as the store does (current), and those that would change the settings only as long as ctx.
+// change waits until no other goroutine changes the settings, or ctx ends. The caller calls end when it is done. A
+// change may wait for the store, so readers use current, which waits for no change.
 func (p *program) change(ctx context.Context) (end func(), err error) {
 	select {
 	case p.changing <- struct{}{}:
@@ -91,7 +91,10 @@ func (p *program) check(ctx context.Context) {
 }
 
 // live begins the dotted paths of the settings that a reload adopts.
-var live = []string{"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.", "site.", "start_year", "upstream.key"}
+var live = []string{
+	"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.",
+	"site.", "start_year", "upstream.key",
+}
 
 // fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
 func (i *institute) fixed(next configs.Config) func(path string) bool {

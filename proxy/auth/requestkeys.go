@@ -19,8 +19,8 @@ import (
 	"vitrine/rules/lru"
 )
 
-// requestKeys are the keys in a request, wherever they stand. Whatever decides by a key reads it here, so that no path
-// has spellings of its own.
+// requestKeys are the keys of a request, from all headers and parameters. All code that decides by a key uses them, so
+// that all paths accept the same spellings.
 type requestKeys struct {
 	header string // the first X-API-Key that is not empty
 	param  string // the last parameter apikey, as in PHP
@@ -166,10 +166,9 @@ func unhex(b byte) int {
 // isOwn reports whether a text is a key of this server.
 func (a *Authenticator) isOwn(text string) bool { return a.isSingle(text) || a.named.find(text) != nil }
 
-// Screen counts the wrong keys of a request wherever they stand, on paths that need no key, too, and fails if its
-// client has sent too many. So a guess costs the same on every path, whatever the path does with a right key. Where a
-// key is not needed, a client may send the same wrong one again and again, such as that of another server: it counts
-// once.
+// Screen counts the wrong keys of a request, also on paths that need no key, and fails if its client has sent too many.
+// So a guess costs the same on every path. A client may send the same wrong key many times where no key is needed, such
+// as that of another server. Such a key counts once.
 func (a *Authenticator) Screen(c *fiber.Ctx) error {
 	if !a.keyed {
 		return nil
@@ -197,7 +196,7 @@ func (a *Authenticator) Screen(c *fiber.Ctx) error {
 		switch {
 		case l.Wait == 0:
 			a.shared.Guesses.remember(guess)
-		case !right: // whose holder may send a stale key, too
+		case !right: // a client with a right key may send a stale one, too
 			return refuseGuess(c, l)
 		}
 	}

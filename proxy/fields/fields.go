@@ -42,8 +42,8 @@ type Checker struct {
 
 	running sync.WaitGroup
 	mu      sync.Mutex        // guards the rest
-	era     int               // changes with the settings: what a check of earlier ones finds is dropped
-	missing map[string]string // by setting, path and value: what is said of them
+	era     int               // number of Forget calls; a check drops its findings if it has changed
+	missing map[string]string // hints by setting, path and value
 }
 
 // patience bounds how long a check may take, with the wait for its turn.
@@ -80,7 +80,7 @@ func (c *Checker) Check(ctx context.Context, all []Use, viewName string) {
 	})
 }
 
-// record records what is to be said of a use; an empty hint means that nothing is.
+// record records the hint for a use. An empty hint removes the finding.
 func (c *Checker) record(era int, use Use, hint string) {
 	key := strings.TrimSuffix(use.Setting+": "+use.Path+" "+use.Value, " ")
 	c.mu.Lock()
@@ -93,7 +93,8 @@ func (c *Checker) record(era int, use Use, hint string) {
 		return
 	}
 	if c.missing[key] != hint {
-		c.Log.Warn("a setting names what no record has", "setting", use.Setting, "field", use.Path, "value", use.Value, "hint", hint)
+		c.Log.Warn("a setting names what no record has", "setting", use.Setting, "field", use.Path, "value", use.Value,
+			"hint", hint)
 	}
 	if c.missing == nil {
 		c.missing = map[string]string{}
@@ -122,7 +123,7 @@ func (c *Checker) Unknown() (all []string) {
 	return all
 }
 
-// hint returns what to say of a field that no record has, or "". known is false if not all its views are in memory.
+// hint returns a message about a field that no record has, or "". known is false if not all its views are in memory.
 func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, err error) {
 	path, err := raw.ParsePath(use.Path)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// changeLog finds responses that were under way while something changed. A cache in front may have received such a
-// response, an export of minutes perhaps, only after the purge, and would keep it as new. So what changed is sent again
-// once the response has ended. The zero value has seen no change.
+// changeLog finds responses that were in flight during a change. A cache in front may receive such a response, perhaps
+// a long export, only after the purge, and would keep it as new. So the Purger sends the tags again once the response
+// has ended. The zero value has no changes.
 type changeLog struct {
 	changes atomic.Uint64 // number of changes so far
 	ended   atomic.Int64  // when the last response ended, in Unix nanoseconds
@@ -70,7 +70,7 @@ func (p *Purger) Ended(since uint64, surrogateKey string) {
 	if !p.concerns(since, tags) {
 		return
 	}
-	// Those of whole views would drop much that has not changed, and each answer has others.
+	// Tags of whole views would purge many answers that have not changed. Each answer has other tags, too.
 	p.repeats.add(slices.DeleteFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, "view-") }), p.whole)
 }
 

@@ -63,14 +63,18 @@ func New(o Options) (*Purger, error) {
 	}
 	p := &Purger{log: o.Log, repeats: newQueue(), client: &http.Client{
 		Timeout: patience, Transport: o.Transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // which a token must not follow
+		// Another server must not get the token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
 		if err := CheckTarget(o.Targets[name]); err != nil {
 			return nil, fmt.Errorf("purge.targets: %s: %w", name, err)
 		}
 		word, at, _ := strings.Cut(o.Targets[name], " ")
-		t := &target{name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]), kind: kinds[word], queue: newQueue()}
+		t := &target{
+			name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]),
+			kind: kinds[word], queue: newQueue(),
+		}
 		var err error
 		if t.kind.needsToken && t.token == "" {
 			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
@@ -90,7 +94,8 @@ func New(o Options) (*Purger, error) {
 	add := promauto.With(o.Metrics)
 	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total", Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
 	skips := add.NewCounterVec(prometheus.CounterOpts{
-		Name: "vitrine_purge_skipped_total", Help: "Number of batches of tags given up by target, because the target refuses them.",
+		Name: "vitrine_purge_skipped_total",
+		Help: "Number of batches of tags given up by target, because the target refuses them.",
 	}, []string{"target"})
 	for _, t := range p.targets {
 		t.measure(add, requests, skips)
@@ -104,7 +109,8 @@ func New(o Options) (*Purger, error) {
 func CheckTarget(text string) error {
 	word, at, _ := strings.Cut(text, " ")
 	address, err := url.Parse(strings.TrimSpace(at))
-	if kinds[word].request == nil || err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+	if kinds[word].request == nil || err != nil || address.Host == "" ||
+		address.Scheme != "http" && address.Scheme != "https" {
 		return fmt.Errorf("want one of %s and a web address", strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	return nil

@@ -272,6 +272,7 @@ func (t *target) measure(add promauto.Factory, requests, skips *prometheus.Count
 	t.sent, t.failed = requests.WithLabelValues(t.name, "sent"), requests.WithLabelValues(t.name, "failed")
 	t.skips = skips.WithLabelValues(t.name)
 	add.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "vitrine_purge_waiting_tags", Help: "Number of tags that wait to be sent to a target.", ConstLabels: prometheus.Labels{"target": t.name},
+		Name: "vitrine_purge_waiting_tags", Help: "Number of tags that wait to be sent to a target.",
+		ConstLabels: prometheus.Labels{"target": t.name},
 	}, func() float64 { return float64(t.status().Waiting) })
 }

@@ -15,9 +15,8 @@ type Rule struct {
 }
 
 // Portal is what the portal of the records' own system shows. With a Portal, also the empty one, hide hides activities,
-// too, and
-// marks follow the switches of persons: who is not active is not in the lists of units, and who keeps other activities
-// than publications from the own profile is not among the persons of such activities.
+// too, and marks follow the switches of persons. Persons who are not active are not in the lists of units. Persons who
+// show only publications in their profile are not among the persons of other activities.
 type Portal struct {
 	Activities *filter.Filter // matches the activities that the portal shows; nil: all
 }
