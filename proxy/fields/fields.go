@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
+	"vitrine/rules/fault"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -64,20 +65,31 @@ func (c *Checker) Check(ctx context.Context, all []Use, viewName string) {
 	era := c.era
 	c.mu.Unlock()
 	c.running.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		ctx, turn, err := c.Begin(ctx)
-		if err != nil {
-			return // the next snapshot is checked again
-		}
-		defer turn.End()
-		for _, use := range uses {
-			hint, known, err := c.hint(ctx, use)
-			if err == nil && known {
-				c.record(era, use, hint)
+		defer fault.Panics()()
+		defer func() { // if rows are lost, their view is read again, and then checked again
+			if r := recover(); r != nil && !fault.Report(r) {
+				panic(r)
 			}
-		}
+		}()
+		c.check(ctx, era, uses)
 	})
+}
+
+// check looks for the fields of uses in a turn.
+func (c *Checker) check(ctx context.Context, era int, uses []Use) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ctx, turn, err := c.Begin(ctx)
+	if err != nil {
+		return // the next snapshot is checked again
+	}
+	defer turn.End()
+	for _, use := range uses {
+		hint, known, err := c.hint(ctx, use)
+		if err == nil && known {
+			c.record(era, use, hint)
+		}
+	}
 }
 
 // record records the hint for a use. An empty hint removes the finding.
