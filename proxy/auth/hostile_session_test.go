@@ -334,3 +334,41 @@ func TestRecordingsAreShort(t *testing.T) {
 		t.Errorf("a trace of a second: %d", got)
 	}
 }
+
+// TestTrailer: fields after a body say nothing about who sent a request. Proxies in front set and delete fields before
+// it, and many pass the client's trailer on.
+func TestTrailer(t *testing.T) {
+	o := proxytest.Options(t)
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	o.Auth.APIKey = "key-of-the-api"
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: loopback}
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: loopback}
+	o.Auth.Keys = []auth.Key{{
+		Name: "near", Sums: [][sha256.Size]byte{sha256.Sum256([]byte("key-of-a-network"))},
+		Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+	}}
+	o.Limits.Rate = 2 // which each client has
+	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	const far = "X-Forwarded-For: 198.51.100.9\r\n"
+	for _, tt := range []struct{ header, trailer string }{
+		{"", "X-Remote-User: bob"},
+		{"", "X-API-Key: key-of-the-api"},
+		{"X-API-Key: key-of-a-network\r\n" + far, "X-Forwarded-For: 192.0.2.9"},
+		{"Trailer: X-Forwarded-For\r\n", "X-Forwarded-For: 192.0.2.9"},
+		{"", "X-Forwarded-For: 192.0.2.9"},
+	} {
+		res, _ := l.Exchange(t, "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"+
+			tt.header+"\r\n1\r\na\r\n0\r\n"+tt.trailer+"\r\n\r\n")
+		if e := res.Envelope(t); e.Status != 400 && e.Status != 429 {
+			t.Errorf("%q after %q: %d %s", tt.trailer, tt.header, e.Status, e.Msg)
+		}
+	}
+	// None of these requests was counted for the client that a trailer named.
+	for range 2 {
+		res, _ := l.Exchange(t, "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\nX-API-Key: key-of-the-api\r\n"+
+			"X-Forwarded-For: 192.0.2.9\r\n\r\n")
+		if e := res.Envelope(t); e.Status != 200 {
+			t.Errorf("the client that trailers named: %d %s", e.Status, e.Msg)
+		}
+	}
+}

@@ -12,8 +12,18 @@ import (
 // servers on the way may have read differently: all must agree where a request ends and whose it is (RFC 9112: 3.2,
 // 5.2, 6.1, 6.3). The HTTP server refuses most of them itself (TestCheckHead). It reads the others leniently, so
 // CheckHead reads the raw header.
+//
+// It also refuses fields after the body, and takes them out of the header, in which the HTTP server finds them under
+// their names: a proxy in front may pass them on as the client wrote them, although it sets or deletes the same fields
+// before the body (RFC 9110: 6.5.1). A field of the header that has the name of one of them goes, too, because the HTTP
+// server does not tell them apart.
 func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	found, reason := readHead(h.RawHeaders())
+	trails := false
+	for _, name := range h.PeekTrailerKeys() {
+		trails = true
+		h.DelBytes(name)
+	}
 	proto := string(h.Protocol())
 	switch {
 	case reason != "":
@@ -27,6 +37,8 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 		reason = "The request has Authorization twice."
 	case found.coding && !found.chunked:
 		reason = "The request has a transfer coding other than chunked."
+	case trails:
+		reason = "The request has, or announces, fields after its body."
 	}
 	// The API has no request bodies: close, so that the bytes of one are never read as a request.
 	return reason, reason != "" || found.length || found.coding
