@@ -99,6 +99,8 @@ func (p *forwarder) pass(c *fiber.Ctx) error {
 		return err
 	case entry.PathReveals(c.Path()):
 		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path contains a key."}
+	case entry.BodyReveals(c.Request().Body()):
+		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The body contains a key, which is for this server alone."}
 	}
 	own := ownHeaders(c)
 	err = p.Serve(c, upstream.Client{

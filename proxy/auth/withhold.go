@@ -25,7 +25,7 @@ func (e Entry) reveals(text string) bool {
 	if len(text) < leastSecret {
 		return false
 	}
-	if e.isWithheld(text) || e.by.sessions.signed(text) {
+	if e.isWithheld(text) || e.by.sessions.signedWithin(text) {
 		return true
 	}
 	for _, secret := range e.by.Redactor {
@@ -84,6 +84,26 @@ func (e Entry) dropsParam(param []byte) bool {
 		if e.reveals(string(name)) || e.reveals(string(value)) {
 			return true
 		}
+	}
+	return false
+}
+
+// BodyReveals reports whether a body contains a secret of this server, as it is or in a form. A body is not changed as a
+// query is: it may be signed, or have any format.
+func (e Entry) BodyReveals(body []byte) bool {
+	if len(body) == 0 {
+		return false
+	}
+	if e.reveals(string(body)) {
+		return true
+	}
+	form := Entry{by: e.by} // the other server may have a parameter of that name in its forms
+	for from := 0; from < len(body); {
+		to := endOf(body, from, '&')
+		if form.dropsParam(body[from:to]) {
+			return true
+		}
+		from = to + 1
 	}
 	return false
 }
@@ -147,7 +167,8 @@ func (e Entry) foreignCookies(lines []string) (all []string) {
 		for cookie := range strings.SplitSeq(line, ";") {
 			name, value, _ := strings.Cut(strings.TrimSpace(cookie), "=")
 			own := e.by.sessions.Cookie != "" && strings.TrimSpace(name) == e.by.sessions.Cookie
-			if own || e.reveals(strings.Trim(value, `"`)) {
+			// A cookie may have no name, or another server's separators.
+			if own || e.isWithheld(strings.Trim(value, `"`)) || e.reveals(cookie) {
 				continue
 			}
 			kept = append(kept, cookie)

@@ -80,7 +80,7 @@ func TestCredentialsStay(t *testing.T) {
 		for _, secret := range secrets {
 			for _, encode := range []func(string) string{url.QueryEscape, allEscaped} {
 				for _, param := range params {
-					if strings.HasPrefix(param, "url=") && onlyWhole(secret) {
+					if strings.HasPrefix(param, "url=") && onlyKnownWhole(secret) {
 						continue
 					}
 					w.sends(t, "GET "+path+"?z=1&"+fmt.Sprintf(param,
@@ -88,7 +88,7 @@ func TestCredentialsStay(t *testing.T) {
 				}
 			}
 			for _, header := range headers {
-				if strings.HasPrefix(header, "X-Custom") && onlyWhole(secret) {
+				if strings.HasPrefix(header, "X-Custom") && onlyKnownWhole(secret) {
 					continue
 				}
 				w.sends(t, "GET "+path+" HTTP/1.1\r\nHost: site.example\r\n"+fmt.Sprintf(header, secret)+"\r\n",
@@ -96,6 +96,36 @@ func TestCredentialsStay(t *testing.T) {
 			}
 			w.sends(t, "POST "+path+"?apikey="+url.QueryEscape(secret)+" HTTP/1.1\r\nHost: site.example\r\nContent-Length: 0\r\n", secrets)
 		}
+	}
+	for _, secret := range secrets {
+		for _, body := range []string{"%s", "a=1&apikey=%s", "apikey[]=%s&b=2", `{"apikey": "%s"}`, "--x\r\n\r\n%s\r\n--x--"} {
+			if onlyKnownWhole(secret) && !strings.Contains(body, "&") && body != "%s" {
+				continue
+			}
+			for _, method := range []string{"POST", "GET"} {
+				for _, encode := range []func(string) string{url.QueryEscape, allEscaped} {
+					before, sent := w.asked.Load(), fmt.Sprintf(body, secret)
+					if strings.Contains(body, "&") {
+						sent = fmt.Sprintf(body, encode(secret))
+					}
+					w.sends(t, fmt.Sprintf("%s /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: %d\r\n", method, len(sent)),
+						secrets, sent)
+					if w.asked.Load() != before {
+						t.Errorf("%s with the body %q is forwarded", method, sent)
+					}
+				}
+			}
+		}
+		for _, header := range []string{"Cookie: %s", "Cookie: a=1,vitrine_session=%s", "Cookie: x=%%7B%%22apikey%%22%%3A%%22%s%%22%%7D"} {
+			if onlyKnownWhole(secret) {
+				continue
+			}
+			w.sends(t, "GET /old HTTP/1.1\r\nHost: site.example\r\n"+fmt.Sprintf(header, secret)+"\r\n", secrets)
+		}
+	}
+	w.sends(t, "POST /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: 25\r\n", secrets, "apikey=theirs-perhaps&a=1")
+	if r, _ := w.request(); r.Method != "POST" {
+		t.Error("a body without a key of this server is not forwarded")
 	}
 	if n := w.asked.Load(); n < 1000 {
 		t.Errorf("only %d requests were forwarded", n)
@@ -107,8 +137,8 @@ func TestCredentialsStay(t *testing.T) {
 	w.sends(t, "GET /old/%76itkey_"+named[len("vitkey_"):]+" HTTP/1.1\r\nHost: site.example\r\n", secrets)
 }
 
-// onlyWhole reports whether a credential is known by a hash or signature, so that it is not found within other text.
-func onlyWhole(secret string) bool { return secret == plainKey || strings.Count(secret, ".") == 2 }
+// onlyKnownWhole reports whether a credential is known by a hash alone, so that it is not found within other text.
+func onlyKnownWhole(secret string) bool { return secret == plainKey }
 
 // allEscaped escapes every byte.
 func allEscaped(text string) string {
@@ -130,12 +160,12 @@ func expiredToken(t *testing.T) string {
 }
 
 // sends sends a request without its last line, and checks what reaches the other server.
-func (w *world) sends(t *testing.T, request string, secrets []string) {
+func (w *world) sends(t *testing.T, request string, secrets []string, body ...string) {
 	t.Helper()
 	before := w.asked.Load()
 	conn := w.Dial()
 	defer conn.Close()
-	w.Write(conn, request+"Connection: close\r\n\r\n")
+	w.Write(conn, request+"Connection: close\r\n\r\n"+strings.Join(body, ""))
 	w.Read(bufio.NewReader(conn))
 	if w.asked.Load() == before {
 		return
