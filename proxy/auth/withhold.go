@@ -88,8 +88,8 @@ func (e Entry) dropsParam(param []byte) bool {
 	return false
 }
 
-// BodyReveals reports whether a body contains a secret of this server, as it is or in a form. A body is not changed as a
-// query is: it may be signed, or have any format.
+// BodyReveals reports whether a body contains a secret of this server, as it is or in a form. A body is not changed as
+// a query is: it may be signed, or have any format.
 func (e Entry) BodyReveals(body []byte) bool {
 	if len(body) == 0 {
 		return false

@@ -39,7 +39,10 @@ func TestCheckHead(t *testing.T) {
 		{"no name", "GET / HTTP/1.1\r\nHost: x\r\n: b\r\n", "no name", true},
 		{"a folded line", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n", "next line", true},
 		{"a bare CR", "GET / HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n", "bare carriage return", true},
-		{"an announced trailer", "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n", "after its body", true},
+		{
+			"an announced trailer", "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n",
+			"after its body", true,
+		},
 		{"a zero byte", "GET / HTTP/1.1\r\nHost: x\r\nA: b\x00\r\n", "zero byte", true},
 	}
 	// byServer are the heads that fasthttp refuses before we check them.

@@ -98,7 +98,9 @@ func TestCredentialsStay(t *testing.T) {
 		}
 	}
 	for _, secret := range secrets {
-		for _, body := range []string{"%s", "a=1&apikey=%s", "apikey[]=%s&b=2", `{"apikey": "%s"}`, "--x\r\n\r\n%s\r\n--x--"} {
+		for _, body := range []string{
+			"%s", "a=1&apikey=%s", "apikey[]=%s&b=2", `{"apikey": "%s"}`, "--x\r\n\r\n%s\r\n--x--",
+		} {
 			if onlyKnownWhole(secret) && !strings.Contains(body, "&") && body != "%s" {
 				continue
 			}
@@ -116,7 +118,9 @@ func TestCredentialsStay(t *testing.T) {
 				}
 			}
 		}
-		for _, header := range []string{"Cookie: %s", "Cookie: a=1,vitrine_session=%s", "Cookie: x=%%7B%%22apikey%%22%%3A%%22%s%%22%%7D"} {
+		for _, header := range []string{
+			"Cookie: %s", "Cookie: a=1,vitrine_session=%s", "Cookie: x=%%7B%%22apikey%%22%%3A%%22%s%%22%%7D",
+		} {
 			if onlyKnownWhole(secret) {
 				continue
 			}
