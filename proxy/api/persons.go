@@ -109,7 +109,7 @@ func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bs
 	return row, true, err
 }
 
-// unknown returns the error if there is no such person (API.md: user-units, 4).
+// unknown returns the error if there is no such person.
 func (p personal) unknown(e *Env) error {
 	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", p.lang)}
 }

@@ -85,7 +85,7 @@ type valueGroup struct {
 const tallyBytes, numberBytes = 384, 64
 
 // groups groups the rows that unwinding makes of records by a field: equal numbers of any type are one group, a missing
-// field is null. It sorts groups by figure descending, groups without a figure last, ties by value (DESIGN.md: 3, 7).
+// field is null. It sorts groups by figure descending, groups without a figure last, ties by value.
 func (by aggregation) groups(
 	ctx context.Context, arrays unwindPaths, records iter.Seq2[index.Row, error],
 ) ([]valueGroup, error) {

@@ -20,7 +20,7 @@ type Users struct {
 }
 
 // Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
-// roles. Citations are in the print form if the user's display_activities says so (API.md: all-activities, 2).
+// roles. Citations are in the print form if the user's display_activities says so.
 func (u Users) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, u.Timeout)
 	defer cancel()
