@@ -37,6 +37,7 @@ type Proxy struct {
 	accepted atomic.Int64
 	commands atomic.Int64
 	life     atomic.Int64 // incremented by Abandon: connections with an earlier number hang
+	traffic  traffic
 	wg       sync.WaitGroup
 
 	mu       sync.Mutex   // guards the rest
@@ -200,6 +201,7 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 		return message
 	}
 	p.commands.Add(1)
+	p.traffic.request(message, command)
 	if f.Request != nil && !f.Request(command) {
 		return nil
 	}
@@ -207,6 +209,7 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 }
 
 func (p *Proxy) reply(message []byte, f Fault) []byte {
+	p.traffic.down.Add(int64(len(message)))
 	if f.Reply == nil {
 		return message
 	}
