@@ -35,6 +35,9 @@ var ownCodes = slices.Concat(
 	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
 )
 
+// unauthorizedCodes report that a user lacks a permission: MongoDB's and Atlas's.
+var unauthorizedCodes = []int{13, 8000}
+
 // unsupportedCodes report what this server lacks: a command (59, 115, 238), a stage (40324), a replica set (40573).
 var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
 

@@ -80,7 +80,16 @@ func publish(t *testing.T, s *mongo.Store, holder string, g uint64) error {
 	if err != nil {
 		return err
 	}
-	var rows []origin.Row
+	if err := p.Put(t.Context(), partsOf(t, g)); err != nil {
+		return err
+	}
+	_, err = p.Commit(t.Context(), parts, "")
+	return err
+}
+
+// partsOf returns the rows of a generation, as publish does.
+func partsOf(t *testing.T, g uint64) (rows []origin.Row) {
+	t.Helper()
 	for i := range parts {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: string(rune('a' + i))}, {Key: "g", Value: int64(g)}})
 		if err != nil {
@@ -92,11 +101,7 @@ func publish(t *testing.T, s *mongo.Store, holder string, g uint64) error {
 		}
 		rows = append(rows, r)
 	}
-	if err := p.Put(t.Context(), rows); err != nil {
-		return err
-	}
-	_, err = p.Commit(t.Context(), parts, "")
-	return err
+	return rows
 }
 
 // publishWhole publishes the next generation and fails the test on an error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -23,7 +24,12 @@ type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
 	keep  uint64 // how many generations deltas reach back
+	// staging is set once a collection could not be written aside or take its place. First generations are then staged.
+	staging *atomic.Bool
 }
+
+// byGeneration is the index of a view's collection for deltas and RowCount.
+var byGeneration = bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}
 
 func stagedRange(view string, from, to uint64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{
@@ -33,16 +39,21 @@ func stagedRange(view string, from, to uint64) bson.D {
 
 func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
-	for part := range batch.Of(rows, p.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
+	return p.store.side("staged").insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) { return stagedDoc(prefix, r, d.Next()) })
+}
+
+// insertRows inserts rows as encode returns them.
+func (c collection) insertRows(ctx context.Context, rows []origin.Row, encode func(origin.Row) (bson.Raw, error)) error {
+	for part := range batch.Of(rows, c.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		models := make([]driver.WriteModel, len(part))
 		for i, r := range part {
-			doc, err := stagedDoc(prefix, r, d.Next())
+			doc, err := encode(r)
 			if err != nil {
 				return err
 			}
 			models[i] = driver.NewInsertOneModel().SetDocument(doc)
 		}
-		if _, err := p.store.side("staged").write(ctx, models...); err != nil {
+		if _, err := c.write(ctx, models...); err != nil {
 			return err
 		}
 	}
@@ -153,28 +164,46 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 
 // discard deletes the staged rows of earlier attempts, and rows above the committed generation: those come from a
 // backup of different moments, and fold would consider them newer than the next rows. If nothing was ever published,
-// all rows belong to a view whose meta was lost. discard also creates the index for deltas and RowCount.
+// all rows belong to a view whose meta was lost, or to an attempt that was not committed. discard also creates the
+// index for deltas and RowCount, unless the view's first rows will come with it.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
-	if err := p.store.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
+	before, exists := d.Attempt, true // earlier attempts are settled or can no longer be committed
+	if d.Generation == 0 {
+		before = math.MaxUint64
+		var err error
+		if exists, err = p.dropAside(ctx, d); err != nil {
+			return err
+		}
+	}
+	if exists {
+		if err := p.discardRows(ctx, d); err != nil {
+			return err
+		}
+	}
+	_, err := p.store.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
+	return err
+}
+
+// discardRows deletes the rows of the view's collection above the committed generation, and creates its index.
+func (p publisher) discardRows(ctx context.Context, d registry.View) error {
+	rows := p.store.side(d.View)
+	if err := rows.index(ctx, byGeneration); err != nil {
 		return err
 	}
-	before := d.Attempt // earlier attempts are settled or can no longer be committed
 	foreign := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Generation}}}}
 	if d.Generation == 0 {
-		before, foreign = math.MaxUint64, bson.D{}
+		foreign = bson.D{}
 	}
-	there, err := p.store.side(d.View).count(ctx, foreign)
-	if err == nil && there > 0 {
-		var now registry.View
-		if now, err = p.store.Read(ctx, d.View); err == nil && now.Attempt != d.Attempt {
-			err = origin.ErrFenced // the rows belong to a later publication
-		}
-		if err == nil {
-			_, err = p.store.side(d.View).deleteMany(ctx, foreign)
-		}
+	there, err := rows.count(ctx, foreign)
+	if err != nil || there == 0 {
+		return err
+	}
+	now, err := p.store.Read(ctx, d.View)
+	if err == nil && now.Attempt != d.Attempt {
+		err = origin.ErrFenced // the rows belong to a later publication
 	}
 	if err == nil {
-		_, err = p.store.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
+		_, err = rows.deleteMany(ctx, foreign)
 	}
 	return err
 }

@@ -171,6 +171,7 @@ func (g generation) read(ctx context.Context) (registry.View, error) {
 }
 
 // Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they exist.
+// It does nothing before the view is published: to create the collection would keep a first build from being renamed.
 func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
@@ -180,6 +181,9 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 	})
 	if err != nil {
 		return fmt.Errorf("list indexes of view %s: %w", view, err)
+	}
+	if len(specs) == 0 { // an existing collection has the index of _id
+		return nil
 	}
 	var errs []error
 	for _, order := range orders { // one by one, because the server may refuse some of them

@@ -115,11 +115,14 @@ func TestMaterializeUnsettled(t *testing.T) {
 	vitrine(t, dir, "import", "--store", store, "dump")
 	set(dir, "VITRINE_VIEWS_MODE", "store")
 	args := []string{"materialize", "--store", store, "--view", "journals"}
+	vitrine(t, dir, args...)
+	write(t, filepath.Join(dir, "dump", "journals.jsonl"), demoLines(t, "journals.jsonl", 4)...)
+	vitrine(t, dir, "import", "--store", store, "dump")
 	wire.Set(mongotest.Fault{Request: func(command bson.Raw) bool {
 		collection, _ := command.Lookup("find").StringValueOK()
 		return collection != "view_staged"
 	}})
-	if out, err := command(dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "view journals: generation 1 is published but not settled") {
+	if out, err := command(dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "view journals: generation 2 is published but not settled") {
 		t.Errorf("materialize: %v\n%s", err, out)
 	}
 	wire.Set(mongotest.Fault{})

@@ -45,6 +45,14 @@ func (l *wireLog) note(command bson.Raw) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if first.Key() == "renameCollection" { // sent to another database, with the names of both collections
+		to, _ := command.Lookup("to").StringValueOK()
+		for _, namespace := range []string{collection, to} {
+			database, collection, _ := strings.Cut(namespace, ".")
+			l.seen[sent{first.Key(), database, collection}] = true
+		}
+		return true
+	}
 	l.seen[sent{first.Key(), database, collection}] = true
 	if pipeline, ok := command.Lookup("pipeline").ArrayOK(); ok {
 		stages, _ := pipeline.Values()

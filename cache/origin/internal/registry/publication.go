@@ -13,9 +13,11 @@ import (
 type publication struct {
 	views *Views
 	lease origin.Lease
-	begun View // the view as of Begin, with our Attempt
-	put   bool // Put has received rows
-	done  bool // the publication was committed or aborted
+	begun View  // the view as of Begin, with our Attempt
+	put   bool  // Rows.Put has received rows
+	aside Aside // gets the rows instead of Rows.Put, unless it is nil
+	moved bool  // aside is placed
+	done  bool  // the publication was committed or aborted
 }
 
 var errDone = errors.New("publication is over")
@@ -38,6 +40,9 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 			return err
 		}
 	}
+	if p.aside != nil {
+		return p.aside.Put(ctx, rows)
+	}
 	p.put = p.put || len(rows) > 0
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
@@ -47,6 +52,9 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	defer wrap.Error(&err, "commit view %s", p.begun.View)
 	if p.done {
 		return origin.Meta{}, errDone
+	}
+	if err := p.place(ctx); err != nil {
+		return origin.Meta{}, err
 	}
 	d, err := p.views.fence(ctx, p.begun.View, p.lease, func(d *View) error {
 		if err := p.newest(d); err != nil {
@@ -76,6 +84,26 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		}
 	}
 	return d.Meta, nil
+}
+
+// place places the rows that were written aside, if the commit can succeed: once placed, those of a newer publication no
+// longer can be.
+func (p *publication) place(ctx context.Context) error {
+	if p.aside == nil || p.moved {
+		return nil
+	}
+	if err := p.views.leases.Check(ctx, p.lease); err != nil {
+		return err
+	}
+	d, err := p.views.Read(ctx, p.begun.View)
+	if err == nil {
+		err = p.newest(&d)
+	}
+	if err == nil {
+		err = p.aside.Place(ctx)
+	}
+	p.moved = err == nil
+	return err
 }
 
 // checkCommit reads the meta and reports whether a commit succeeded although its response was lost.

@@ -35,6 +35,18 @@ type Rows struct {
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
+	// Aside runs after Discard if nothing was published, and begins a place where the rows are written once and stay. If
+	// it is nil or returns nil, Put gets the rows.
+	Aside func(ctx context.Context, d View) (Aside, error)
+}
+
+// Aside has the rows of one attempt at a view's first generation.
+type Aside interface {
+	// Put writes rows where neither readers nor other attempts look.
+	Put(ctx context.Context, rows []origin.Row) error
+	// Place makes them the view's rows, before the commit. Of all attempts at a view one succeeds: an error ends the
+	// publication.
+	Place(ctx context.Context) error
 }
 
 // Views implements the methods of origin.Views that concern metas.
@@ -106,10 +118,14 @@ func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 	if err == nil {
 		err = v.rows.Discard(ctx, d)
 	}
+	var aside Aside
+	if err == nil && d.Generation == 0 && v.rows.Aside != nil {
+		aside, err = v.rows.Aside(ctx, d)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &publication{views: v, lease: lease, begun: d}, nil
+	return &publication{views: v, lease: lease, begun: d, aside: aside}, nil
 }
 
 // storable returns h with at most origin.MaxSkips records, and valid UTF-8: an error may quote a record that is not.
