@@ -21,6 +21,7 @@ var publishTests = map[string]func(*testing.T, harness){
 	"rows keep generation and hash beside them": testRowDocument,
 	"every type of id":                          testRowIDs,
 	"readers see no rows before commit":         testInvisible,
+	"nor before the first one":                  testInvisibleFirst,
 	"abort discards":                            testAbort,
 	"an abandoned publication is cleared up":    testAbandoned,
 	"a lost lease is fenced off":                testFenced,
@@ -226,6 +227,26 @@ func testInvisible(t *testing.T, h harness) {
 	}
 	rows, _ = read(t, s, 0)
 	same(t, "rows after commit", rows, numberIDs([]string{at("1:2", second), at("3:2", second)}))
+}
+
+func testInvisibleFirst(t *testing.T, h harness) {
+	s := h.open(t, settings{})
+	p := must(s.Begin(t.Context(), view, acquire(t, s, "a")))(t)
+	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 1), gone(t, 2)}))
+	ok(t, p.Put(t.Context(), []origin.Row{row(t, 3, 3)}))
+	rows, meta := read(t, s, 0)
+	same(t, "rows before commit", rows, []string{})
+	same(t, "hashes before commit", hashes(t, s), []string{})
+	if n := must(s.Count(t.Context(), meta, nil))(t); n != 0 || meta.Generation != 0 {
+		t.Errorf("%d rows of generation %d before commit", n, meta.Generation)
+	}
+	must(p.Commit(t.Context(), 2, "rules"))(t)
+	rows, meta = read(t, s, 0)
+	same(t, "rows after commit", rows, numberIDs([]string{before1, "3:3@1"}))
+	if n := must(s.Count(t.Context(), meta, nil))(t); n != 2 {
+		t.Errorf("%d rows after commit", n)
+	}
+	same(t, "hashes after commit", hashes(t, s), numberIDs([]string{"1:1", "3:3"}))
 }
 
 func testAbort(t *testing.T, h harness) {
