@@ -58,6 +58,12 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
+	"day": func(v reflect.Value, _ string) error { // the longest term of a lease that instances accept
+		if v.Int() > int64(24*time.Hour) {
+			return fmt.Errorf("may be at most 24h, have %v", v)
+		}
+		return nil
+	},
 	"oneof": func(v reflect.Value, words string) error { return checkWord(v.String(), strings.Split(words, ",")) },
 	"groups": func(v reflect.Value, words string) error { // one word, or two that are not the first one
 		all, known := strings.Split(v.String(), ","), strings.Split(words, ",")

@@ -52,6 +52,8 @@ func TestChecks(t *testing.T) {
 			"1.01": "want a share from 0 to 1", "-0.1": "may not be negative", "NaN": "want a share from 0 to 1",
 			"Inf": "want a share from 0 to 1", "-Inf": "may not be negative", "half": "want a number"}},
 		{"limits.rate", "0 1 +5 1000000", map[string]string{"-1": "may not be negative, have -1", "1.5": "want a whole number", "1e3": "want a whole number"}},
+		{"materialize.lease", "1ms 30s 24h", map[string]string{
+			"0": "may not be 0", "-1s": "may not be negative", "24h1ms": "may be at most 24h, have 24h0m0.001s"}},
 		{"mongo.batch", "1", map[string]string{"0": "may not be 0", "": "may not be 0"}},
 		{"limits.request_timeout", "10s", map[string]string{"0": "may not be 0"}},
 		{"limits.filter_bytes", "1 1MiB", map[string]string{"0": "may not be 0"}},

@@ -254,15 +254,21 @@ type Indexer interface {
 type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
 	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
-	Token   uint64    `bson:"token"`   // grows with every change of holder; every write carries it
+	Token   uint64    `bson:"token"`   // grows with every change of holder, above those of all metas; every write carries it
 	Expires time.Time `bson:"expires"` // by the holder's clock, for people; no decision depends on it
 }
 
+// MaxTerm is the longest term of a lease. A stored one with a longer term is damaged, or would keep all instances from
+// working for as long.
+const MaxTerm = 24 * time.Hour
+
 // Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the monotonic
 // clock of this process: clocks of hosts are never compared. So the first Acquire for another holder starts the wait
-// and fails, and frequent calls find the end early.
+// and fails, and frequent calls find the end early. A lease that cannot be read, or whose term is not from 1 ns to
+// MaxTerm, is free.
 type Leases interface {
-	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder.
+	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. If
+	// the lease was free, is older than a meta, or was lost, its token is greater than those of all metas.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
 	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from before the call, monotonically.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)

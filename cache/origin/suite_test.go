@@ -25,6 +25,8 @@ import (
 type harness struct {
 	// open returns a fresh, empty store and closes it when the test ends.
 	open func(t *testing.T, s settings) origin.Store
+	// rewrite changes the stored lease behind the store's back, and returns the store to go on with.
+	rewrite func(t *testing.T, s origin.Store, with settings, change func(bson.Raw) any) origin.Store
 	// plain marks a server that stores and compares only plain documents: ids are
 	// strings, ObjectIDs, integers, doubles, booleans or dates, and filters know
 	// neither $elemMatch on values nor comparisons across types.
@@ -47,13 +49,13 @@ type settings struct {
 // wire protocol if there is a server for it (see mongotest).
 func TestConformance(t *testing.T) {
 	t.Run("bolt", func(t *testing.T) {
-		harness{open: openBolt, many: 1300, rounds: 25}.run(t)
+		harness{open: openBolt, rewrite: rewriteBolt, many: 1300, rounds: 25}.run(t)
 	})
 	t.Run("circuit", func(t *testing.T) {
 		behind := func(t *testing.T, s settings) origin.Store {
 			return circuit.New(openBolt(t, s), slog.New(slog.DiscardHandler), func(bool) {})
 		}
-		harness{open: behind, many: 1300, rounds: 5}.run(t)
+		harness{open: behind, rewrite: rewriteBolt, many: 1300, rounds: 5}.run(t)
 	})
 	t.Run("mongo", func(t *testing.T) {
 		server := mongotest.Start(t)
@@ -61,15 +63,21 @@ func TestConformance(t *testing.T) {
 		fresh := func(t *testing.T, s settings) origin.Store {
 			return openMongo(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), s)
 		}
-		harness{open: fresh, plain: true, many: 260, rounds: 5}.run(t)
+		harness{open: fresh, rewrite: rewriteMongo, plain: true, many: 260, rounds: 5}.run(t)
 	})
 }
 
 // openBolt opens an embedded store in a new folder.
 func openBolt(t *testing.T, s settings) origin.Store {
 	t.Helper()
+	return openBoltAt(t, filepath.Join(t.TempDir(), "new", "vitrine.db"), s)
+}
+
+// openBoltAt opens an embedded store in a file.
+func openBoltAt(t *testing.T, file string, s settings) origin.Store {
+	t.Helper()
 	o := bolt.Options{Now: s.now, Elapsed: s.elapsed, KeepDeltas: s.keepDeltas}
-	return closed(t, must(bolt.Open(filepath.Join(t.TempDir(), "new", "vitrine.db"), o))(t))
+	return closed(t, must(bolt.Open(file, o))(t))
 }
 
 // openMongo opens a store on a server.
@@ -94,6 +102,7 @@ func (h harness) run(t *testing.T) {
 	}{
 		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests}, {"health", healthTests},
 		{"readers", readerTests}, {"queries", queryTests}, {"lease", leaseTests},
+		{"lost lease", lostLeaseTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, sentence := range slices.Sorted(maps.Keys(group.tests)) {

@@ -53,8 +53,7 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 
 var leases = placeOf(bucketLeases, "")
 
-// readLease returns a lease, without a holder if it does not exist or is damaged: only one process has the file open,
-// so the previous holder is gone.
+// readLease returns a lease, without a holder if it does not exist or is damaged.
 func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	key := []byte(name)
 	if doc, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key))); bad == nil {
@@ -97,6 +96,20 @@ func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) 
 		}
 	}
 	return self, keyMeta, placeOf(bucketViews, view), err
+}
+
+// newestToken returns the greatest lease token in the metas. It skips damaged ones, which Open sets aside.
+func (f *storeFile) newestToken(ctx context.Context) (newest uint64, err error) {
+	defer wrap.Error(&err, "tokens of views")
+	err = f.view(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
+			if d, err := f.readMeta(tx, string(name)); err == nil {
+				newest = max(newest, d.Token)
+			}
+			return nil
+		})
+	})
+	return newest, err
 }
 
 func (v views) Metas(ctx context.Context) (metas []origin.Meta, err error) {

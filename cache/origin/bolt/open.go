@@ -105,7 +105,7 @@ func Open(path string, o Options) (*Store, error) {
 	metas := table[registry.View]{f, f.readMeta, placeMeta}
 	readers := &pins{byView: map[string]map[*pin]struct{}{}}
 	p := publisher{f, metas, readers, cmp.Or(o.KeepDeltas, 1000)}
-	leases := registry.NewLeases(table[registry.Lease]{f, readLease, placeLease}, o.Now, o.Elapsed)
+	leases := registry.NewLeases(table[registry.Lease]{f, readLease, placeLease}, f.newestToken, o.Now, o.Elapsed)
 	return &Store{
 		Leases: leases,
 		Views:  registry.NewViews(metas, leases, registry.Rows{Put: p.put, Settle: p.prune, Discard: p.discard}),

@@ -129,7 +129,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
 	metas := table[registry.View, *registry.View]{s.side("meta")}
-	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{s.side("lease")}, o.Now, o.Elapsed)
+	leases := table[registry.Lease, *registry.Lease]{s.side("lease")}
+	s.Leases = registry.NewLeases(leases, metas.newestToken, o.Now, o.Elapsed)
 	p := publisher{s, metas, cmp.Or(o.KeepDeltas, 1000), new(atomic.Bool)}
 	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard, Aside: p.aside})
 	return s, nil

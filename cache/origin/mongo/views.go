@@ -127,14 +127,31 @@ func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOpti
 	}
 }
 
+// newestToken returns the greatest lease token in a collection of metas.
+func (c collection) newestToken(ctx context.Context) (newest uint64, err error) {
+	defer wrap.Error(&err, "tokens of views")
+	onlyToken := options.Find().SetProjection(bson.D{{Key: "token", Value: 1}})
+	err = wrap.Do(c.documents(ctx, bson.D{}, onlyToken), func(doc bson.Raw) error {
+		newest = max(newest, registry.TokenOf(doc))
+		return nil
+	})
+	return newest, err
+}
+
 // table is a registry.Table in a collection. It replaces a document only if its revision is still the one that it read.
 type table[D any, P interface {
 	*D
 	Revise() uint64
 }] struct{ collection }
 
-func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
-	doc, err := request(ctx, t.store.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
+func (t table[D, P]) Read(ctx context.Context, name string) (D, error) {
+	d, _, err := t.read(ctx, name)
+	return d, err
+}
+
+// read returns the document of a name in both forms, or zero ones.
+func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, err error) {
+	doc, err = request(ctx, t.store.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
 		return t.inner.FindOne(ctx, is(name)).Raw()
 	})
 	switch {
@@ -143,25 +160,38 @@ func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
 	case errors.Is(err, origin.ErrNotFound):
 		err = nil
 	}
-	return d, err
+	return d, doc, err
 }
 
 func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (D, error) {
 	for {
-		d, err := t.Read(ctx, name)
+		d, doc, err := t.read(ctx, name)
 		if err == nil {
 			err = change(&d)
 		}
 		if err != nil {
 			return d, err
 		}
-		before := P(&d).Revise()
-		unchanged := append(is(name), bson.E{Key: "rev", Value: before})
-		done, err := t.write(ctx, driver.NewReplaceOneModel().SetFilter(unchanged).SetReplacement(d).SetUpsert(before == 0))
+		P(&d).Revise()
+		replace := driver.NewReplaceOneModel().SetFilter(unrevised(name, doc)).SetReplacement(d).SetUpsert(doc == nil)
+		done, err := t.write(ctx, replace)
 		if done.MatchedCount+done.UpsertedCount > 0 || err != nil && !driver.IsDuplicateKeyError(err) {
 			return d, err
 		}
 	}
+}
+
+// unrevised is a filter for the document of a name as long as its revision is that of doc, whatever its type: a damaged
+// one must be replaced, too. If there was no document, the filter is for an upsert.
+func unrevised(name string, doc bson.Raw) bson.D {
+	var revision any = 0
+	if doc != nil {
+		revision = nil // equal to a missing field
+		if v, err := doc.LookupErr("rev"); err == nil {
+			revision = bson.D{{Key: "$eq", Value: v}} // a pattern is not to be matched
+		}
+	}
+	return append(is(name), bson.E{Key: "rev", Value: revision})
 }
 
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {

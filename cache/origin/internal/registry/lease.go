@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
 )
@@ -18,10 +20,39 @@ type Lease struct {
 	Term         time.Duration `bson:"term"` // nanoseconds
 }
 
-// take returns the lease after holder has taken or renewed it at now.
-func (d Lease) take(holder string, now time.Time, term time.Duration) Lease {
-	if d.Holder != holder {
-		d.Holder, d.Token = holder, d.Token+1
+// UnmarshalBSON implements bson.Unmarshaler without an error: a lease that cannot be read is free, because its holder
+// cannot renew it either. What can be read of its token and revision stays, so that both go on growing.
+func (d *Lease) UnmarshalBSON(doc []byte) error {
+	type plain Lease // without this method
+	var whole plain
+	if bson.Unmarshal(doc, &whole) == nil {
+		*d = Lease(whole)
+		return nil
+	}
+	*d = Lease{}
+	d.Token, d.Revision.Revision = count(doc, "token"), count(doc, "rev")
+	return nil
+}
+
+// TokenOf returns the lease token in a stored meta, as the fence reads it, or 0 if it cannot be read.
+func TokenOf(meta bson.Raw) uint64 { return count(meta, "token") }
+
+// count returns a number in a document, or 0 if it has none that this program could have written.
+func count(doc bson.Raw, field string) (n uint64) {
+	if v, err := doc.LookupErr(field); err != nil || v.Unmarshal(&n) != nil {
+		return 0
+	}
+	return n
+}
+
+// current reports whether the lease has a holder, and a term in which it can run out.
+func (d Lease) current() bool { return d.Holder != "" && d.Term > 0 && d.Term <= origin.MaxTerm }
+
+// take returns the lease after holder has taken or renewed it at now. Its token is at least newest, and a greater one
+// if the lease changes hands or is older than newest.
+func (d Lease) take(holder string, newest uint64, now time.Time, term time.Duration) Lease {
+	if d.Holder != holder || d.Token < newest {
+		d.Holder, d.Token = holder, max(d.Token, newest)+1
 	}
 	d.Term, d.Expires = term, storedTime(now.Add(term))
 	return d
@@ -41,8 +72,17 @@ func (d Lease) is(l origin.Lease) error {
 // another one wrote. A holder changes the lease at every renewal. For an instance that wants the lease, it has run out
 // when it has not changed for its whole term by that instance's monotonic clock. The holder counts the same term from
 // before its renewal, so it always stops before another instance takes the lease.
+//
+// A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a token that is
+// greater than the lease's and than those of all metas. Reading the metas and writing the lease are two steps, and a
+// holder of the lost lease may have a token that no meta has yet. If it writes a greater one to a meta in between, the
+// new holder's publication of that view is fenced off; if it writes an equal one, the same, because a meta also has the
+// name of the holder that wrote its token first; if a lower one, the new holder fences it off. In each case only one of
+// the two publishes the view. Later the older holder is refused by Check, and the one that was fenced off gives the
+// lease back and takes it again, with a token above those that it met.
 type Leases struct {
 	table   Table[Lease]
+	newest  func(context.Context) (uint64, error) // the greatest token of all metas
 	now     func() time.Time
 	elapsed func() time.Duration
 
@@ -56,8 +96,11 @@ type sighting struct {
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table, by the clock shown to people and a monotonic one; nil is the process's own.
-func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Duration) *Leases {
+// NewLeases returns leases kept in a table, with tokens that exceed newest, the greatest of all metas. Their clocks are
+// the one shown to people and a monotonic one; nil is the process's own.
+func NewLeases(
+	table Table[Lease], newest func(context.Context) (uint64, error), now func() time.Time, elapsed func() time.Duration,
+) *Leases {
 	if now == nil {
 		now = time.Now
 	}
@@ -65,7 +108,7 @@ func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Dur
 		start := time.Now()
 		elapsed = func() time.Duration { return time.Since(start) }
 	}
-	return &Leases{table: table, now: now, elapsed: elapsed, seen: map[string]sighting{}}
+	return &Leases{table: table, newest: newest, now: now, elapsed: elapsed, seen: map[string]sighting{}}
 }
 
 func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
@@ -73,20 +116,44 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	if name == "" || holder == "" {
 		return origin.Lease{}, errors.New("name or holder is missing")
 	}
-	d, err := s.table.Update(ctx, name, func(d *Lease) error {
+	if err := checkTerm(ttl); err != nil {
+		return origin.Lease{}, err
+	}
+	// Read the lease first: an instance that waits asks often, and need not read the metas each time.
+	d, err := s.table.Read(ctx, name)
+	d.Name = name
+	if err == nil {
+		err = s.free(d, holder)
+	}
+	var newest uint64
+	if err == nil {
+		newest, err = s.newest(ctx)
+	}
+	if err != nil {
+		return origin.Lease{}, err
+	}
+	d, err = s.table.Update(ctx, name, func(d *Lease) error {
 		d.Name = name
 		if err := s.free(*d, holder); err != nil {
 			return err
 		}
-		*d = d.take(holder, s.now(), ttl)
+		*d = d.take(holder, newest, s.now(), ttl)
 		return nil
 	})
 	return d.Lease, err
 }
 
+// checkTerm refuses terms that other instances would not wait for.
+func checkTerm(ttl time.Duration) error {
+	if ttl <= 0 || ttl > origin.MaxTerm {
+		return fmt.Errorf("term %v: want more than 0 and at most %v", ttl, origin.MaxTerm)
+	}
+	return nil
+}
+
 // free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise.
 func (s *Leases) free(d Lease, holder string) error {
-	if d.Holder == "" || d.Holder == holder {
+	if !d.current() || d.Holder == holder {
 		return nil
 	}
 	s.mu.Lock()
@@ -105,9 +172,12 @@ func (s *Leases) free(d Lease, holder string) error {
 
 func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "renew lease %s", l.Name)
+	if err := checkTerm(ttl); err != nil {
+		return origin.Lease{}, err
+	}
 	d, err := s.table.Update(ctx, l.Name, func(d *Lease) error {
 		err := d.is(l)
-		*d = d.take(l.Holder, s.now(), ttl)
+		*d = d.take(l.Holder, l.Token, s.now(), ttl)
 		return err
 	})
 	return d.Lease, err
@@ -129,6 +199,9 @@ func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
 func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) {
 	defer wrap.Error(&err, "read lease %s", name)
 	d, err := s.table.Read(ctx, name)
+	if !d.current() {
+		return "", err
+	}
 	return d.Holder, err
 }
 

@@ -22,6 +22,8 @@ type View struct {
 	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0 once settled
 	Settled     uint64 `bson:"settled"` // versions replaced up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
+	// Holder held the lease with Token. It is empty if an older program wrote the meta: then any holder may have it.
+	Holder string `bson:"holder,omitempty"`
 }
 
 // Next is the generation that the next publication prepares.
@@ -89,7 +91,8 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 	return err
 }
 
-// fence changes a view's meta unless a newer token is in it, and writes the lease's token, which fences off older ones.
+// fence changes a view's meta unless it has a newer token, or the same of another holder. It writes the lease's token,
+// which fences off older ones.
 func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
@@ -98,10 +101,10 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 		return d, err
 	}
 	return v.table.Update(ctx, view, func(d *View) error {
-		if d.Token > lease.Token {
+		if d.Token > lease.Token || d.Token == lease.Token && d.Holder != "" && d.Holder != lease.Holder {
 			return origin.ErrFenced
 		}
-		d.View, d.Token = view, lease.Token
+		d.View, d.Token, d.Holder = view, lease.Token, lease.Holder
 		return change(d)
 	})
 }
