@@ -50,8 +50,8 @@ func (b *build) run(ctx context.Context) Outcome {
 	case out.Err == nil:
 	case ctx.Err() != nil:
 		out.Result, out.Err = Stopped, context.Cause(ctx)
-	case errors.Is(out.Err, origin.ErrFenced):
-		out.Result = Stopped
+	case out.fenced():
+		out.Result, out.Err = b.fenced(ctx, out.Err)
 	case errors.As(out.Err, new(*heldError)):
 		out.Result = Held
 	default:
@@ -70,6 +70,16 @@ func (b *build) run(ctx context.Context) Outcome {
 	return *out
 }
 
+// fenced returns the result of a run whose write was refused. If the lease can still be renewed, no other instance has
+// taken it: then the meta has a token that this lease should have exceeded, for example because a dump restored them
+// from different moments. No other instance will publish, so this is a failure.
+func (b *build) fenced(ctx context.Context, err error) (Result, error) {
+	if _, lost := b.Store.Renew(ctx, b.lease, b.LeaseTTL); lost != nil {
+		return Stopped, err
+	}
+	return Failed, fmt.Errorf("the lease is held, but its token %d is not the newest in the view's meta: %w", b.lease.Token, err)
+}
+
 // report stores the view's health after a run, unless it was stopped: without the lease a run must not write, and a
 // cancelled one has no result.
 func (b *build) report(ctx context.Context, out *Outcome) {
@@ -79,6 +89,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	meta, err := out.Meta, error(nil)
 	if b.guard.past == nil { // the run failed before it read the past counts
 		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
+			out.Meta = meta
 			b.guard.recall(meta.Health.Counts)
 		}
 	}
@@ -88,6 +99,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 		health.Counts, health.Forced = b.guard.counts(health.Status == origin.HealthOK), b.guard.forced
 		err = b.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
+	out.Unrecorded = err != nil
 	if err == nil {
 		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
 			out.Meta = meta

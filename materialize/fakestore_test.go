@@ -25,6 +25,7 @@ type fakeStore struct {
 	views   map[string]*fakeView
 	lease   origin.Lease
 	term    time.Duration // the lease's term
+	newest  uint64        // the greatest token in the metas, which refuse older ones
 	seen    origin.Lease  // the lease that the last refused holder saw
 	seenAt  time.Time
 	scanned map[string]int    // calls of Scan by collection
@@ -194,12 +195,27 @@ func (s *fakeStore) RowCount(ctx context.Context, view string) (n int, err error
 	return n, err
 }
 
-// fencedLocked refuses writes under any lease but the newest.
-func (s *fakeStore) fencedLocked(l origin.Lease) error {
+// lostLocked refuses any lease but the newest.
+func (s *fakeStore) lostLocked(l origin.Lease) error {
 	if l.Token != s.lease.Token {
 		return origin.ErrFenced
 	}
 	return nil
+}
+
+// fencedLocked refuses writes under any lease but the newest, and under one that is older than the metas.
+func (s *fakeStore) fencedLocked(l origin.Lease) error {
+	if l.Token < s.newest {
+		return origin.ErrFenced
+	}
+	return s.lostLocked(l)
+}
+
+// outdate makes the metas refuse the tokens so far, as after a restore of metas that are newer than the lease.
+func (s *fakeStore) outdate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.newest = max(s.newest, s.lease.Token) + 10
 }
 
 func (s *fakeStore) Begin(_ context.Context, view string, l origin.Lease) (origin.Publication, error) {
@@ -233,14 +249,14 @@ func (s *fakeStore) Acquire(_ context.Context, name, holder string, ttl time.Dur
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if s.lease.Holder != holder {
+	if s.lease.Holder != holder || s.lease.Token < s.newest {
 		if s.lease != s.seen {
 			s.seen, s.seenAt = s.lease, now
 		}
-		if s.lease.Holder != "" && now.Sub(s.seenAt) < s.term {
+		if s.lease.Holder != "" && s.lease.Holder != holder && now.Sub(s.seenAt) < s.term {
 			return origin.Lease{}, origin.ErrLeaseHeld
 		}
-		s.lease = origin.Lease{Name: name, Holder: holder, Token: s.lease.Token + 1}
+		s.lease = origin.Lease{Name: name, Holder: holder, Token: max(s.lease.Token, s.newest) + 1}
 	}
 	s.lease.Expires, s.term = now.Add(ttl), ttl
 	return s.lease, nil
@@ -252,7 +268,7 @@ func (s *fakeStore) Renew(_ context.Context, l origin.Lease, ttl time.Duration) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.fencedLocked(l); err != nil {
+	if err := s.lostLocked(l); err != nil {
 		return l, err
 	}
 	s.lease.Expires, s.term = time.Now().Add(ttl), ttl
@@ -262,7 +278,7 @@ func (s *fakeStore) Renew(_ context.Context, l origin.Lease, ttl time.Duration) 
 func (s *fakeStore) Release(_ context.Context, l origin.Lease) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fencedLocked(l) == nil {
+	if s.lostLocked(l) == nil {
 		s.lease.Holder = ""
 	}
 	return nil

@@ -23,6 +23,12 @@ type term struct {
 	until time.Time
 }
 
+// tenure is a held lease, and the function that ends the work under it.
+type tenure struct {
+	origin.Lease
+	end context.CancelCauseFunc
+}
+
 // acquire waits for the lease while another instance holds it, for at most patience. With endless patience it also tries
 // again after any other error.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
@@ -58,13 +64,15 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// withLease calls work with a lease, which it renews meanwhile and releases at the end. If the lease is lost, the context
-// of work ends with ErrFenced as its cause. withLease returns when work has returned and the lease is no longer renewed.
-func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
+// withLease calls work with a lease, which it renews meanwhile and releases at the end. If the lease is lost, or the
+// store refuses a run under it, the context of work ends with ErrFenced as its cause, which withLease returns. It
+// returns when work has returned and the lease is no longer renewed.
+func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, tenure)) (cause error) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() { r.renew(working, stop, lease) })
-	work(working, lease.Lease)
+	work(working, tenure{lease.Lease, stop})
+	cause = context.Cause(working)
 	stop(nil)
 	renewing.Wait()
 
@@ -73,6 +81,7 @@ func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Co
 	if err := r.o.Store.Release(ctx, lease.Lease); err != nil {
 		r.o.Log.WarnContext(ctx, "release lease", "error", err)
 	}
+	return cause
 }
 
 // renew extends the lease three times in its life, until ctx ends or the lease is lost: acquired by another instance, or

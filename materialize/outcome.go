@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type Outcome struct {
 	Read    time.Time // when the run that read the source began: this one, or an earlier one with the same inputs; zero if it failed
 	Took    time.Duration
 	Counts
+	// Unrecorded means that the store did not take the run's health. Only this Outcome reports how the run ended.
+	Unrecorded bool
 }
 
 // Counts are the figures of a run.
@@ -53,6 +56,9 @@ type Skip struct {
 }
 
 const maxNamed = 3
+
+// fenced reports whether the store refused a write of the run under its lease.
+func (o Outcome) fenced() bool { return errors.Is(o.Err, origin.ErrFenced) }
 
 // health returns what the store keeps. Skipped records are listed beside status "ok", because the view is good.
 func (o Outcome) health() origin.Health {

@@ -27,6 +27,7 @@ type Runner struct {
 	full      *Schedule            // nil if there is none
 	settings  []string             // collections of settings, see Job.Settings
 	kept      map[string]*rowIndex // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
+	fenced    int                  // terms in a row that the store refused before each job had run once; used as kept is
 	wake      chan struct{}        // of capacity one: signals that requests is not empty
 	streams   uint64               // change streams opened so far; only used by watch
 	stream    atomic.Uint64        // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
@@ -61,17 +62,27 @@ func New(o Options) (*Runner, error) {
 }
 
 // Run waits for the lease, runs every job once and then on its schedule. If it loses the lease, it waits for it again.
-// It returns nil when ctx ends, after everything that it started has ended and the lease is released.
+// If the store refuses a run although the lease is held, it gives the lease back, and takes it again with a token that
+// exceeds those of all metas. It returns nil when ctx ends, after everything that it started has ended and the lease is
+// released.
 func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)
 		if err != nil {
 			break // ctx has ended: an endless wait ends for no other reason
 		}
-		r.withLease(ctx, lease, r.work)
+		if cause := r.withLease(ctx, lease, r.work); !errors.Is(cause, origin.ErrFenced) {
+			continue
+		}
+		// Pause, so that a waiting instance gets the lease first, and two that fence each other off do so ever more rarely.
+		_ = sleep(ctx, pauseAfter(r.fenced)) // its error is that ctx has ended
+		r.fenced++
 	}
 	return nil
 }
+
+// Holder returns the name under which this Runner takes the lease.
+func (r *Runner) Holder() string { return r.o.Holder }
 
 // jobs returns the jobs of views in the order in which they run. Without views it returns all jobs.
 func (r *Runner) jobs(views []string) ([]Job, error) {
@@ -87,10 +98,11 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 	return slices.DeleteFunc(slices.Clone(r.o.Jobs), func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
 }
 
-// build runs one job once for a request and reports it to the observer.
-func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request runRequest, progress func(Progress)) Outcome {
+// build runs one job once for a request and reports it to the observer. If the store refuses a write of the run, build
+// ends the work under the lease: the store would refuse the following runs, too.
+func (r *Runner) build(ctx context.Context, lease tenure, job Job, request runRequest, progress func(Progress)) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, job: job, lease: lease, full: request.full, progress: progress,
+		Options: &r.o, kept: r.kept, job: job, lease: lease.Lease, full: request.full, progress: progress,
 		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}
@@ -101,6 +113,9 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, request
 	}
 	if finished := r.o.Observer.Finished; finished != nil {
 		finished(out)
+	}
+	if out.fenced() {
+		lease.end(out.Err)
 	}
 	return out
 }
@@ -121,12 +136,12 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		return nil, err
 	}
 	var outcomes []Outcome
-	r.withLease(ctx, lease, func(ctx context.Context, lease origin.Lease) {
+	_ = r.withLease(ctx, lease, func(ctx context.Context, lease tenure) {
 		for _, job := range jobs {
 			out := r.build(ctx, lease, job, q.run(), progress)
 			outcomes = append(outcomes, out)
 			r.warnOfEmpty(ctx, job, out, false)
-			if out.Result == Stopped {
+			if out.Result == Stopped || out.fenced() {
 				err = fmt.Errorf("materialize view %s: %w", job.View, out.Err)
 				return
 			}

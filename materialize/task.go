@@ -87,11 +87,13 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 		t.failures, t.retry = 0, time.Time{}
 		return
 	}
-	wait := min(backoff<<min(t.failures, 10), maxWait)
+	t.retry = now.Add(pauseAfter(t.failures))
 	t.failures++
-	t.retry = now.Add(jitter(wait))
 	t.pending = t.pending.with(request.retry())
 }
+
+// pauseAfter returns the time from an error to the next try, after a number of errors in a row before it.
+func pauseAfter(failures int) time.Duration { return jitter(min(backoff<<min(failures, 10), maxWait)) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {

@@ -107,7 +107,7 @@ func (r *Runner) lead(leading bool) {
 }
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled and requested.
-func (r *Runner) work(ctx context.Context, lease origin.Lease) {
+func (r *Runner) work(ctx context.Context, lease tenure) {
 	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease.Token)
 	var watching sync.WaitGroup
 	watching.Go(func() { r.watch(ctx) })
@@ -124,6 +124,9 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 		for _, t := range a.tasks {
 			r.runDue(ctx, lease, a, t)
 		}
+		if ctx.Err() == nil {
+			r.fenced = 0 // the store has accepted a run of each job
+		}
 		select {
 		case <-r.wake:
 		case <-time.After(a.wait(r.look(ctx, a))):
@@ -131,7 +134,7 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 		}
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, origin.ErrFenced) {
-		r.o.Log.WarnContext(ctx, "materializing ended: lease lost", "error", cause)
+		r.o.Log.WarnContext(ctx, "materializing ended: lease lost, or its token is not the newest", "error", cause)
 	} else {
 		r.o.Log.InfoContext(ctx, "materializing ended")
 	}
@@ -194,7 +197,7 @@ func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 }
 
 // runDue runs a task if it is due. Scheduled times that pass meanwhile, or while waiting after an error, are missed.
-func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *task) {
+func (r *Runner) runDue(ctx context.Context, lease tenure, a *agenda, t *task) {
 	if ctx.Err() != nil {
 		return // keep the request: lead drops it and answers the waiting callers
 	}
@@ -246,7 +249,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	switch {
 	case out.Result == Failed || out.Drifted:
 		level = slog.LevelError
-	case out.Result == Stopped: // the run was stopped on request
+	case out.Result == Stopped: // on request, or because the lease was lost, which work logs
 	case out.Result == Held || out.Err != nil || out.Skipped > 0 || out.Missing > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:
