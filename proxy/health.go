@@ -25,8 +25,8 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 }
 
 // readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
-// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held, the
-// status is still 200, because rows in memory can be served, but the state is degraded and data lists the affected
+// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or fails,
+// the status is still 200, because rows in memory can be served, but the state is degraded and data lists the affected
 // views.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
@@ -58,12 +58,14 @@ type degradedView struct {
 	Empty      bool       `json:"empty"`              // the last run of its job found no records
 	Held       string     `json:"held,omitempty"`     // why the store's generation is not shown
 	JobHeld    string     `json:"job_held,omitempty"` // why the last run of its job published nothing
+	// JobFailing says that the last run of its job failed. The reason may name hosts, so only the operator gets it.
+	JobFailing bool `json:"job_failing,omitempty"`
 }
 
 // degraded lists the degraded views, and says why they are.
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held bool
-	var jobs []string // those that are held
+	var jobs, failing []string // those that are held, those that fail
 	for _, status := range s.options.Views.Status() {
 		health := status.Meta.Health
 		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
@@ -73,7 +75,10 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 			one.JobHeld = health.Error
 			jobs = append(jobs, status.View+": "+health.Error)
 		}
-		if !none && !status.Stale && one.JobHeld == "" {
+		if one.JobFailing = health.Status == origin.HealthError; one.JobFailing {
+			failing = append(failing, status.View)
+		}
+		if !none && !status.Stale && one.JobHeld == "" && !one.JobFailing {
 			continue
 		}
 		unconfirmed := status.Stale && status.Held == nil
@@ -93,6 +98,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	}
 	if len(jobs) > 0 {
 		reasons = append(reasons, "The last runs of these views published nothing: "+strings.Join(jobs, "; ")+".")
+	}
+	if len(failing) > 0 {
+		reasons = append(reasons, "The jobs of these views fail: "+strings.Join(failing, ", ")+".")
 	}
 	if empty {
 		reasons = append(reasons, "The store has no records for the views marked as empty.")

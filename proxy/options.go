@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -175,11 +176,19 @@ func (r JobRun) Failed() bool { return !r.OK || r.NotShown != "" }
 
 // NotLeadingError is returned by AdminOptions.Refresh if another instance runs the jobs, or none does.
 type NotLeadingError struct {
-	Holder string // name of the instance that runs the jobs; empty if there is none
+	Holder  string // name of the instance that holds the lease; empty if there is none
+	Self    bool   // that is this instance, which does not run the jobs at the moment
+	Ran, Of int    // jobs that had run, and all, when this instance ceased to run them; 0 if it did nothing
 }
 
 func (e *NotLeadingError) Error() string {
-	if e.Holder == "" {
+	switch {
+	case e.Ran > 0:
+		return fmt.Sprintf("This instance ceased to run the jobs after %d of %d; see its log, and ask again.", e.Ran, e.Of)
+	case e.Self:
+		return "This instance holds the lease but does not run the jobs yet, or any more: " +
+			"ask again in a moment; nothing was done."
+	case e.Holder == "":
 		return "No instance runs the jobs at the moment; nothing was done."
 	}
 	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."

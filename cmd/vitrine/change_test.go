@@ -43,6 +43,12 @@ func runProgram(t *testing.T) *running {
 // runConfigured serves a new store that fill has filled.
 func runConfigured(t *testing.T, cfg configs.Config, fill func(*running)) *running {
 	t.Helper()
+	return runOver(t, cfg, fill, func(s origin.Store) origin.Store { return s })
+}
+
+// runOver is runConfigured on what wrap makes of the store.
+func runOver(t *testing.T, cfg configs.Config, fill func(*running), wrap func(origin.Store) origin.Store) *running {
+	t.Helper()
 	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Materialize.MaxShrink = 0.5
@@ -54,7 +60,7 @@ func runConfigured(t *testing.T, cfg configs.Config, fill func(*running)) *runni
 	}
 	r := &running{t: t, store: store}
 	fill(r)
-	p, err := assemble(t.Context(), cfg, store, slog.New(slog.DiscardHandler))
+	p, err := assemble(t.Context(), cfg, wrap(store), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
 		Lists: listOptions(cfg.Config, p.institute.cite),
-		Views: p.views, Store: p.store.State, Metrics: p.metrics,
+		Views: served{p.views, &p.failed}, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session, Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
 			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
@@ -86,7 +86,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
 		Admin: proxy.AdminOptions{
 			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig,
-			ListsDiff: p.listsDiff, Check: checker(p.store.Store), Journal: p.journal, Leader: func(ctx context.Context) (string, error) { return materialize.Leader(ctx, p.store) },
+			ListsDiff: p.listsDiff, Check: checker(p.store.Store), Journal: p.journal, Leader: p.leader,
 		},
 
 		Optional: cfg.Views.Optional, Fields: fieldUses(cfg),
@@ -251,19 +251,31 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return res, nil // the refresh goes on in the background
+	case errors.Is(err, materialize.ErrStandby) && len(res.Runs) > 0:
+		return res, &proxy.NotLeadingError{Ran: len(res.Runs), Of: len(res.Views)}
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
 			res.Msg = "Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
 			res.Done = q.Wait && p.showAll(ctx, &res)
 			return res, nil
 		}
-		holder, err := materialize.Leader(ctx, p.store)
+		holder, err := p.leader(ctx)
 		if err != nil {
 			return res, err
 		}
-		return res, &proxy.NotLeadingError{Holder: holder}
+		return res, &proxy.NotLeadingError{Holder: holder, Self: p.runner != nil && holder == p.runner.Holder()}
 	}
 	return res, err
+}
+
+// leader returns the instance that runs the jobs, according to the store. An embedded store names no process: if this
+// one, which alone can have it open, runs no jobs, its lease is that of a process that has ended.
+func (p *program) leader(ctx context.Context) (string, error) {
+	holder, err := materialize.Leader(ctx, p.store)
+	if p.runner == nil && holder == embeddedHolder {
+		holder = ""
+	}
+	return holder, err
 }
 
 // showAll waits until this instance shows what the store has of the views of a result, and reports whether it does.
@@ -312,6 +324,7 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {
+			p.failed.ended(o)
 			p.metrics.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
 			p.views.Notify(o.View)
 			p.ran.Store(o.View, true)

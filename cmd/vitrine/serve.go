@@ -122,6 +122,7 @@ type program struct {
 	log       *slog.Logger
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
+	failed    unrecorded
 	metrics   *proxy.Metrics
 	journal   *cockpit.Journal // of log
 	citations *citation.Client // nil if none is configured

@@ -75,10 +75,21 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 		for _, s := range served.Data {
 			if s.View == views[i].View {
 				views[i].ServedView = s.ServedView
+				if sameRun(s.Job, views[i].Job) { // a server knows of failures that it could not write to the store
+					views[i].Job = s.Job
+				}
 			}
 		}
 	}
 	return statusReport{Data: views, Purge: served.Purge, Unknown: served.Unknown}, nil
+}
+
+// sameRun reports whether two states of a job are those after the same run that the store knows of.
+func sameRun(a, b proxy.JobStatus) bool {
+	if a.Started == nil || b.Started == nil {
+		return a.Started == b.Started
+	}
+	return a.Started.Equal(*b.Started)
 }
 
 // servedStatus asks the server at the admin address, which must be one of the same store.

@@ -86,6 +86,10 @@ var (
 	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
+// embeddedHolder is the holder of the lease in an embedded store. It is a fixed name, because only one process can open
+// the store, and may take over the lease of its killed predecessor at once.
+const embeddedHolder = "embedded"
+
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
 	m := cfg.Materialize
@@ -94,7 +98,7 @@ func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, 
 		MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Batch: publishBatch, Log: log,
 	}
 	if embeddedPath(cfg) != "" {
-		o.Holder = "embedded" // only one process can open the store, and it may take over the lease of its killed predecessor at once
+		o.Holder = embeddedHolder
 		o.Versioner = store
 	} else {
 		o.Watcher = store
