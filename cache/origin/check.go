@@ -9,6 +9,22 @@ import (
 // SidePrefix begins the name of every collection that Vitrine writes.
 const SidePrefix = "view_"
 
+// ForeignError is returned for a meta or lease that was written for another source database than the store's own: two
+// institutes have one database for their views, where each would serve and replace the other's rows.
+type ForeignError struct {
+	Database string // with the views
+	Source   string // for which it was written
+	Own      string // the store's
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("database %s has views of the records in %s, not of those in %s: set views.database to one of its own",
+		e.Database, e.Source, e.Own)
+}
+
+// Unwrap returns ErrForeign.
+func (e *ForeignError) Unwrap() error { return ErrForeign }
+
 // CheckCollection returns an error unless a source collection may have this name: the name is not empty, not reserved
 // for Vitrine or the server, and acceptable to MongoDB.
 func CheckCollection(name string) error {

@@ -42,6 +42,8 @@ var (
 	ErrDamaged = errors.New("store is damaged")
 	// ErrDamagedRecord: one record is damaged. See DamagedError.
 	ErrDamagedRecord = errors.New("record is damaged")
+	// ErrForeign: the database for views has those of another institute's database. See ForeignError.
+	ErrForeign = errors.New("views of another source database")
 	// ErrUnsupported: this store lacks the feature (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
 )
@@ -124,6 +126,9 @@ type Meta struct {
 	Health     Health    `bson:"health"`
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
+	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and if an
+	// older program wrote the meta.
+	Source string `bson:"source,omitempty"`
 	// Past are the publication times of the last generations, ending with Generation. Older programs left it empty.
 	Past []time.Time `bson:"past,omitempty"`
 }

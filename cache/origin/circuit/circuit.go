@@ -120,7 +120,8 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 }
 
 var answers = []error{
-	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
+	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrForeign,
+	origin.ErrUnsupported, rules.ErrWrongCall,
 }
 
 // note records whether the result of a request shows that the store answered.

@@ -127,6 +127,17 @@ func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOpti
 	}
 }
 
+// owns returns an origin.ForeignError if a document in the views' database was written for another source database. The
+// databases' names decide, because both are on one server. Older programs wrote no name. A database that has its own
+// views cannot be another's: it may have got its name when it was restored or copied.
+func (c collection) owns(source string) error {
+	views, own := c.store.own.Name(), c.store.source.Name()
+	if source == "" || source == own || views == own {
+		return nil
+	}
+	return &origin.ForeignError{Database: views, Source: source, Own: own}
+}
+
 // newestToken returns the greatest lease token in a collection of metas.
 func (c collection) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
@@ -142,6 +153,7 @@ func (c collection) newestToken(ctx context.Context) (newest uint64, err error) 
 type table[D any, P interface {
 	*D
 	Revise() uint64
+	SourceOf() *string
 }] struct{ collection }
 
 func (t table[D, P]) Read(ctx context.Context, name string) (D, error) {
@@ -156,7 +168,9 @@ func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, 
 	})
 	switch {
 	case err == nil:
-		err = bson.Unmarshal(doc, &d)
+		if err = bson.Unmarshal(doc, &d); err == nil {
+			err = t.owns(*P(&d).SourceOf())
+		}
 	case errors.Is(err, origin.ErrNotFound):
 		err = nil
 	}
@@ -173,6 +187,7 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 			return d, err
 		}
 		P(&d).Revise()
+		*P(&d).SourceOf() = t.store.source.Name()
 		replace := driver.NewReplaceOneModel().SetFilter(unrevised(name, doc)).SetReplacement(d).SetUpsert(doc == nil)
 		done, err := t.write(ctx, replace)
 		if done.MatchedCount+done.UpsertedCount > 0 || err != nil && !driver.IsDuplicateKeyError(err) {

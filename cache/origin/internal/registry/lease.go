@@ -18,7 +18,12 @@ type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revision     `bson:",inline"`
 	Term         time.Duration `bson:"term"` // nanoseconds
+	// Source is as in origin.Meta: institutes with one lease would also keep each other from publishing.
+	Source string `bson:"source,omitempty"`
 }
+
+// SourceOf returns the source database of a stored lease, to be read and set.
+func (d *Lease) SourceOf() *string { return &d.Source }
 
 // UnmarshalBSON implements bson.Unmarshaler without an error: a lease that cannot be read is free, because its holder
 // cannot renew it either. What can be read of its token and revision stays, so that both go on growing.

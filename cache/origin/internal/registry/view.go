@@ -26,6 +26,9 @@ type View struct {
 	Holder string `bson:"holder,omitempty"`
 }
 
+// SourceOf returns the source database of a stored meta, to be read and set.
+func (d *View) SourceOf() *string { return &d.Source }
+
 // Next is the generation that the next publication prepares.
 func (d View) Next() uint64 { return d.Generation + 1 }
 
