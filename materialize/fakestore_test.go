@@ -132,13 +132,13 @@ func (s *fakeStore) Find(_ context.Context, collection string, q origin.Query) i
 	}
 }
 
-func (s *fakeStore) Version(_ context.Context, collection, field string) (string, bool, error) {
+func (s *fakeStore) Version(_ context.Context, collection, field string) (origin.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.version[collection] == "unknown" {
-		return "", false, errSilent
+		return origin.Version{}, errSilent
 	}
-	return s.version[collection] + field, s.exact, nil
+	return origin.Version{Text: s.version[collection] + field, Exact: s.exact}, nil
 }
 
 // viewLocked returns a view, and makes it if there is none.

@@ -37,11 +37,11 @@ func (b *build) identify(ctx context.Context) inputs {
 	versions := []string{strconv.FormatUint(b.watched, 10), b.outside}
 	if b.watched == 0 { // changes that a stream reports request runs that read
 		for _, name := range b.job.collections() {
-			version, exact, err := b.Versioner.Version(ctx, name, b.ChangedField)
+			version, err := b.Versioner.Version(ctx, name, b.ChangedField)
 			if err != nil {
 				return in
 			}
-			versions, in.exact = append(versions, version), in.exact && exact
+			versions, in.exact = append(versions, version.Text), in.exact && version.Exact
 		}
 	}
 	in.version = fmt.Sprintf("%q", versions)

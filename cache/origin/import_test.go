@@ -1,6 +1,7 @@
 package origin_test
 
 import (
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -81,7 +82,8 @@ func testReserved(t *testing.T, h harness) {
 }
 
 // testVersion: an exact version changes with every write, any other at least with the count, the
-// greatest _id and the greatest value of the field. Writes elsewhere change neither.
+// greatest _id and the greatest value of the field, which it has, as well as a function that counts
+// documents. Writes elsewhere change neither.
 func testVersion(t *testing.T, h harness) {
 	s, docs := h.open(t, settings{}), numbered(t, 30)
 	dated := func(id string, at int) []bson.Raw {
@@ -91,14 +93,20 @@ func testVersion(t *testing.T, h harness) {
 	step := func(name string, change func(), changes, changesExact bool) {
 		t.Helper()
 		change()
-		version, exact, err := s.Version(t.Context(), "docs", "changed")
-		if err != nil {
-			t.Fatal(err)
+		version := must(s.Version(t.Context(), "docs", "changed"))(t)
+		if before, known := seen[version.Text]; known == (changes || version.Exact && changesExact) {
+			t.Errorf("%s: version %+v, known from %q", name, version, before)
 		}
-		if before, known := seen[version]; known == (changes || exact && changesExact) {
-			t.Errorf("%s: version %q, exact %t, known from %q", name, version, exact, before)
+		seen[version.Text] = name
+		docs := texts(t, s.Scan(t.Context(), "docs"))
+		stored := len(docs)
+		if !version.Exact {
+			late := raw(t, bson.D{{Key: "changed", Value: bson.D{{Key: "$gte", Value: 9}}}})
+			all, some := must(version.Count(t.Context(), nil))(t), must(version.Count(t.Context(), late))(t)
+			if all != stored || some != strings.Count(strings.Join(docs, ""), `"changed": {"$numberInt":"9"}`) {
+				t.Errorf("%s: %d documents counted, %d matching ones, of %d: %s", name, all, some, stored, docs)
+			}
 		}
-		seen[version] = name
 	}
 	retain := func(except string) {
 		must(s.Retain(t.Context(), "docs", func(id bson.RawValue) bool { return id.StringValue() != except }))(t)
@@ -116,4 +124,11 @@ func testVersion(t *testing.T, h harness) {
 		upsert(t, s, "docs", dated("zz", 8), origin.UpsertCounts{Inserted: 1})
 		retain(name(4))
 	}, true, true)
+	version := must(s.Version(t.Context(), "docs", "changed"))(t)
+	if !version.Exact && (version.ID.StringValue() != "zz" || version.Field.AsInt64() != 9) {
+		t.Errorf("the greatest values of %+v", version)
+	}
+	if version := must(s.Version(t.Context(), "docs", ""))(t); !version.Field.IsZero() {
+		t.Errorf("a value of no field: %+v", version)
+	}
 }

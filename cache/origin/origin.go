@@ -296,10 +296,22 @@ type UpsertCounts struct{ Inserted, Replaced int }
 
 // Versioner identifies states of collections without reading them.
 type Versioner interface {
-	// Version returns a text for the present state of a source collection. If it is exact, only this process writes to
-	// the store, and every write to the collection changes the text. Otherwise it covers only the count of documents,
-	// the greatest _id and, unless its path is empty, the greatest value of a field.
-	Version(ctx context.Context, collection, field string) (version string, exact bool, err error)
+	// Version returns the present version of a source collection. The path of a field may be empty.
+	Version(ctx context.Context, collection, field string) (Version, error)
+}
+
+// Version identifies a state of a collection.
+type Version struct {
+	Text string // differs from that of another state
+	// Exact says that only this process writes to the store, and that every write to the collection changes Text.
+	// Otherwise Text covers only the count of documents, the greatest _id and the greatest value of the field.
+	Exact bool
+	// ID is the greatest _id, and Field the greatest value of the field, in MongoDB's order. They are zero if Exact, and
+	// if there is no document; Field also if no path was given.
+	ID, Field bson.RawValue
+	// Count counts the documents that match a filter, of those that the collection has when it is called; nil matches all.
+	// It is exact, where Text may cover a server's estimate, and slower. It is nil if Exact.
+	Count func(ctx context.Context, filter bson.Raw) (int, error)
 }
 
 // Watcher reports changes as they happen.

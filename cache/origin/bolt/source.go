@@ -145,15 +145,16 @@ func (s source) entries(collection string, only []byte) entriesFunc {
 }
 
 // Version implements origin.Versioner: each transaction that writes to a collection increments its sequence.
-func (s source) Version(ctx context.Context, collection, _ string) (version string, exact bool, err error) {
+func (s source) Version(ctx context.Context, collection, _ string) (version origin.Version, err error) {
 	defer wrap.Error(&err, "version of %s", collection)
+	version.Exact = true
 	err = s.file.view(ctx, func(tx *bbolt.Tx) error {
 		if bucket := tx.Bucket(bucketSource).Bucket([]byte(collection)); bucket != nil {
-			version = strconv.FormatUint(bucket.Sequence(), 10)
+			version.Text = strconv.FormatUint(bucket.Sequence(), 10)
 		}
 		return nil
 	})
-	return version, true, err
+	return version, err
 }
 
 // Watch implements origin.Watcher: this store reports no changes.

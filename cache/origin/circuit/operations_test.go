@@ -29,7 +29,7 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 		return firstError(s.Find(ctx, "things", origin.Query{}))
 	},
 	"Version": func(ctx context.Context, s *circuit.Store) error {
-		_, _, err := s.Version(ctx, "things", "")
+		_, err := s.Version(ctx, "things", "")
 		return err
 	},
 	"Meta":  func(ctx context.Context, s *circuit.Store) error { _, err := s.Meta(ctx, "things"); return err },

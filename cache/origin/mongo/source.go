@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -49,26 +48,50 @@ func (s *Store) find(ctx context.Context, name string, q origin.Query, want func
 }
 
 // Version implements origin.Versioner. The server knows the count, and finds the greatest value by an index.
-func (s *Store) Version(ctx context.Context, name, field string) (version string, exact bool, err error) {
+func (s *Store) Version(ctx context.Context, name, field string) (version origin.Version, err error) {
 	defer wrap.Error(&err, "version of %s", name)
-	count, err := request(ctx, s.gate, storeError, func(ctx context.Context) (int64, error) {
+	estimate, err := request(ctx, s.gate, storeError, func(ctx context.Context) (int64, error) {
 		return s.source.Collection(name).EstimatedDocumentCount(ctx)
 	})
 	if err != nil {
-		return "", false, err
+		return version, err
 	}
-	version = strconv.FormatInt(count, 10)
-	for _, path := range slices.Compact([]string{"_id", cmp.Or(field, "_id")}) {
-		order := raw.SortField{Path: raw.PathOf(path), Desc: true}
-		newest := origin.Query{Sort: raw.Sort{order}, Projection: order.Path.Parts()[:1], Limit: 1}
-		for doc, err := range s.Find(ctx, name, newest) {
-			if err != nil {
-				return "", false, err
-			}
-			version += " " + raw.Key(order.Key(doc))
+	version.Text = strconv.FormatInt(estimate, 10)
+	if version.ID, err = greatest(ctx, s, name, "_id"); err == nil && field != "" {
+		version.Field, err = greatest(ctx, s, name, field)
+	}
+	version.Count = func(ctx context.Context, filter bson.Raw) (int, error) { return count(ctx, s.collection(name), filter) }
+	version.Text += " " + raw.Key(version.ID) + " " + raw.Key(version.Field)
+	return version, err
+}
+
+// greatest returns the greatest value of a field in a collection, or the zero value if the collection is empty.
+func greatest(ctx context.Context, s *Store, name, field string) (value bson.RawValue, err error) {
+	order := raw.SortField{Path: raw.PathOf(field), Desc: true}
+	newest := origin.Query{Sort: raw.Sort{order}, Projection: order.Path.Parts()[:1], Limit: 1}
+	for doc, err := range s.Find(ctx, name, newest) {
+		if err != nil {
+			return value, err
 		}
+		value = order.Key(doc)
 	}
-	return version, false, nil
+	return value, nil
+}
+
+// count counts the documents of a source collection that match a filter. Servers do not maintain an exact count of all:
+// after a crash theirs may be wrong, and that of shards includes documents that are being moved. So they count the keys
+// of an index, and send no more than the number.
+func count(ctx context.Context, c collection, filter bson.Raw) (n int, err error) {
+	defer wrap.Error(&err, "count %s", c.inner.Name())
+	all := options.Count()
+	if filter == nil {
+		filter, _ = bson.Marshal(bson.D{}) // cannot fail
+		all.SetHint("_id_")
+	}
+	counted, err := request(ctx, c.store.gate, storeError, func(ctx context.Context) (int64, error) {
+		return c.inner.CountDocuments(ctx, filter, all)
+	})
+	return int(counted), err
 }
 
 func findOptions(q origin.Query) *options.FindOptionsBuilder {
