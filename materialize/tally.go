@@ -47,17 +47,16 @@ func (b *build) summaryRows(ctx context.Context, deps Deps, fingerprint string) 
 		old = nil
 	}
 	if old != nil && !b.full {
-		for key, i := range b.index.at {
-			if !old.Touches(raw.KeyValue(key)) {
-				b.index.rows[i].met = b.index.run
-			}
-		}
-		b.out.Scanned = source.inputs.counts[b.job.Source]
 		if rows, err := old.Rows(source.at, func(keys []string) iter.Seq2[bson.Raw, error] { return b.fetch(ctx, keys) }); err == nil {
+			b.out.Scanned = source.inputs.counts[b.job.Source]
+			for key, i := range b.index.at {
+				if !old.Made(raw.KeyValue(key)) {
+					b.index.rows[i].met = b.index.run
+				}
+			}
 			return rows, nil
 		}
-		b.out.Scanned, old = 0, nil
-		b.index.run++ // the run has seen no row yet
+		old = nil
 	}
 	source.tally, b.index.summary = old, nil
 	rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})

@@ -57,21 +57,25 @@ func (m member) decode(dst []int) (moment, units, persons, topics []int) {
 	return dst[:2], of[:dst[2]], of[dst[2]:][:dst[3]], of[dst[2]+dst[3]:]
 }
 
-// touch makes Rows return the rows of a member's topics.
-func (s *Summary) touch(m member) {
+// touch makes Rows return the rows of a member's topics. If they count it as before, Rows returns only those that
+// show it.
+func (s *Summary) touch(m member, counted bool) {
 	if m.refs == nil {
 		return
 	}
 	_, _, _, topics := m.decode(nil)
 	for _, ref := range topics {
-		if s.touched[ref/2] == nil {
-			s.touched[ref/2] = &topic{timeline: map[int64]int{}, units: tally{}, persons: tally{}}
+		t := s.touched[ref/2]
+		if t == nil {
+			t = &topic{timeline: map[int64]int{}, units: tally{}, persons: tally{}}
+			s.touched[ref/2] = t
 		}
+		t.counted = t.counted || counted
 	}
 }
 
 // count counts the members. Unless all records are at hand, it returns the numbers of the activities that the rows of
-// touched topics show, by key.
+// touched topics show, by key. It drops topics whose rows stay the same.
 func (s *Summary) count(at map[string]int) (shown map[string]int) {
 	var list []int
 	live := map[int]bool{}
@@ -104,13 +108,20 @@ func (s *Summary) count(at map[string]int) (shown map[string]int) {
 		}
 	}
 	s.live, shown = len(live), map[string]int{}
-	for _, t := range s.touched {
+	for n, t := range s.touched {
 		if s.noting || t.count == 0 {
 			continue
 		}
-		shown[t.latest.key] = at[t.latest.key]
+		keys := []string{t.latest.key}
 		for _, e := range t.recent {
-			shown[e.key] = at[e.key]
+			keys = append(keys, e.key)
+		}
+		if !t.counted && !slices.ContainsFunc(keys, func(key string) bool { return s.edited[at[key]] }) {
+			delete(s.touched, n) // its row shows none of the edited activities, and counts them as before
+			continue
+		}
+		for _, key := range keys {
+			shown[key] = at[key]
 		}
 		t.recent = nil
 	}

@@ -61,13 +61,16 @@ type Summary struct {
 	noting  bool           // Put gets every record that rows show; only Rows changes that
 	changed bool           // a member has changed since Rows was called
 	touched map[int]*topic // the topics of these members, by their position in names
+	edited  map[int]bool   // the numbers of these members that count as before
+	made    map[int]bool   // the topics whose rows the last call of Rows has made anew or left out
 
 	activities, live int // members in the spectrum, the base of shares, and their topics, when Rows was called
 }
 
 // topic counts the activities of one topic.
 type topic struct {
-	count int
+	count   int
+	counted bool // members that count otherwise than before have touched it, not only edited ones
 
 	labels bson.Raw // the newest assignment, of the activity at latest
 	latest moment
@@ -93,6 +96,7 @@ func New(o Options, sources Sources) *Summary {
 		numbers:   map[string]int{"": 0},
 		noting:    true,
 		touched:   map[int]*topic{},
+		edited:    map[int]bool{},
 	}
 	if s.rest == nil {
 		s.rest = func() {}
@@ -128,8 +132,13 @@ func (s *Summary) Put(n int, record bson.Raw) error {
 		m.refs = s.encode(&a, topics)
 	}
 	s.changed = s.changed || m.hash != old.hash
-	s.touch(old)
-	s.touch(m)
+	if same := m.refs != nil && bytes.Equal(m.refs, old.refs); same {
+		s.edited[n] = true
+		s.touch(m, false)
+	} else {
+		s.touch(old, true)
+		s.touch(m, true)
+	}
 	if s.members[n] = m; s.noting {
 		s.note(&a, topics)
 	}
@@ -166,9 +175,9 @@ func (s *Summary) note(a *activity, topics bson.RawValue) {
 // Changed reports whether Put has changed the summary since Rows was called.
 func (s *Summary) Changed() bool { return s.changed }
 
-// Touches reports whether the next call of Rows may change the row with an _id.
-func (s *Summary) Touches(id bson.RawValue) bool {
-	return id.Type != bson.TypeString || s.touched[s.numbers[text(id)]] != nil
+// Made reports whether the last call of Rows has made the row with an _id anew, or left it out. All others stay.
+func (s *Summary) Made(id bson.RawValue) bool {
+	return id.Type != bson.TypeString || s.made[s.numbers[text(id)]]
 }
 
 // Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each topic
@@ -176,7 +185,10 @@ func (s *Summary) Touches(id bson.RawValue) bool {
 // A row has the fields of API.md's table in its order, but no share; its activities are not only recent ones. at has
 // the numbers of activities by raw.Key of their _id. fetch yields the records of some keys; it is not called at first.
 func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
-	shown := s.count(at)
+	shown, made := s.count(at), map[int]bool{}
+	for n := range s.touched {
+		made[n] = true
+	}
 	if len(shown) > 0 {
 		s.noting, s.changed = true, false
 		for record, err := range fetch(slices.Collect(maps.Keys(shown))) {
@@ -194,7 +206,7 @@ func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bs
 		}
 	}
 	touched := s.touched
-	s.noting, s.changed, s.touched = false, false, map[int]*topic{}
+	s.noting, s.changed, s.touched, s.edited, s.made = false, false, map[int]*topic{}, map[int]bool{}, made
 	return func(yield func(bson.Raw) bool) {
 		if !yield(s.totals()) {
 			return
