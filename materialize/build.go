@@ -35,6 +35,10 @@ type build struct {
 
 	verifying bool   // a full run summarises the same records as the previous rows, and must make the same rows
 	outside   string // result of Job.Outside; empty if it failed
+
+	in          inputs // what the run would read, from before it did
+	partial     bool   // the run relies on what an earlier one has read
+	fingerprint string // of what rows are made from, besides their records
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -132,6 +136,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.guard.recall(meta.Health.Counts)
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
+	b.in = in
 	kept := b.kept[view]
 	delete(b.kept, view) // a failed run keeps no index
 	same := kept != nil && b.unchanged(kept.inputs, in) && b.summaryCurrent(kept)
@@ -145,8 +150,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.out.Missing = max(meta.Rows-b.index.live(), 0)
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
-	fingerprint, err := b.stream(ctx, pub)
-	if err != nil {
+	if err := b.stream(ctx, pub); err != nil {
 		return meta, Failed, err
 	}
 	b.out.Unread = false
@@ -160,7 +164,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
 		return meta, Held, err
 	}
-	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint && meta.Rows == rows {
+	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == b.fingerprint && meta.Rows == rows {
 		b.remember(in)
 		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil
@@ -175,7 +179,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		}
 	}
 	committing = true
-	next, err := pub.Commit(ctx, rows, fingerprint)
+	next, err := pub.Commit(ctx, rows, b.fingerprint)
 	if err != nil {
 		return meta, Failed, err
 	}

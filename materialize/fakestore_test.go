@@ -116,6 +116,9 @@ func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.
 // Find does not count as a Scan.
 func (s *fakeStore) Find(_ context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
+		if q.Filter == nil {
+			q.Filter = doc(bson.D{})
+		}
 		f, err := filter.FromBSON(q.Filter, filter.Options{})
 		if err != nil {
 			yield(nil, err)

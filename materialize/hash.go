@@ -33,6 +33,9 @@ func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 	return h
 }
 
+// basis identifies what hashes depend on besides records.
+func (h *hasher) basis() string { return fmt.Sprintf("%x %x", h.seed, h.marks) }
+
 // plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks.
 func (h *hasher) plain(record bson.Raw) uint64 {
 	if h.mark == nil {

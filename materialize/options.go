@@ -54,7 +54,8 @@ type Options struct {
 	Watcher origin.Watcher
 	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. May be nil.
 	Versioner origin.Versioner
-	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. May be empty.
+	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs then read
+	// only the records that it shows to have changed. May be empty.
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration

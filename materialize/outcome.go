@@ -33,7 +33,7 @@ type Outcome struct {
 	Missing int         // published rows that the store had lost or damaged
 	Drifted bool        // rows of a summary were not those of a whole reading; a bug
 	Started time.Time
-	Read    time.Time // when the run that read the source began: this one, or an earlier one with the same inputs; zero if it failed
+	Read    time.Time // when the run that read all records began: this one, or an earlier one; zero if it failed
 	Took    time.Duration
 	Counts
 	// Unrecorded means that the store did not take the run's health. Only this Outcome reports how the run ended.
@@ -42,7 +42,7 @@ type Outcome struct {
 
 // Counts are the figures of a run.
 type Counts struct {
-	Scanned  int // source records read
+	Scanned  int // source records, of which a run may have read only those that have changed
 	Rendered int // records passed to the job's RowFunc
 	Changed  int // rows published, including new ones
 	Removed  int // rows removed

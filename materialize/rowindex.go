@@ -22,12 +22,13 @@ type rowIndex struct {
 	at     map[string]int // positions in rows by id
 	rows   []storedRow
 	run    uint32 // number of the current run
+	read   uint32 // number of the last run that read its source, before the current one
 	key    []byte // scratch space, so that a look-up does not allocate
 
 	dated   bool              // first is known for the rows from before this process
 	tally   *spectrum.Summary // of the records, which gets those that a run finds changed; nil if there is none
 	summary *spectrum.Summary // the tally of which these are the rows; nil if there is none
-	basis   string            // everything that the summary's rows depend on, besides records
+	basis   string            // everything that the rows depend on, besides records
 
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
 }
@@ -156,4 +157,40 @@ func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
 		}
 	}
 	return ids
+}
+
+// knows reports whether the last run that read, or this one, has seen the record with an id.
+func (k *rowIndex) knows(id bson.RawValue) bool {
+	k.key = raw.AppendKey(k.key[:0], id)
+	at, ok := k.at[string(k.key)]
+	return ok && (k.rows[at].met == k.read || k.rows[at].met == k.run)
+}
+
+// known counts the records that knows knows.
+func (k *rowIndex) known() (n int) {
+	for i := range k.rows {
+		if met := k.rows[i].met; met == k.read || met == k.run {
+			n++
+		}
+	}
+	return n
+}
+
+// meetKnown marks the records as seen that the last run that read has seen.
+func (k *rowIndex) meetKnown() {
+	for i := range k.rows {
+		if k.rows[i].met == k.read {
+			k.rows[i].met = k.run
+		}
+	}
+}
+
+// seen counts the records that this run has seen.
+func (k *rowIndex) seen() (n int) {
+	for i := range k.rows {
+		if k.rows[i].met == k.run {
+			n++
+		}
+	}
+	return n
 }

@@ -109,7 +109,7 @@ func (r *Runner) build(ctx context.Context, lease tenure, job Job, request runRe
 	out := b.run(ctx)
 	if b.index != nil && b.index.tally != nil && b.index.tally.Changed() {
 		summaries := slices.DeleteFunc(slices.Clone(r.o.Jobs), func(j Job) bool { return j.Summarize == nil })
-		_ = r.enqueue(summaries, runRequest{changed: true}) // ignore ErrStandby: RunOnce runs them itself
+		_ = r.enqueue(summaries, runRequest{tallied: true}) // ignore ErrStandby: RunOnce runs them itself
 	}
 	if finished := r.o.Observer.Finished; finished != nil {
 		finished(out)

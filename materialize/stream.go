@@ -40,17 +40,17 @@ type change struct {
 	err error    // why the record could not be rendered
 }
 
-// stream reads the source, renders the stale rows and puts them into a publication. It returns the fingerprint of the
-// rows' inputs besides their records. It reads the next batch while it renders one.
-func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
+// stream reads the source, renders the stale rows and puts them into a publication. It reads the next batch while it
+// renders one.
+func (b *build) stream(ctx context.Context, pub origin.Publication) error {
 	if b.rest, b.workers = func() {}, runtime.GOMAXPROCS(0); !b.first { // requests are answered meanwhile
 		b.rest, b.workers = fair.Rest(), fair.Spare()
 	}
-	deps, fingerprint, err := b.readDeps(ctx)
+	deps, err := b.dependencies(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	seed := fingerprint
+	seed := b.fingerprint
 	if b.job.Summarize != nil {
 		seed = "" // rows of a summary contain all their inputs, so equal rows are up to date
 	}
@@ -60,38 +60,38 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	if b.job.Rows != nil {
 		made, err := b.job.Rows(deps)
 		if err != nil {
-			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
+			return fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
 		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.prepare(record)) }
 	}
-	rendered := parallel.Map(b.batches(b.changes(ctx, deps, fingerprint, h)), 1, func(batch []change) ([]change, error) {
+	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
 		b.render(ctx, batch, row)
 		return batch, nil
 	})
 	for batch, err := range rendered {
 		if ctx.Err() != nil { // unread records must not be deleted, and unrendered ones not be skipped
-			return "", context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err != nil {
-			return "", err
+			return err
 		}
 		b.out.Rendered += len(batch)
 		for i := range batch {
 			if err := b.mark(ctx, &batch[i]); err != nil {
-				return "", err
+				return err
 			}
 		}
 		if rows := b.rows(batch); len(rows) > 0 {
 			if err := pub.Put(ctx, rows); err != nil {
-				return "", err
+				return err
 			}
 		}
 		b.reportProgress(false)
 	}
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return fingerprint, nil
+	return nil
 }
 
 func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, error] {
@@ -118,10 +118,18 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 }
 
 // changes yields the records whose rows are stale.
-func (b *build) changes(ctx context.Context, deps Deps, fingerprint string, h *hasher) iter.Seq2[change, error] {
-	if b.job.Summarize != nil {
-		return b.summarize(ctx, deps, fingerprint, h)
+func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
+	switch {
+	case b.job.Summarize != nil:
+		return b.summarize(ctx, deps, h)
+	case b.onlyChanges(h):
+		return b.readChanges(ctx, h)
 	}
+	return b.readAll(ctx, h)
+}
+
+// readAll is changes for a run that reads every record.
+func (b *build) readAll(ctx context.Context, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
 		var wanted []change // records that Sift has not yielded yet
 		sift := b.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
@@ -153,9 +161,9 @@ func (b *build) changes(ctx context.Context, deps Deps, fingerprint string, h *h
 }
 
 // summarize is changes for a job whose rows summarise all records.
-func (b *build) summarize(ctx context.Context, deps Deps, fingerprint string, h *hasher) iter.Seq2[change, error] {
+func (b *build) summarize(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
-		rows, err := b.summaryRows(ctx, deps, fingerprint)
+		rows, err := b.summaryRows(ctx, deps)
 		if err != nil {
 			yield(change{}, err)
 			return

@@ -1,15 +1,16 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/origin"
 	"vitrine/rules"
 	"vitrine/rules/raw"
+	"vitrine/rules/spectrum"
 )
 
 // put puts the record at a position into the tally. If that fails, the index drops the tally, so that the next summary
@@ -36,15 +37,25 @@ func (b *build) summaryCurrent(rows *rowIndex) bool {
 	return rows.summary == nil || source != nil && source.tally == rows.summary && !source.tally.Changed()
 }
 
+// tallied returns the index of activities if its tally made the last rows, or nil.
+func (b *build) tallied() *rowIndex {
+	source := b.kept[rules.ViewActivities]
+	if b.index.summary == nil || source == nil || source.tally != b.index.summary {
+		return nil
+	}
+	return source
+}
+
 // summaryRows returns the rows of a summary: only those of changed records if the last run had the same basis and the job
 // of activities has noticed every change since, or else all.
-func (b *build) summaryRows(ctx context.Context, deps Deps, fingerprint string) (iter.Seq[bson.Raw], error) {
-	source, old, basis := b.kept[rules.ViewActivities], b.index.summary, fingerprint+" "+b.outside
-	if source == nil {
-		source = &rowIndex{at: map[string]int{}}
+func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw], err error) {
+	var old *spectrum.Summary
+	source, basis := b.tallied(), b.fingerprint+" "+b.outside
+	if source != nil && b.index.basis == basis {
+		old = source.tally
 	}
-	if source.tally != old || b.index.basis != basis {
-		old = nil
+	if source == nil {
+		source = cmp.Or(b.kept[rules.ViewActivities], &rowIndex{at: map[string]int{}})
 	}
 	if old != nil && !b.full {
 		if rows, err := old.Rows(source.at, func(keys []string) iter.Seq2[bson.Raw, error] { return b.fetch(ctx, keys) }); err == nil {
@@ -58,6 +69,13 @@ func (b *build) summaryRows(ctx context.Context, deps Deps, fingerprint string) 
 		}
 		old = nil
 	}
+	if b.partial {
+		b.partial = false
+		if deps, b.fingerprint, err = b.readDeps(ctx); err != nil {
+			return nil, err
+		}
+		basis = b.fingerprint + " " + b.outside
+	}
 	source.tally, b.index.summary = old, nil
 	rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})
 	b.verifying = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] && b.out.Skipped+b.out.Missing == 0
@@ -68,15 +86,10 @@ func (b *build) summaryRows(ctx context.Context, deps Deps, fingerprint string) 
 	return rows, err
 }
 
-// fetch yields the source's records with some keys.
+// fetch yields the source's records with some keys, as the job's functions get them.
 func (b *build) fetch(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
-	ids := make([]bson.RawValue, len(keys))
-	for i, key := range keys {
-		ids[i] = raw.KeyValue(key)
-	}
 	return func(yield func(bson.Raw, error) bool) {
-		filter, _ := bson.Marshal(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}) // cannot fail
-		for record, err := range b.Store.Find(ctx, b.job.Source, origin.Query{Filter: filter}) {
+		for record, err := range b.find(ctx, keys) {
 			if !yield(b.job.prepare(record), err) {
 				return
 			}

@@ -17,6 +17,7 @@ const (
 // runRequest is a request for a run of a job. Requests that arrive while one is pending are coalesced with it.
 type runRequest struct {
 	changed bool // the source has changed: run after changeGap
+	tallied bool // the tally of a summary has changed: run after changeGap, as if scheduled
 	now     bool // a caller waits: run at once
 	full    bool
 	force   bool // belongs to one run, see retry
@@ -26,7 +27,7 @@ type runRequest struct {
 
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
-		changed: a.changed || b.changed, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
+		changed: a.changed || b.changed, tallied: a.tallied || b.tallied, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
 		waiting: slices.Concat(a.waiting, b.waiting),
 	}
 }
@@ -34,7 +35,9 @@ func (a runRequest) with(b runRequest) runRequest {
 // retry returns what stays to be done after a failed run for a request. It names what is kept, so that a new field is
 // not kept by mistake: callers have their answer, and a force was meant for the source as its caller knew it. By the
 // next try, hours later perhaps, a collection may have been emptied. A full reading harms nothing.
-func (a runRequest) retry() runRequest { return runRequest{changed: a.changed, full: a.full} }
+func (a runRequest) retry() runRequest {
+	return runRequest{changed: a.changed, tallied: a.tallied, full: a.full}
+}
 
 // task is a job with the times of its runs. It belongs to the goroutine that runs jobs.
 type task struct {
@@ -55,7 +58,7 @@ func (t *task) due(now time.Time) time.Time {
 		return now
 	case !t.retry.IsZero():
 		return t.retry
-	case t.pending.changed && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
+	case (t.pending.changed || t.pending.tallied) && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
 		return t.ended.Add(changeGap)
 	}
 	return t.next

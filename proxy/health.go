@@ -163,8 +163,8 @@ type JobStatus struct {
 	Started *time.Time `json:"started"`
 	Seconds float64    `json:"seconds"`
 	Checked *time.Time `json:"checked"` // when a run last succeeded, with or without changes
-	Read    *time.Time `json:"read"`    // when the run that last read the source began; later ones knew that nothing had changed
-	Scanned int        `json:"scanned"` // records that it read
+	Read    *time.Time `json:"read"`    // when the run that last read all records began; later ones read at most changes
+	Scanned int        `json:"scanned"` // records in its source
 	Changed int        `json:"changed"`
 	Removed int        `json:"removed"`
 	Skipped int        `json:"skipped"`

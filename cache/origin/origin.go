@@ -179,13 +179,13 @@ type Health struct {
 	Forced  bool          `bson:"forced,omitempty"` // the last run was forced
 	Started time.Time     `bson:"started"`          // when the last run began
 	Took    time.Duration `bson:"took"`             // how long the last run took; stored as nanoseconds
-	Scanned int           `bson:"scanned"`          // source records read
+	Scanned int           `bson:"scanned"`          // records in the source
 	Unread  bool          `bson:"unread,omitempty"` // the run ended before it had read its source
 	Changed int           `bson:"changed"`          // rows published
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
 	Skips   []Skip        `bson:"skips,omitempty"`  // the first Skipped ones, at most MaxSkips
-	Read    time.Time     `bson:"read,omitempty"`   // when the last run that read all records began; later runs found nothing new
+	Read    time.Time     `bson:"read,omitempty"`   // when the last run that read all records began; later runs read at most changes
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
