@@ -193,6 +193,10 @@ func (s *fakeStore) Hashes(ctx context.Context, view string, fn func(bson.RawVal
 	return err
 }
 
+func (s *fakeStore) Fingerprint(context.Context, string) (string, error) {
+	return "", origin.ErrUnsupported
+}
+
 func (s *fakeStore) RowCount(ctx context.Context, view string) (n int, err error) {
 	_, err = s.Rows(ctx, view, 0, func(origin.Row) error { n++; return nil })
 	return n, err

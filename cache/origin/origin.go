@@ -124,6 +124,7 @@ type Meta struct {
 	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
 	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
 	Health     Health    `bson:"health"`
+	Err        error     `bson:"-"` // why Metas cannot read the meta, so that only View and Health are set
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
 	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and if an
@@ -131,6 +132,11 @@ type Meta struct {
 	Source string `bson:"source,omitempty"`
 	// Past are the publication times of the last generations, ending with Generation. Older programs left it empty.
 	Past []time.Time `bson:"past,omitempty"`
+}
+
+// Unreadable returns what Metas returns of a view whose meta cannot be read because of an error.
+func Unreadable(view string, err error) Meta {
+	return Meta{View: view, Err: err, Health: Health{Status: HealthError, Error: err.Error()}}
 }
 
 // MaxPast bounds Meta.Past.
@@ -199,7 +205,8 @@ func (h Health) SourceEmpty() bool {
 type Views interface {
 	// Meta returns a view's meta. For a view that was never published, Generation is 0, without an error.
 	Meta(ctx context.Context, view string) (Meta, error)
-	// Metas returns every known view's meta, sorted by name.
+	// Metas returns every known view's meta, sorted by name. One that cannot be read has the reason in Err and in its
+	// Health, and does not keep the others from being read.
 	Metas(ctx context.Context) ([]Meta, error)
 	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's: with since 0 every
 	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at that
@@ -212,6 +219,10 @@ type Views interface {
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
 	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled.
 	RowCount(ctx context.Context, view string) (int, error)
+	// Fingerprint returns a text that changes whenever a view loses rows, or any view does if view is empty; it may also
+	// change without that. A store makes it from numbers that it has anyway, so it costs little: a reader that got the
+	// text before a RowCount need not count again before it changes. ErrUnsupported: the store does not tell.
+	Fingerprint(ctx context.Context, view string) (string, error)
 	// Begin repairs the leftovers of an interrupted publication, fences off all earlier ones, and starts one under a
 	// lease, which guarantees one at a time: a view is always published under leases of one name. The error is
 	// ErrFenced if the lease is no longer the newest.

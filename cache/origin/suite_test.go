@@ -35,6 +35,8 @@ type harness struct {
 	many int
 	// rounds is the number of generations that the longest tests publish.
 	rounds int
+	// behind has what others can do to the store.
+	behind behind
 }
 
 // settings are the store's options that a test needs. Zero values mean the store's defaults.
@@ -49,13 +51,13 @@ type settings struct {
 // wire protocol if there is a server for it (see mongotest).
 func TestConformance(t *testing.T) {
 	t.Run("bolt", func(t *testing.T) {
-		harness{open: openBolt, rewrite: rewriteBolt, many: 1300, rounds: 25}.run(t)
+		harness{open: openBolt, rewrite: rewriteBolt, many: 1300, rounds: 25, behind: behind{spoil: spoilBolt}}.run(t)
 	})
 	t.Run("circuit", func(t *testing.T) {
-		behind := func(t *testing.T, s settings) origin.Store {
+		guarded := func(t *testing.T, s settings) origin.Store {
 			return circuit.New(openBolt(t, s), slog.New(slog.DiscardHandler), func(bool) {})
 		}
-		harness{open: behind, rewrite: rewriteBolt, many: 1300, rounds: 5}.run(t)
+		harness{open: guarded, rewrite: rewriteBolt, many: 1300, rounds: 5}.run(t)
 	})
 	t.Run("mongo", func(t *testing.T) {
 		server := mongotest.Start(t)
@@ -63,7 +65,7 @@ func TestConformance(t *testing.T) {
 		fresh := func(t *testing.T, s settings) origin.Store {
 			return openMongo(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), s)
 		}
-		harness{open: fresh, rewrite: rewriteMongo, plain: true, many: 260, rounds: 5}.run(t)
+		harness{open: fresh, rewrite: rewriteMongo, plain: true, many: 260, rounds: 5, behind: behind{spoilMongo, loseMongo}}.run(t)
 	})
 }
 
@@ -102,7 +104,7 @@ func (h harness) run(t *testing.T) {
 	}{
 		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests}, {"health", healthTests},
 		{"readers", readerTests}, {"queries", queryTests}, {"lease", leaseTests},
-		{"lost lease", lostLeaseTests},
+		{"lost lease", lostLeaseTests}, {"loss", lossTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, sentence := range slices.Sorted(maps.Keys(group.tests)) {

@@ -118,7 +118,7 @@ func (v views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
 			d, err := v.file.readMeta(tx, string(name))
 			if err != nil {
-				d.Health = origin.Health{Status: origin.HealthError, Error: err.Error()}
+				d.Meta = origin.Unreadable(string(name), err)
 			}
 			metas = append(metas, d.Meta)
 			return nil

@@ -34,6 +34,10 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 	},
 	"Meta":  func(ctx context.Context, s *circuit.Store) error { _, err := s.Meta(ctx, "things"); return err },
 	"Metas": func(ctx context.Context, s *circuit.Store) error { _, err := s.Metas(ctx); return err },
+	"Fingerprint": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Fingerprint(ctx, "things")
+		return err
+	},
 	"Rows": func(ctx context.Context, s *circuit.Store) error {
 		_, err := s.Rows(ctx, "things", 0, func(origin.Row) error { return nil })
 		return err

@@ -36,7 +36,7 @@ func (s *Store) Run(ctx context.Context) error {
 			}
 		}
 		if failures == 0 {
-			s.waitForDoubt(ctx)
+			waitForDoubt(ctx, s)
 		} else {
 			s.waitToProbe(ctx)
 		}
@@ -60,7 +60,7 @@ func (s *Store) probe(ctx context.Context) error {
 }
 
 // waitForDoubt waits until the store was silent or an operation did not reach it, and at least a pause.
-func (s *Store) waitForDoubt(ctx context.Context) {
+func waitForDoubt(ctx context.Context, s *Store) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
 		silent := time.Since(s.State().Contact)

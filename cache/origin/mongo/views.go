@@ -3,11 +3,14 @@ package mongo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
@@ -30,15 +33,20 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return wrap.Do(live, func(r origin.Row) error { return fn(r.ID, r.Hash) })
 }
 
-// RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones.
+// RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones. It
+// counts all rows that it has, not those of a majority: the numbers of Fingerprint change before a majority knows of a
+// loss, and a count that does not see it yet would not be repeated. Rows that a failover may revoke do no harm: the
+// meta, which readers compare before and after, is of a majority, and a publication writes rows only after that.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	every := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}}
-	all, err := s.side(view).count(ctx, every)
+	rows := s.side(view)
+	rows.inner = rows.inner.Clone(options.Collection().SetReadConcern(readconcern.Local()))
+	all, err := rows.count(ctx, every)
 	if err != nil {
 		return 0, err
 	}
-	gone, err := s.side(view).count(ctx, append(every, bson.E{Key: pathGone, Value: true}))
+	gone, err := rows.count(ctx, append(every, bson.E{Key: pathGone, Value: true}))
 	return all - gone, err
 }
 
@@ -67,7 +75,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 		err = d.Reaches(since)
 	}
 	for from := since; err == nil && from != d.Generation; {
-		if err := s.readSince(ctx, d, from, fn); err != nil {
+		if err := readSince(ctx, s, d, from, fn); err != nil {
 			return origin.Meta{}, err
 		}
 		var next registry.View
@@ -86,7 +94,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 // readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
 // staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
 // replaces.
-func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
+func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
 		staged := s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords())
@@ -168,13 +176,21 @@ func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, 
 	})
 	switch {
 	case err == nil:
-		if err = bson.Unmarshal(doc, &d); err == nil {
+		if err = readable(bson.Unmarshal(doc, &d)); err == nil {
 			err = t.owns(*P(&d).SourceOf())
 		}
 	case errors.Is(err, origin.ErrNotFound):
 		err = nil
 	}
 	return d, doc, err
+}
+
+// readable adds origin.ErrDamaged to the error of decoding one of our own documents.
+func readable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", origin.ErrDamaged, err)
 }
 
 func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (D, error) {
@@ -209,14 +225,47 @@ func unrevised(name string, doc bson.Raw) bson.D {
 	return append(is(name), bson.E{Key: "rev", Value: revision})
 }
 
+// Metas implements origin.Views by one request.
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
 	err = wrap.Do(s.side("meta").documents(ctx, bson.D{}, byName), func(doc bson.Raw) error {
+		view, named := doc.Lookup("_id").StringValueOK()
+		if !named { // it is not one of ours: no view has such a name
+			return nil
+		}
 		var d registry.View
-		err := bson.Unmarshal(doc, &d)
+		if err := bson.Unmarshal(doc, &d); err != nil {
+			d.Meta = origin.Unreadable(view, fmt.Errorf("read meta of view %s: %w", view, readable(err)))
+		}
 		metas = append(metas, d.Meta)
-		return err
+		return nil
 	})
 	return metas, err
+}
+
+// refusedCodes are those of commands that the user may not send, or that a hosted server does not permit.
+var refusedCodes = []int{13, 8000}
+
+// Fingerprint implements origin.Views by one command, which reads no documents: a server keeps the number of documents
+// and their bytes with each collection, and changes both with every write. After a crash they may be off by the writes
+// since the last checkpoint (MongoDB: dbStats), but go on changing with every write. If the views' database has the
+// institute's records, too, the text for all views changes with these as well.
+func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err error) {
+	defer wrap.Error(&err, "fingerprint of view %q", view)
+	command, fields := bson.D{{Key: "dbStats", Value: 1}}, []string{"collections", "objects", "dataSize"}
+	if view != "" {
+		command, fields = bson.D{{Key: "collStats", Value: origin.SidePrefix + view}}, []string{"count", "size"}
+	}
+	stats, err := request(ctx, s.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
+		return s.own.RunCommand(ctx, command).Raw()
+	})
+	if hasCode(err, refusedCodes) {
+		err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
+	}
+	var text strings.Builder
+	for _, field := range fields {
+		fmt.Fprintf(&text, "%s %s ", field, stats.Lookup(field)) // the numbers' types differ between servers
+	}
+	return text.String(), err
 }
