@@ -2,6 +2,7 @@ package result
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -14,9 +15,10 @@ type Answer struct {
 	Body        []byte
 	ETag        string // strong, quoted tag of the body in its coding; empty if there is no body
 	ContentType string
-	Coding      Coding // coding of Body
-	Links       string // the value of its Link header, or empty
-	Ignored     string // parts of the request that the answer ignores, as reported to the client
+	Coding      Coding    // coding of Body
+	Links       string    // the value of its Link header, or empty
+	Ignored     string    // parts of the request that the answer ignores, as reported to the client
+	Made        time.Time // when its rows had been read; zero if it has none
 	// TooLarge says that the plain body is too large to keep, which saves another attempt. Body is then the compressed
 	// one, or nil, and the caller makes the plain one while sending.
 	TooLarge       bool
@@ -52,7 +54,10 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 	if len(body) >= len(a.Body) {
 		return a, nil
 	}
-	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Links: a.Links, Ignored: a.Ignored}, nil
+	return &Answer{
+		Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c,
+		Links: a.Links, Ignored: a.Ignored, Made: a.Made,
+	}, nil
 }
 
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }

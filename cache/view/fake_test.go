@@ -57,6 +57,11 @@ func (s *store) Meta(context.Context, string) (origin.Meta, error) {
 	return s.meta, s.err
 }
 
+func (s *store) Metas(ctx context.Context) ([]origin.Meta, error) {
+	meta, err := s.Meta(ctx, "things")
+	return []origin.Meta{meta}, err
+}
+
 func (s *store) Rows(_ context.Context, _ string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/rules"
 )
 
 // HeldError says why a view keeps its snapshot instead of showing the store's generation: too many of its rows would
@@ -74,20 +75,18 @@ func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
 		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}
 }
 
-// completeStored is complete for rows that stay in the store. It returns nil if it cannot count them.
-func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
-	began, rows := time.Now(), 0
-	settled, err := v.set.o.Store.Settled(ctx, meta)
-	if err == nil && settled {
-		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
+// completeStored is complete for rows that stay in the store. It returns their number, or that in the meta if it cannot
+// count them.
+func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, err error) {
+	one, err := v.set.o.Store.Fingerprint(ctx, v.def.Name)
+	if err != nil && !errors.Is(err, origin.ErrUnsupported) {
+		return 0, err
 	}
-	if err == nil && settled { // settled both before and after, so the next generation was not being written
-		settled, err = v.set.o.Store.Settled(ctx, meta)
+	rows, known, err := v.countStored(ctx, meta, counted{one: one})
+	if err == nil && !known {
+		rows = meta.Rows
 	}
-	if err != nil || !settled {
-		return err
-	}
-	return v.complete(meta, rows, began)
+	return rows, err
 }
 
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
@@ -101,4 +100,107 @@ func (s *Set) Force(names ...string) (found bool) {
 		s.Notify(name)
 	}
 	return found
+}
+
+// A view whose rows stay in the store can lose them while it is shown: a collection is dropped, or rows are deleted.
+// The generation is the same, so queries would answer from the rest. Therefore every poll compares the store's
+// fingerprint, one cheap request for all views. If it has changed, each view compares its own, and if that has
+// changed, too, counts its rows. Fingerprints alone decide nothing: rows that a publication folds in change them, too,
+// and counting a million rows at every poll would cost the store too much.
+
+// counted has the fingerprints of all views and of one, taken before that view's rows were last counted, so that a loss
+// during the count is found by the next poll. They are empty if unknown.
+type counted struct{ all, one string }
+
+// recount looks whether shown, which is at the store's generation, still has all its rows there. If some are missing,
+// the error is a HeldError, and queries fail from then on. It returns another snapshot once the rows are there again,
+// or Set.Force has accepted the loss.
+func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p polled) (*Snapshot, error) {
+	stored := shown.stored()
+	if stored == nil {
+		return nil, nil
+	}
+	var before error // of a view that is held
+	if v.held != nil {
+		before = v.held
+	}
+	began, lost := time.Now(), stored.loss.err() != nil
+	one, same, err := v.fingerprint(ctx, p)
+	if err != nil || same && !lost {
+		if err == nil && p.all != "" {
+			v.counted.all = p.all
+			stored.loss.confirm(p.began)
+		}
+		return nil, err
+	}
+	if one == "" && !lost && began.Before(v.retry) { // count without a reason, but for no more than a share of the time
+		return nil, before
+	}
+	rows, known, err := v.countStored(ctx, meta, counted{p.all, one})
+	if h := held(err); h != nil {
+		stored.loss.why.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()})
+	}
+	if errors.Is(err, origin.ErrStale) || err == nil && !known {
+		return nil, before // the next poll finds a settled generation
+	}
+	if err != nil {
+		return nil, err
+	}
+	if rows == stored.size && !lost {
+		stored.loss.confirm(began)
+		return nil, nil
+	}
+	v.editions++
+	return v.swap(ctx, v.recounted(shown, rows, began), nil), nil
+}
+
+// fingerprint returns the store's fingerprint of the view, and reports whether it, or that of all views, is the same as
+// when the view's rows were last counted. Between polls nothing is compared.
+func (v *view) fingerprint(ctx context.Context, p polled) (one string, same bool, err error) {
+	lost := v.held != nil && v.held.Missing > 0
+	silent := errors.Is(p.allErr, origin.ErrUnsupported)
+	switch {
+	case p.allErr != nil && !silent:
+		return "", false, p.allErr
+	case !lost && !silent && (p.all == "" || p.all == v.counted.all):
+		return v.counted.one, true, nil
+	}
+	one, err = v.set.o.Store.Fingerprint(ctx, v.def.Name)
+	if errors.Is(err, origin.ErrUnsupported) {
+		return "", false, nil
+	}
+	return one, err == nil && one == v.counted.one, err
+}
+
+// recounted returns a snapshot like shown whose queries do not fail.
+func (v *view) recounted(shown *Snapshot, rows int, began time.Time) *Snapshot {
+	if table, resident := shown.Resident(); resident {
+		next := v.snapshotOf(shown.meta, table)
+		next.whole.size = rows
+		next.whole.loss.confirm(began)
+		return next
+	}
+	return v.snapshotInStore(shown.meta, rows, began)
+}
+
+// countStored counts the rows of a view in the store and looks whether they are complete. It returns their number, at
+// most that in the meta. known is false if it cannot count them, because a generation is being settled.
+func (v *view) countStored(ctx context.Context, meta origin.Meta, at counted) (rows int, known bool, err error) {
+	began := time.Now()
+	known, err = v.set.o.Store.Settled(ctx, meta)
+	if err == nil && known {
+		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
+	}
+	if err == nil && known { // settled both before and after, so the next generation was not being written
+		known, err = v.set.o.Store.Settled(ctx, meta)
+	}
+	if err != nil || !known {
+		return 0, false, err
+	}
+	v.retry = began.Add((readShare + 1) * time.Since(began))
+	if err := v.complete(meta, rows, began); err != nil {
+		return rows, true, err
+	}
+	v.counted = at
+	return min(rows, meta.Rows), true, nil
 }

@@ -60,6 +60,10 @@ func (b behind) Meta(ctx context.Context, view string) (origin.Meta, error) {
 	return b.e.views().Meta(ctx, view)
 }
 
+func (b behind) Metas(ctx context.Context) ([]origin.Meta, error) {
+	return b.e.views().Metas(ctx)
+}
+
 func (b behind) RowCount(ctx context.Context, view string) (int, error) {
 	return b.e.views().RowCount(ctx, view)
 }

@@ -56,8 +56,11 @@ func (v *view) edition(meta origin.Meta) string {
 }
 
 // Intact returns a MovedError if the rows are lost. It looks whether their files have changed, so that what was read
-// before and led to no such error is right.
-func (s *Snapshot) Intact() error { return s.movedBy(s.files.Check()) }
+// before and led to no such error is right. If the store is known to lack rows that stay there, the error is
+// rules.ErrUnavailable.
+func (s *Snapshot) Intact() error { return cmp.Or(s.filesIntact(), s.incomplete()) }
+
+func (s *Snapshot) filesIntact() error { return s.movedBy(s.files.Check()) }
 
 // lost is Intact for what was found before.
 func (s *Snapshot) lost() error { return s.movedBy(s.files.Err()) }
@@ -113,15 +116,16 @@ func (v *view) lost() error {
 
 // mustLoad reports whether no snapshot may be made from the rows of one, because they are lost.
 func (v *view) mustLoad(shown *Snapshot) bool {
-	return cmp.Or(shown.Intact(), v.builder.Files.Err()) != nil
+	return cmp.Or(shown.filesIntact(), v.builder.Files.Err()) != nil
 }
 
 // refreshIntact is refresh, which it calls again if rows were lost meanwhile.
-func (v *view) refreshIntact(ctx context.Context) (next *Snapshot, err error) {
-	if lost := contain(v.lost, func() { next, err = v.refresh(ctx) }); lost == nil {
+func (v *view) refreshIntact(ctx context.Context, p polled) (next *Snapshot, err error) {
+	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost == nil {
 		return next, err
 	}
-	if lost := contain(v.lost, func() { next, err = v.refresh(ctx) }); lost != nil {
+	p.read = false // it may be old by now
+	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost != nil {
 		return nil, lost
 	}
 	return next, err

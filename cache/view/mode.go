@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -59,25 +60,35 @@ func (r *rowBudget) reserve(view string, bytes int64) bool {
 
 // showStored shows the view from the store at a generation, if all its rows are there.
 func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
-	if err := v.completeStored(ctx, meta); errors.Is(err, origin.ErrStale) {
+	began := time.Now()
+	rows, err := v.completeStored(ctx, meta)
+	if errors.Is(err, origin.ErrStale) {
 		return nil, nil // the next poll finds a newer generation
 	} else if err != nil {
 		return nil, err
 	}
 	v.builder.Drop()
 	v.rowBytes.Store(0)
-	next := &Snapshot{meta: meta, rows: v.stored(meta, false), edition: v.edition(meta)}
+	return v.swap(ctx, v.snapshotInStore(meta, rows, began), nil), nil
+}
+
+// snapshotInStore returns a snapshot whose rows, which were counted from began on, stay in the store.
+func (v *view) snapshotInStore(meta origin.Meta, rows int, began time.Time) *Snapshot {
+	stored := v.stored(meta, rows, false)
+	stored.loss.confirm(began)
+	next := &Snapshot{meta: meta, rows: stored, edition: v.edition(meta)}
 	if v.set.o.Strip != nil {
-		next.whole = v.stored(meta, true)
+		next.whole = v.stored(meta, rows, true)
+		next.whole.loss = stored.loss
 	}
-	return v.swap(ctx, next, nil), nil
+	return next
 }
 
 // stored returns a view's rows in the store: stripped as in memory, or whole.
-func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
+func (v *view) stored(meta origin.Meta, rows int, whole bool) *storedRows {
 	s := &storedRows{
-		def: v.def, builder: v.builder, queries: v.set.o.Store, foreign: v.set.o.Foreign, meta: meta,
-		known: lru.New[string, []index.Group](mostKnown),
+		def: v.def, builder: v.builder, queries: v.set.o.Store, foreign: v.set.o.Foreign, meta: meta, size: rows,
+		known: lru.New[string, []index.Group](mostKnown), loss: &loss{},
 	}
 	if !whole {
 		s.strip = v.set.o.Strip
@@ -90,7 +101,7 @@ func (v *view) stored(meta origin.Meta, whole bool) *storedRows {
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	s := &Snapshot{meta: meta, rows: memory{table}, files: v.builder.Files, edition: v.edition(meta)}
 	if v.stripped {
-		s.whole = v.stored(meta, true)
+		s.whole = v.stored(meta, meta.Rows, true)
 	}
 	return s
 }
@@ -141,16 +152,15 @@ func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, er
 
 // loadInTurn loads views one after the other, the smallest first, so that the budget holds as many of them as possible.
 func (s *Set) loadInTurn(ctx context.Context) {
-	rows := map[*view]int{}
-	for _, v := range s.views {
-		if meta, err := s.o.Store.Meta(ctx, v.def.Name); err == nil {
-			rows[v] = meta.Rows
-		}
+	rows := map[string]int{}
+	metas, _ := s.o.Store.Metas(ctx) // each view reports the error
+	for _, meta := range metas {
+		rows[meta.View] = meta.Rows
 	}
 	smallest := slices.Clone(s.views)
-	slices.SortStableFunc(smallest, func(a, b *view) int { return rows[a] - rows[b] })
+	slices.SortStableFunc(smallest, func(a, b *view) int { return rows[a.def.Name] - rows[b.def.Name] })
 	for _, v := range smallest {
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
-		s.refresh(ctx, v)
+		s.refresh(ctx, v, polled{})
 	}
 }

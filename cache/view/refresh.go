@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ type view struct {
 	def     *index.Definition
 	builder *index.Builder // used by the refreshing goroutine only, except Row
 	signal  chan struct{}  // of capacity one: signals are coalesced
+	polled  chan polled    // of capacity one: a later poll replaces an earlier one
 
 	current  atomic.Pointer[Snapshot]
 	rowBytes atomic.Int64  // bytes of the rows that are, or are about to be, in memory
@@ -29,7 +31,8 @@ type view struct {
 	stripped  bool       // a row in memory lacks fields, or has lacked some
 	editions  int        // how often rows were lost
 	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
-	retry     time.Time  // when to read a view with missing rows again
+	retry     time.Time  // when to read, or count, a view with missing rows again
+	counted   counted    // for what the rows in the store were last counted
 
 	mu    sync.Mutex // guards state
 	state state
@@ -40,13 +43,14 @@ type view struct {
 
 // state is the state of a view, apart from its snapshot.
 type state struct {
-	begun    uint64      // refreshes that have begun
-	ended    uint64      // number of the last refresh that has ended; the first one is 1
-	newest   origin.Meta // the newest meta that the store returned
-	checked  time.Time   // when a refresh last succeeded
-	err      error       // error of the last refresh
-	accepted *HeldError  // what Force accepts; nil if there is none
-	file     fileState
+	begun     uint64      // refreshes that have begun, those of polls with the poll
+	ended     uint64      // the highest number of a refresh that has ended; the first one is 1
+	overtaken uint64      // polls up to this number may be older than what is shown
+	newest    origin.Meta // the newest meta that the store returned
+	checked   time.Time   // when a refresh last succeeded
+	err       error       // error of the last refresh
+	accepted  *HeldError  // what Force accepts; nil if there is none
+	file      fileState
 }
 
 func (v *view) update(change func(*state)) state {
@@ -58,10 +62,110 @@ func (v *view) update(change func(*state)) state {
 
 func (v *view) known() state { return v.update(func(*state) {}) }
 
+// polled is what a poll has read for one view. The zero value has nothing: the view then reads the store itself.
+type polled struct {
+	number uint64 // of the refresh that uses it, assigned before the store was read
+	began  time.Time
+	read   bool // meta and err are set
+	meta   origin.Meta
+	err    error
+	// all is the store's fingerprint of all views, if any view may ask the store for rows; allErr says why it is unknown.
+	all    string
+	allErr error
+}
+
+// pollLoop polls until ctx ends.
+func (s *Set) pollLoop(ctx context.Context) {
+	ticker := time.NewTicker(s.o.Poll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.poll(ctx)
+		}
+	}
+}
+
+// poll reads the metas of all views by one request, and hands each view its own: idle front ends are many, and each
+// request of theirs costs the store. It does not wait for views, of which one may be loading.
+func (s *Set) poll(ctx context.Context) {
+	began, next := time.Now(), make([]polled, len(s.views))
+	for i, v := range s.views {
+		number := v.update(func(s *state) { s.begun++ }).begun
+		next[i] = polled{number: number, began: began, read: true, meta: origin.Meta{View: v.def.Name}}
+	}
+	metas, err := s.o.Store.Metas(ctx)
+	var all string
+	var allErr error
+	if err == nil && slices.ContainsFunc(s.views, (*view).asksStore) {
+		all, allErr = s.o.Store.Fingerprint(ctx, "")
+	}
+	if err != nil {
+		metas = nil // some may have been read before the error
+	}
+	for i, v := range s.views {
+		p := &next[i]
+		p.err, p.all, p.allErr = err, all, allErr
+		for _, meta := range metas {
+			if meta.View == v.def.Name {
+				p.meta, p.err = meta, meta.Err
+			}
+		}
+		v.hand(*p)
+	}
+}
+
+// hand replaces what the view has not yet taken of an earlier poll. Only the polling goroutine calls it.
+func (v *view) hand(p polled) {
+	select {
+	case <-v.polled:
+	default:
+	}
+	v.polled <- p
+}
+
+// asksStore reports whether requests may ask the store for rows of the current snapshot.
+func (v *view) asksStore() bool {
+	snap := v.current.Load()
+	return snap != nil && snap.stored() != nil
+}
+
+// begin numbers a refresh that reads the store itself.
+func (v *view) begin(p polled) polled {
+	if !p.read {
+		p.number = v.update(func(s *state) { s.begun++ }).begun
+	}
+	return p
+}
+
+// overtakes reports whether what a poll has read is too old: a refresh that began later has ended, or the view has
+// shown another snapshot since the poll began, to which it would look as if the store had gone back. The next poll
+// follows soon.
+func (v *view) overtakes(p polled) bool { return p.number <= v.known().overtaken }
+
+// end records the outcome of a refresh, and returns the error of the one before.
+func (v *view) end(p polled, swapped *Snapshot, err error) (before error) {
+	v.update(func(s *state) {
+		before, s.err, s.ended = s.err, err, max(s.ended, p.number)
+		if s.overtaken = p.number; swapped != nil { // which may be newer than what a poll has read meanwhile
+			s.overtaken = s.begun
+		}
+		if err == nil {
+			s.checked = time.Now()
+		}
+	})
+	return before
+}
+
 // refresh brings the view to the store's generation and returns the new snapshot, or nil if there was none. With an
 // error, it may show a snapshot from a file.
-func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
-	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
+func (v *view) refresh(ctx context.Context, p polled) (next *Snapshot, err error) {
+	meta, err := p.meta, p.err
+	if !p.read {
+		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
+	}
 	if err == nil {
 		v.update(func(s *state) { s.newest = meta })
 	}
@@ -73,7 +177,7 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 		_ = shown.Intact() // so that lost rows are not served even if the store is away
 	}
 	if err == nil {
-		next, err = v.advance(ctx, shown, meta)
+		next, err = v.advance(ctx, shown, meta, p)
 	}
 	if h := held(err); h != nil || err == nil {
 		v.held = h
@@ -89,7 +193,7 @@ func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 }
 
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
-func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
+func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p polled) (*Snapshot, error) {
 	h := v.held
 	if h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing) {
 		return nil, h
@@ -106,7 +210,7 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (
 	_, resident := shown.Resident()
 	switch follows, sure := meta.Follows(shown.meta); {
 	case follows && meta.Generation == shown.meta.Generation:
-		return nil, nil
+		return v.recount(ctx, shown, meta, p)
 	case follows && !resident:
 		return v.follow(ctx, meta)
 	case follows && sure:

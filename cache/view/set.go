@@ -113,7 +113,10 @@ func New(o Options) (*Set, error) {
 		if s.view(def.Name) != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign), signal: make(chan struct{}, 1)}
+		v := &view{
+			set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign),
+			signal: make(chan struct{}, 1), polled: make(chan polled, 1),
+		}
 		v.builder.Files = v.newFiles()
 		s.views = append(s.views, v)
 	}
@@ -142,6 +145,7 @@ func (s *Set) Run(ctx context.Context) error {
 	for _, v := range s.views {
 		wg.Go(func() { s.refreshLoop(ctx, v) })
 	}
+	wg.Go(func() { s.pollLoop(ctx) })
 	if s.o.Files.Dir != "" {
 		wg.Go(func() { s.writeFiles(ctx) })
 	}
@@ -152,13 +156,14 @@ func (s *Set) Run(ctx context.Context) error {
 
 // refreshLoop refreshes one view at every poll and signal.
 func (s *Set) refreshLoop(ctx context.Context, v *view) {
-	ticker := time.NewTicker(s.o.Poll)
-	defer ticker.Stop()
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
 	}
+	var p polled // nothing at first: the view's file may be newer than an earlier look at the store
 	for warming := false; ; {
-		s.refresh(ctx, v)
+		if !p.read || !v.overtakes(p) {
+			s.refresh(ctx, v, p)
+		}
 		if !warming && v.current.Load() != nil && ctx.Err() == nil {
 			warming = true
 			s.background.Go(func() { s.warm(ctx, v) })
@@ -166,8 +171,9 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case p = <-v.polled:
 		case <-v.signal:
+			p = polled{}
 		}
 	}
 }
@@ -189,17 +195,11 @@ func (s *Set) warmFirst(ctx context.Context, v *view, snap *Snapshot) {
 	}
 }
 
-func (s *Set) refresh(ctx context.Context, v *view) {
+func (s *Set) refresh(ctx context.Context, v *view, p polled) {
 	began := time.Now()
-	number := v.update(func(s *state) { s.begun++ }).begun
-	swapped, err := v.refreshIntact(ctx)
-	var before error
-	v.update(func(s *state) {
-		before, s.err, s.ended = s.err, err, number
-		if err == nil {
-			s.checked = time.Now()
-		}
-	})
+	p = v.begin(p)
+	swapped, err := v.refreshIntact(ctx, p)
+	before := v.end(p, swapped, err)
 	if !v.refreshed {
 		if v.refreshed = true; s.pending.Add(-1) == 0 {
 			close(s.allRefreshed)
@@ -311,7 +311,7 @@ func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.views[0].refresh(ctx); err != nil {
+	if _, err := s.views[0].refresh(ctx, polled{}); err != nil {
 		return nil, err
 	}
 	return s.Snapshot(def.Name)

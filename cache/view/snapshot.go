@@ -63,6 +63,32 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
 
+// stored returns the rows that the snapshot, or its Whole, reads from the store, or nil.
+func (s *Snapshot) stored() *storedRows {
+	if rows, ok := s.rows.(*storedRows); ok {
+		return rows
+	}
+	return s.whole
+}
+
+// incomplete returns rules.ErrUnavailable if rows of the snapshot are missing in the store.
+func (s *Snapshot) incomplete() error {
+	if rows, ok := s.rows.(*storedRows); ok {
+		return rows.loss.err()
+	}
+	return nil
+}
+
+// Doubts returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been when an
+// answer was made: since then no check has found all rows. The zero time stands for an answer that is yet to be made.
+func (s *Snapshot) Doubts(made time.Time) error {
+	err := s.incomplete()
+	if err != nil && !made.IsZero() && int64(made.Sub(started)) <= s.stored().loss.complete.Load() {
+		return nil
+	}
+	return err
+}
+
 // Selection has the rows of a snapshot that a filter selects. It is immutable.
 type Selection interface {
 	// Count returns the number of rows.

@@ -45,6 +45,8 @@ type storedRows struct {
 	queries origin.Queries
 	foreign index.Foreign
 	meta    origin.Meta
+	size    int // number of rows: the meta's, unless the loss of some was accepted
+	loss    *loss
 	strip   func(bson.Raw) bson.Raw // Options.Strip; nil if rows keep all fields
 	words   bool                    // the store finds rows by the words of the view's definition
 
@@ -73,7 +75,7 @@ func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.G
 	return groups, err
 }
 
-func (s *storedRows) Len() int { return s.meta.Rows }
+func (s *storedRows) Len() int { return s.size }
 
 func (s *storedRows) Has(context.Context, raw.Path) (bool, error) { return true, nil }
 
@@ -111,6 +113,9 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 }
 
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
+	if err := s.loss.err(); err != nil {
+		return nil, err
+	}
 	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 	s.levels = nil
 	switch {
 	case s.decided() && s.query == nil:
-		s.size = s.rows.meta.Rows
+		s.size = s.rows.size
 	case s.decided():
 		var counted []index.Group
 		counted, err = s.rows.remember(s.query, "", func() ([]index.Group, error) {

@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -100,7 +102,7 @@ func (s *Store) publish(view string, rows []origin.Row) {
 	meta.Rows = len(ids)
 	s.metas[view] = meta
 	if s.stored != nil {
-		s.stored.publish(view, s.rows[view], meta.Generation)
+		publish(s.stored, view, s.rows[view], meta.Generation)
 	}
 }
 
@@ -112,6 +114,16 @@ func (s *Store) Meta(_ context.Context, view string) (origin.Meta, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.metas[view], nil
+}
+
+// Metas implements origin.Views.
+func (s *Store) Metas(context.Context) (metas []origin.Meta, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.metas)) {
+		metas = append(metas, s.metas[name])
+	}
+	return metas, nil
 }
 
 // Rows implements origin.Views.

@@ -44,7 +44,7 @@ func (s *Store) behind(t testing.TB) view.Source {
 	s.stored = &embedded{Store: db, t: t, lease: lease}
 	for name, meta := range s.metas {
 		for generation := range meta.Generation {
-			s.stored.publish(name, s.rows[name], generation+1)
+			publish(s.stored, name, s.rows[name], generation+1)
 		}
 	}
 	if s.Queries != nil {
@@ -54,7 +54,7 @@ func (s *Store) behind(t testing.TB) view.Source {
 }
 
 // publish publishes the rows of a generation.
-func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
+func publish(e *embedded, name string, rows []origin.Row, generation uint64) {
 	e.t.Helper()
 	ctx := context.Background()
 	p, err := e.Begin(ctx, name, e.lease)
@@ -85,10 +85,23 @@ func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
 // Meta returns the times of the fixture.
 func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
 	meta, err := e.Store.Meta(ctx, name)
+	return fixed(meta), err
+}
+
+// Metas returns the times of the fixture.
+func (e *embedded) Metas(ctx context.Context) ([]origin.Meta, error) {
+	metas, err := e.Store.Metas(ctx)
+	for i := range metas {
+		metas[i] = fixed(metas[i])
+	}
+	return metas, err
+}
+
+func fixed(meta origin.Meta) origin.Meta {
 	if meta.Generation > 0 {
 		meta.Published, meta.Past = Published, nil
 	}
-	return meta, err
+	return meta
 }
 
 // InStore runs tests with views that stay in the store. They run one after the other.

@@ -35,7 +35,7 @@ func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 		return nil, nil, false
 	}
 	a := r.Results.Lookup(h.key)
-	if a == nil || a.ETag != h.etag || !r.Results.InFlight().Retain(a) {
+	if a == nil || a.ETag != h.etag || s.doubts(a) != nil || !r.Results.InFlight().Retain(a) {
 		return nil, nil, false
 	}
 	r.Results.Arrive()

@@ -143,6 +143,9 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		return r.explain(c, who.Client, p, snapshots, key)
 	}
 	a := r.Results.Lookup(key)
+	if err := snapshots.doubts(a); err != nil {
+		return err
+	}
 	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))

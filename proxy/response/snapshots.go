@@ -49,6 +49,20 @@ func (s Snapshots) intact() error {
 	return err
 }
 
+// doubts returns rules.ErrUnavailable if the store lacks rows of a snapshot, unless a is a kept answer from before
+// that. A nil a is an answer that is yet to be made.
+func (s Snapshots) doubts(a *result.Answer) error {
+	var made time.Time
+	if a != nil && a.ETag != "" {
+		made = a.Made
+	}
+	err := s.own.Doubts(made)
+	for _, other := range s.also {
+		err = cmp.Or(err, other.Doubts(made))
+	}
+	return err
+}
+
 // moved returns a view.MovedError if rows were lost while work on them failed: that is then the cause, and a retry the
 // remedy. Otherwise it returns the error of the work.
 func (s Snapshots) moved(err error) error {
