@@ -94,7 +94,8 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 		reasons = append(reasons, "These views are served though the store could not confirm them.")
 	}
 	if held {
-		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays.")
+		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays,"+
+			" of views in the store as far as answers are kept.")
 	}
 	if len(jobs) > 0 {
 		reasons = append(reasons, "The last runs of these views published nothing: "+strings.Join(jobs, "; ")+".")

@@ -1,0 +1,296 @@
+package programtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// polls watches the commands that a front end sends, and can keep it from polling.
+type polls struct {
+	mu       sync.Mutex
+	open     chan struct{} // closed unless polls wait
+	commands []string      // since the last reset
+	polls    int           // finds of all metas
+}
+
+// firstOfPoll is how commands names the find of all metas, which begins each poll.
+const firstOfPoll = "find all metas"
+
+func newPolls() *polls {
+	p := &polls{open: make(chan struct{})}
+	close(p.open)
+	return p
+}
+
+// see is a mongotest.Fault.Request. A poll that must wait is let through once polls are released.
+func (p *polls) see(command bson.Raw) bool {
+	first, err := command.IndexErr(0)
+	if err != nil {
+		return true
+	}
+	name, isPoll := first.Key(), false
+	if of, ok := first.Value().StringValueOK(); ok {
+		filter, _ := command.Lookup("filter").DocumentOK()
+		elements, _ := filter.Elements()
+		if name += " " + of; name == "find view_meta" && len(elements) == 0 {
+			name, isPoll = firstOfPoll, true
+		}
+	}
+	p.mu.Lock()
+	p.commands = append(p.commands, name)
+	if isPoll {
+		p.polls++
+	}
+	open := p.open
+	p.mu.Unlock()
+	if isPoll {
+		<-open
+	}
+	return true
+}
+
+// stop makes later polls wait until the returned function is called.
+func (p *polls) stop() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	gate := make(chan struct{})
+	p.open = gate
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+// more waits for further polls, and returns the commands sent from then on, the last poll's first one included.
+func (p *polls) more(t *testing.T, n int) (commands []string) {
+	t.Helper()
+	p.mu.Lock()
+	p.commands, p.polls = nil, 0
+	p.mu.Unlock()
+	await(t, fmt.Sprintf("%d polls", n), func() string {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		commands = p.commands
+		return unless(p.polls >= n)
+	})
+	return commands
+}
+
+// storeModeDemo publishes 60 activities and starts an instance in store mode that only reads, through a proxy.
+func storeModeDemo(t *testing.T) (dir, uri, store string, p *polls, start func(mode string) *server) {
+	t.Helper()
+	uri = mongotest.Start(t)
+	wire := mongotest.NewProxy(t, uri)
+	p = newPolls()
+	wire.Set(mongotest.Fault{Request: p.see})
+	dir = t.TempDir()
+	someDemo(t, dir, 60)
+	set(dir, "VITRINE_MONGO_BATCH", "50")
+	set(dir, "VITRINE_VIEWS_POLL", "100ms")
+	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore the rows that the test looks at
+	set(dir, "VITRINE_MATERIALIZE_FULL", "")
+	vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
+	vitrine(t, dir, "materialize", "--store", uri+"institute")
+	store = wire.URI() + "institute"
+	return dir, uri, store, p, func(mode string) *server {
+		return startServer(t, dir, "--store", store, "--no-materialize", "--views-mode", mode).ready()
+	}
+}
+
+// answer is the response to a request.
+type answer struct {
+	*http.Response
+	count int // of the list; -1 if there is none
+}
+
+func (s *server) answer(path string) answer {
+	s.t.Helper()
+	res, body := getCoded(s.t, s.base+path, "identity")
+	list := struct{ Count *int }{}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || list.Count == nil || res.StatusCode != http.StatusOK {
+		return answer{res, -1}
+	}
+	return answer{res, *list.Count}
+}
+
+// refuses checks that new questions about a held view are refused, and that no cache may keep the refusal.
+func (s *server) refuses(questions ...string) {
+	s.t.Helper()
+	for _, path := range questions {
+		got := s.answer(path)
+		said := got.Header.Get
+		if got.StatusCode != http.StatusServiceUnavailable || said("Retry-After") == "" ||
+			said("Cache-Control") != "no-store" || said("ETag") != "" || said("Last-Modified") != "" {
+			s.t.Errorf("%s while the view is held: %s, %d rows, %v", path, got.Status, got.count, got.Header)
+		}
+	}
+}
+
+// TestLostRowsInStoreMode deletes rows of a view, or drops it, under a front end whose views stay in the store. At its
+// next poll the front end holds the view: it refuses new questions, serves those answers that it made before, and none
+// that it made from the rest.
+func TestLostRowsInStoreMode(t *testing.T) {
+	t.Parallel()
+	for name, leads := range map[string]bool{"with a leader": true, "without a leader": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, uri, store, p, start := storeModeDemo(t)
+			c, err := driver.Connect(options.Client().ApplyURI(uri))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
+			rows := c.Database("institute").Collection("view_activities")
+			front := start("store")
+			var builder *server
+			if leads {
+				builder = startServer(t, dir, "--store", uri+"institute", "--views-mode", "store").ready()
+			}
+			const before, within = "/api/activities?limit=7", "/api/activities?limit=9&filter[title][$ne]=within"
+			fresh := []string{
+				"/api/activities?limit=3", "/api/activities?filter[title][$ne]=x", "/api/activities?aggregate=authors.user",
+				"/lists/activities.json?limit=3", "/lists/activities.html?q=a", "/api/search/activities?columns[]=title",
+				"/api/html", "/api/activities?full=1",
+			}
+			for front.answer(before).Header.Get("Cache-Status") != "vitrine; hit" {
+				if t.Failed() {
+					return
+				}
+			}
+			all := front.answer(before).count
+			p.more(t, 3) // a check that began after the answer was made has ended
+			release := p.stop()
+			t.Cleanup(release)
+			p.more(t, 1)
+			missing := 60
+			if leads {
+				err = rows.Drop(t.Context())
+			} else {
+				missing = 30
+				err = deleteSome(t, rows, missing)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			front.answer(within) // made and kept between two polls
+			release()
+			reason := fmt.Sprintf("the store has %d of the 60 rows of generation 1", 60-missing)
+			front.until("/readyz", reason, `"state":"degraded"`)
+			front.refuses(append(fresh, within)...)
+			await(t, "the kept answer is marked as stale", func() string {
+				got := front.answer(before)
+				if got.count != all {
+					t.Fatalf("a kept answer: %s, %d of %d rows", got.Status, got.count, all)
+				}
+				return unless(got.Header.Get("Cache-Status") == "vitrine; hit; detail=stale")
+			})
+			sayHeld(t, front, dir, store, reason, fmt.Sprint(missing))
+			p.more(t, 3)
+			front.refuses(fresh...)
+			if leads {
+				builder.until("/readyz", reason)
+				status, body := builder.refreshed("view=activities&wait=1")
+				if status != http.StatusOK || !strings.Contains(body, `"missing":60`) {
+					t.Errorf("the next run: %d %s", status, body)
+				}
+			} else {
+				if status, body := front.refreshed("view=activities&force=1&wait=1"); status != http.StatusOK {
+					t.Errorf("forced: %d %s", status, body)
+				}
+				if got := front.answer("/api/activities?filter[title][$ne]=y").count; got > 60-missing {
+					t.Errorf("%d rows after the loss was accepted", got)
+				}
+				vitrine(t, dir, "materialize", "--store", uri+"institute")
+			}
+			front.serves(all)
+			if got := front.answer(within); got.count != all {
+				t.Errorf("after the next run: %s, %d of %d rows", got.Status, got.count, all)
+			}
+			await(t, "nothing is held", func() string {
+				_, body := front.get("/readyz")
+				return unless(!strings.Contains(body, "held"))
+			})
+		})
+	}
+}
+
+// deleteSome deletes some documents of a collection.
+func deleteSome(t *testing.T, rows *driver.Collection, n int) error {
+	t.Helper()
+	for range n {
+		if _, err := rows.DeleteOne(t.Context(), bson.D{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestIdleFrontEnd counts the commands of a front end that nobody asks: with a poll every 2 s they must be at most 60 a
+// minute.
+func TestIdleFrontEnd(t *testing.T) {
+	t.Parallel()
+	_, _, _, p, start := storeModeDemo(t)
+	for _, mode := range []string{"memory", "store"} {
+		s := start(mode)
+		p.more(t, 10) // after that it compares what it could not while views were loading
+		const polled = 20
+		commands := p.more(t, polled+1)
+		commands = commands[slices.Index(commands, firstOfPoll) : len(commands)-1]
+		t.Logf("count: idle front end, views.mode %s: %d commands in %d polls, %d a minute with views.poll of 2s: %s",
+			mode, len(commands), polled, 30*len(commands)/polled, strings.Join(commands[:min(len(commands), 4)], ", "))
+		if len(commands) > 2*polled {
+			t.Errorf("%d commands in %d polls: %q", len(commands), polled, commands)
+		}
+		if code := s.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}
+
+// TestUnreadableMeta spoils the meta of one view under front ends that run: the others go on, and of that view they
+// serve what they have, never an error of their own.
+func TestUnreadableMeta(t *testing.T) {
+	t.Parallel()
+	_, uri, _, p, start := storeModeDemo(t)
+	c, err := driver.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
+	generation := func(value any) {
+		t.Helper()
+		change := bson.D{{Key: "$set", Value: bson.D{{Key: "gen", Value: value}}}}
+		metas := c.Database("institute").Collection("view_meta")
+		if _, err := metas.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "activities"}}, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	memory, stored := start("memory"), start("store")
+	generation("many")
+	for _, s := range []*server{memory, stored} {
+		await(t, "the view is reported as failing, alone", func() string {
+			_, metrics := fetch(t, http.MethodGet, s.admin+"/metrics")
+			return unless(strings.Contains(metrics, `vitrine_view_failing{view="activities"} 1`) &&
+				strings.Contains(metrics, `vitrine_view_failing{view="persons"} 0`))
+		})
+		if got := s.answer("/api/search/journals"); got.count != 12 {
+			t.Errorf("another view: %s, %d rows", got.Status, got.count)
+		}
+	}
+	p.more(t, 3)
+	if got := memory.answer("/api/activities?limit=4"); got.count != 60 {
+		t.Errorf("from memory: %s, %d rows", got.Status, got.count)
+	}
+	stored.refuses("/api/activities?limit=4")
+	generation(int64(1))
+	memory.serves(60)
+	stored.serves(60)
+}
