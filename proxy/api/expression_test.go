@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,18 +41,18 @@ func TestExpressionErrors(t *testing.T) {
 
 // TestNow: an answer computed with $$NOW is valid for one second, and its headers say so.
 func TestNow(t *testing.T) {
-	var seconds atomic.Int64
 	o := holdingsOptions(t)
 	o.Fresh.MaxAge = time.Minute
 	start := time.Date(2024, 5, 31, 12, 0, 0, 0, time.UTC)
-	o.Now = func() time.Time { return start.Add(time.Duration(seconds.Load()) * time.Second) }
+	clock := proxytest.NewClock(start)
+	o.Now = clock.Now
 	s := proxytest.Open(t, journals(t, `{"until":{"$date":"2024-05-31T12:00:10Z"}}`), o)
 	path := "/api/search/journals?json=" + url.QueryEscape(`{"$expr":{"$gt":["$until","$$NOW"]}}`)
 	for _, tt := range []struct {
 		at   int64
 		want int
-	}{{0, 1}, {0, 1}, {9, 1}, {10, 0}, {11, 0}} {
-		seconds.Store(tt.at)
+	}{{0, 1}, {0, 1}, {9, 1}, {10, 0}, {11, 0}, {8, 1}} {
+		clock.Set(start.Add(time.Duration(tt.at) * time.Second)) // the last one is set back
 		r := s.Get(path)
 		if got := len(r.Envelope(t).Rows(t)); got != tt.want {
 			t.Errorf("at second %d: %d rows, want %d", tt.at, got, tt.want)

@@ -62,7 +62,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	}
 	return response.Plan{
 		View: l.view, Query: query, Build: build, Restricted: l.restricted,
-		Caching: response.Caching{Until: l.filter.Until()},
+		Caching: response.Caching{Period: response.Until(l.filter.Until())},
 	}
 }
 

@@ -147,7 +147,7 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 		view: rules.ViewUserUnits, key: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly), lang: lang, absent: e.unitsOf,
 		object: func(dst []byte, row bson.Raw) []byte { return units.AppendData(dst, row, now, lang) },
 	}.plan(ctx, e, r, id)
-	p.Until = time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+	p.Period = response.OnDay(now)
 	return p, err
 }
 

@@ -36,7 +36,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		})
 	}
 	p := list.plan("spectrum "+strconv.Itoa(year), body)
-	p.Caching = response.InYear(year, e.o.Zone)
+	p.Period = response.InYear(year, e.o.Zone)
 	return p, nil
 }
 

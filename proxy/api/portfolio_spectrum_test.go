@@ -16,7 +16,7 @@ import (
 
 // TestNewYear: at New Year the set of recent activities changes at once.
 func TestNewYear(t *testing.T) {
-	now := &clock{}
+	now := proxytest.NewClock(proxytest.Published)
 	o := departmentOptions(t)
 	o.Now, o.Zone = now.Now, zone(t)
 	s := proxytest.Open(t, department(t), o)
@@ -34,7 +34,7 @@ func TestNewYear(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			now.set(tt.now)
+			now.Set(tt.now)
 			for range 3 { // the later answers may come from the cache
 				var topics []string
 				for _, row := range s.Get("/portfolio/spectrum").Envelope(t).Rows(t) {

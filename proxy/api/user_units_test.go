@@ -21,7 +21,7 @@ func zone(t testing.TB) *time.Location {
 // TestMidnight: in_past is right from the first moment of a day on, in the configured zone, also in
 // cached answers.
 func TestMidnight(t *testing.T) {
-	now := &clock{}
+	now := proxytest.NewClock(proxytest.Published)
 	o := departmentOptions(t)
 	o.Now, o.Zone = now.Now, zone(t)
 	s := proxytest.Open(t, department(t), o)
@@ -43,7 +43,7 @@ func TestMidnight(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			now.set(tt.now)
+			now.Set(tt.now)
 			for range 3 { // the later answers may come from the cache
 				body := string(s.Get("/api/user-units/" + tt.id).Body)
 				var past []string
@@ -83,7 +83,7 @@ func TestCachesForgetInTime(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := departmentOptions(t)
-			o.Now, o.Zone, o.Auth.APIKey = (&clock{now: midnight.Add(-tt.left)}).Now, zone(t), tt.key
+			o.Now, o.Zone, o.Auth.APIKey = proxytest.NewClock(midnight.Add(-tt.left)).Now, zone(t), tt.key
 			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, time.Hour
 			if got := proxytest.Open(t, department(t), o).Get(tt.target).Header.Get("Cache-Control"); got != tt.want {
 				t.Errorf("Cache-Control = %q, want %q", got, tt.want)

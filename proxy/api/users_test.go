@@ -17,25 +17,6 @@ import (
 )
 
 // clock is a clock that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) set(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = now
-}
-
-func (c *clock) advance(d time.Duration) { c.set(c.Now().Add(d)) }
-
 // TestWhoIsMeant: an ObjectID is looked up as such, any other text as username.
 func TestWhoIsMeant(t *testing.T) {
 	s := proxytest.Open(t, department(t), departmentOptions(t))
@@ -192,7 +173,7 @@ func TestNewcomer(t *testing.T) {
 	const id = "66c0000000000000000000aa"
 	source := &sources{}
 	source.set("groups", ofDepartment(t, "groups")...)
-	now := &clock{now: proxytest.Published}
+	now := proxytest.NewClock(proxytest.Published)
 	o := departmentOptions(t)
 	o.Records, o.Now = source, now.Now
 	s := proxytest.Open(t, department(t), o)
@@ -214,7 +195,7 @@ func TestNewcomer(t *testing.T) {
 
 	source.set("persons", person(t, id, "new"))
 	status("/api/users/new", 404, 0)
-	now.advance(10 * time.Second)
+	now.Advance(10 * time.Second)
 	status("/api/users/new", 200, 1)
 	status("/api/users/new?columns[]=first", 200, 0)
 	status("/api/users/"+id, 200, 1)
@@ -223,7 +204,7 @@ func TestNewcomer(t *testing.T) {
 		t.Errorf("units = %s\nwant    %s", got, want)
 	}
 
-	now.advance(10 * time.Second)
+	now.Advance(10 * time.Second)
 	changed, err := bson.Marshal(bson.D{{Key: "_id", Value: 5}, {Key: "username", Value: "new"}, {Key: "first", Value: "Newer"}})
 	if err != nil {
 		t.Fatal(err)

@@ -60,17 +60,17 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
 	key := []string{"lists", path, f.suffix, lang, q.String()}
-	caching, of := l.rolling(year)
+	in, of := l.rolling(year)
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
-		Query: strings.Join(append(key, of), "\x00"), Caching: caching,
+		Query: strings.Join(append(key, of), "\x00"), Caching: response.Caching{Period: in},
 	}, nil
 }
 
-// rolling returns until when an answer made from all lists holds in a year, and the year for its key, if a list rolls.
-func (l *Lists) rolling(year int) (response.Caching, string) {
+// rolling returns when an answer made from all lists in a year holds, and the year for its key, if a list rolls.
+func (l *Lists) rolling(year int) (response.Period, string) {
 	if !slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
-		return response.Caching{}, ""
+		return response.Period{}, ""
 	}
 	return response.InYear(year, l.shared.Zone), strconv.Itoa(year)
 }

@@ -87,9 +87,9 @@ func (l *Lists) plan(ctx context.Context, r Request, parts []string, f format, q
 // plan plans a body of the listing. The key distinguishes it from other bodies.
 func (l *listing) plan(write build, key ...string) response.Plan {
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
-	var caching response.Caching
+	var in response.Period
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
-		key, caching = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
+		key, in = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 		a, err := l.on(ctx, s)
@@ -98,7 +98,10 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		}
 		return write(ctx, a)
 	}
-	return response.Plan{View: l.def.View, Also: l.about.also, About: l.subject(), Query: strings.Join(key, "\x00"), Build: build, Caching: caching}
+	return response.Plan{
+		View: l.def.View, Also: l.about.also, About: l.subject(), Query: strings.Join(key, "\x00"), Build: build,
+		Caching: response.Caching{Period: in},
+	}
 }
 
 // subject returns what all rows of the listing have in common.

@@ -35,7 +35,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 		return response.Plan{}, ErrHost
 	}
 	year := r.year(l.shared.Zone)
-	caching, of := l.rolling(year)
+	in, of := l.rolling(year)
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 		m := siteMap{lists: l, snaps: s, base: r.Base, year: year}
 		size, err := m.size(ctx, of)
@@ -50,8 +50,8 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 		return m.part(ctx, size, max(number, 1))
 	}
 	return response.Plan{
-		View: views[0], Also: views[1:], Build: build, ContentType: "application/xml; charset=utf-8", Caching: caching,
-		Query: strings.Join([]string{"sitemap", r.Base, strconv.Itoa(number), of}, "\x00"),
+		View: views[0], Also: views[1:], Build: build, ContentType: "application/xml; charset=utf-8",
+		Caching: response.Caching{Period: in}, Query: strings.Join([]string{"sitemap", r.Base, strconv.Itoa(number), of}, "\x00"),
 	}, nil
 }
 

@@ -53,8 +53,8 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 const headerCacheStatus = "Cache-Status"
 
 // setCaching sets Vary and Cache-Control. Shared caches may not keep a private answer, and may not use an answer after
-// until, unless that is zero. An open answer is the same for all callers.
-func (r *Responder) setCaching(c *fiber.Ctx, now time.Time, open, private bool, until time.Time) {
+// its period. An open answer is the same for all callers.
+func (r *Responder) setCaching(c *fiber.Ctx, now time.Time, open, private bool, in Period) {
 	vary := r.headers.vary
 	if open {
 		vary = fiber.HeaderAcceptEncoding
@@ -68,8 +68,8 @@ func (r *Responder) setCaching(c *fiber.Ctx, now time.Time, open, private bool, 
 	if private {
 		control, scope = r.headers.private, "private, "
 	}
-	if !until.IsZero() {
-		if left := until.Sub(now); left < r.headers.longest {
+	if in.ends() {
+		if left := in.left(now); left < r.headers.longest {
 			control = scope + "max-age=" + seconds(max(min(left, r.MaxAge), 0))
 		}
 	}
@@ -104,8 +104,9 @@ func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, s Snapshots, st age
 		st.modified = pastDate(published, r.Now())
 	}
 	second := published.Truncate(time.Second)
-	varies := p.Once || len(p.of) > 0 || !p.Until.IsZero()
-	if varies && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
+	varies := p.Once || len(p.of) > 0 || p.Period.ends()
+	begun := p.Period.since
+	if varies && begun.IsZero() || !second.After(begun) || !second.After(r.Adopted) || st.modified == "" {
 		return false
 	}
 	SetHeader(c, fiber.HeaderLastModified, st.modified)

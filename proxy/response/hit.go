@@ -24,8 +24,8 @@ func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 	if r.ages.last.Load() != h.ages || now.Sub(h.ages.at) >= agesFor {
 		return nil, nil, false
 	}
-	if until := h.plan.Until; !until.IsZero() { // see setCaching
-		left, before := until.Sub(now), until.Sub(h.at)
+	if p := h.plan.Period; p.ends() { // see setCaching
+		left, before := p.left(now), p.left(h.at)
 		if left < r.MaxAge || (left < r.headers.longest) != (before < r.headers.longest) {
 			return nil, nil, false
 		}

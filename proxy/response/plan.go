@@ -51,16 +51,8 @@ type Caching struct {
 	Once bool
 	// Negotiated are further request headers that this plan depends on, separated by commas.
 	Negotiated string
-	// Until is when the clock alone changes the plan and its answer; zero means never.
-	Until time.Time
-	// Since is when the clock last changed the answer; zero if unknown.
-	Since time.Time
-}
-
-// InYear says that an answer is that of a calendar year in a zone.
-func InYear(year int, zone *time.Location) Caching {
-	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, zone) }
-	return Caching{Since: newYear(year), Until: newYear(year + 1)}
+	// Period is when the plan and its answer hold, as far as they depend on the clock.
+	Period Period
 }
 
 // Header is a response header; Name is in canonical form.
@@ -73,15 +65,12 @@ type servedPlan struct {
 	of         []result.Key // of the snapshots that the plan was made from and holds for
 	guessed    bool         // see Planning.Guess
 	generation int
-	made       time.Time
+	valid      Period // Period, but not before the plan was made if its beginning is not known
 }
 
 // holds reports whether a plan made now would be the same, unless a view in of has changed, see on.
 func (p *servedPlan) holds(r *Responder, now time.Time) bool {
-	if p.generation != r.Generation {
-		return false
-	}
-	return p.Until.IsZero() || !now.Before(p.made) && now.Before(p.Until)
+	return p.generation == r.Generation && p.valid.contains(now)
 }
 
 // build evaluates the plan and finds the requested paths that no record has.
@@ -185,7 +174,7 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 	if r.Tags != nil {
 		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
 	}
-	found := &servedPlan{made, made.Query, planning.of, planning.guessed, r.Generation, now}
+	found := &servedPlan{made, made.Query, planning.of, planning.guessed, r.Generation, made.Period.from(now)}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}

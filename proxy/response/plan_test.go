@@ -23,14 +23,15 @@ func TestPlansAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(results.Close)
-	now, made, caller, caching := proxytest.Published, 0, response.Audience{Anonymous: true}, response.Caching{}
+	clock := proxytest.NewClock(proxytest.Published)
+	made, caller, caching := 0, response.Audience{Anonymous: true}, response.Caching{}
 	of := "" // the view that plans are made from; empty for none
 	var r *response.Responder
 	var planner response.Planner
 	adopt := func(generation int) {
 		r = response.New(response.Options{
 			Views: s.Views, Results: results, Planner: &planner, Popular: new(response.Popular), KeptBytes: 1 << 20, Timeout: time.Hour,
-			Generation: generation, Now: func() time.Time { return now },
+			Generation: generation, Now: clock.Now,
 		})
 	}
 	app := fiber.New()
@@ -57,16 +58,16 @@ func TestPlansAreKept(t *testing.T) {
 	}{
 		{"a plan", func() {}, true, true},
 		{"again", func() {}, true, false},
-		{"the next day", func() { now = now.Add(24 * time.Hour) }, true, false},
+		{"the next day", func() { clock.Advance(24 * time.Hour) }, true, false},
 		{"a view published", func() { s.Refresh(rules.ViewPersons) }, true, false},
 		{"a session", func() { caller.Anonymous = false }, false, true},
 		{"no session", func() { caller.Anonymous = true }, true, false},
-		{"other settings", func() { adopt(1); caching.Until = now.Add(time.Second) }, true, true},
-		{"a moment before the end", func() { now = now.Add(time.Second - 1) }, true, false},
-		{"the end", func() { now, caching.Until = now.Add(1), now.Add(time.Hour) }, true, true},
-		{"a clock set back", func() { now = now.Add(-time.Hour) }, true, true},
+		{"other settings", func() { adopt(1); caching.Period = response.Until(clock.Now().Add(time.Second)) }, true, true},
+		{"a moment before the end", func() { clock.Advance(time.Second - 1) }, true, false},
+		{"the end", func() { clock.Advance(1); caching.Period = response.Until(clock.Now().Add(time.Hour)) }, true, true},
+		{"a clock set back", func() { clock.Set(clock.Now().Add(-time.Hour)) }, true, true},
 		{"a plan made from a snapshot", func() { adopt(2); caching, of = response.Caching{}, rules.ViewPersons }, true, true},
-		{"the next day", func() { now = now.Add(24 * time.Hour) }, true, false},
+		{"the next day", func() { clock.Advance(24 * time.Hour) }, true, false},
 		{"another view published", func() { s.Refresh(rules.ViewUserUnits) }, true, false},
 		{"the view published", func() { s.Refresh(rules.ViewPersons) }, true, true},
 		{"a plan for one request", func() { adopt(3); caching = response.Caching{Once: true} }, false, true},

@@ -121,7 +121,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	}
 	p, snapshots := found.servedPlan, found.snapshots
 	header, personal := fieldsOf(c), p.Personal || who.Personal
-	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Until)
+	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Period)
 	ages := r.ages.last.Load()
 	age := r.ages.of(p.View, now)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
@@ -250,7 +250,7 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 	if r.Explain != nil {
 		return errNoRecords
 	}
-	r.setCaching(c, r.Now(), false, false, time.Time{})
+	r.setCaching(c, r.Now(), false, false, Period{})
 	if err := ReportIgnored(c, ignored); err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (m MakePlan) On(views Views, now time.Time) (Plan, Snapshots, error) {
 }
 
 func (m MakePlan) plan(views Views, now time.Time) (Plan, *Planning, error) {
-	planning := &Planning{views: views, now: now}
+	planning := &Planning{views: views, now: now.Round(0)}
 	made, err := m(planning)
 	planning.end(&made)
 	return made, planning, err
@@ -154,13 +154,13 @@ func (m MakePlan) plan(views Views, now time.Time) (Plan, *Planning, error) {
 // gets nothing from it.
 type Planning struct {
 	views   Views
-	now     time.Time
+	now     time.Time    // without a monotonic reading
 	of      []result.Key // of the snapshots that Snapshot returned
 	guessed bool
 	ended   bool
 }
 
-// Now returns the time of the plan. A plan that depends on it says so in its Caching and its Query.
+// Now returns the wall clock's time of the plan. A plan that depends on it says so in its Caching and its Query.
 func (p *Planning) Now() time.Time { return p.now }
 
 // Snapshot returns the current snapshot of a view. The plan holds only for it, and its answers name it in their keys.
