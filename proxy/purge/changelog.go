@@ -11,10 +11,11 @@ import (
 
 // changeLog finds responses that were in flight during a change. A cache in front may receive such a response, perhaps
 // a long export, only after the purge, and would keep it as new. So the Purger sends the tags again once the response
-// has ended. The zero value has no changes.
+// has ended.
 type changeLog struct {
+	start   time.Time     // of the Purger; ended counts from it, so that setting the wall clock does not alter it
 	changes atomic.Uint64 // number of changes so far
-	ended   atomic.Int64  // when the last response ended, in Unix nanoseconds
+	ended   atomic.Int64  // when the last response ended, in nanoseconds since start; 0 if none has
 
 	mu     sync.Mutex           // guards recent
 	recent [recentSize][]string // the tags of the last changes; change n has the place n modulo recentSize
@@ -34,7 +35,8 @@ func (l *changeLog) changed(tags []string, now time.Time) (late bool) {
 	n := l.changes.Load() + 1
 	l.recent[n%recentSize] = tags
 	l.changes.Store(n) // last: a request that sees n sees the change, too
-	return now.Sub(time.Unix(0, l.ended.Load())) < transit
+	ended := time.Duration(l.ended.Load())
+	return ended != 0 && now.Sub(l.start)-ended < transit
 }
 
 // concerns reports whether one of the changes after a number had one of the tags of a response.
@@ -62,7 +64,7 @@ func (p *Purger) Begin() uint64 {
 // Ended must be called when a response was sent, with the value of its Surrogate-Key. If something that concerns the
 // response has changed since Begin, the purge is sent again.
 func (p *Purger) Ended(since uint64, surrogateKey string) {
-	p.ended.Store(time.Now().UnixNano())
+	p.ended.Store(int64(time.Since(p.start)))
 	if since == p.changes.Load() {
 		return
 	}

@@ -61,7 +61,7 @@ func New(o Options) (*Purger, error) {
 	if len(o.Targets) == 0 {
 		return nil, nil
 	}
-	p := &Purger{log: o.Log, repeats: newQueue(), client: &http.Client{
+	p := &Purger{log: o.Log, repeats: newQueue(), changeLog: changeLog{start: time.Now()}, client: &http.Client{
 		Timeout: patience, Transport: o.Transport,
 		// Another server must not get the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

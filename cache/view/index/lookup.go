@@ -212,7 +212,8 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	s.budget.mu.Lock()
 	d := s.budget.valuesLocked(s).Peek(key)
 	s.budget.mu.Unlock()
-	s.wanted.Store(time.Now().UnixMilli())
+	now := time.Now()
+	s.wanted.Store(&now)
 	if d == nil {
 		return fair.TurnOf(ctx).Costly(ctx)
 	}

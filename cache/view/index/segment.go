@@ -20,11 +20,11 @@ type segment struct {
 	def     *Definition
 	files   *mapped.Files
 	rows    []bson.Raw
-	nap     func()       // rests beside requests
-	workers int          // goroutines that derive values; fewer while the segment is warmed in the background
-	wanted  atomic.Int64 // when a request last needed a value that is not built, in milliseconds
-	frags   []fragments  // one for each of Definition.Fragments
-	bulk    int64        // bytes of bulky fragments kept; guarded by the budget
+	nap     func()                    // rests beside requests
+	workers int                       // goroutines that derive values; fewer while the segment is warmed in the background
+	wanted  atomic.Pointer[time.Time] // when a request last needed a value that is not built; nil if none has
+	frags   []fragments               // one for each of Definition.Fragments
+	bulk    int64                     // bytes of bulky fragments kept; guarded by the budget
 	// ownValues are the values that requests derive after the segment was replaced; in the budget they would keep the
 	// segment in memory. It is nil before, and guarded by the budget.
 	ownValues *lru.Cache[derivedKey, derivedOf]
@@ -35,7 +35,7 @@ const hurry = 2 * time.Second
 
 // rest is called while values are derived from all rows. It sleeps now and then unless a request waits for them.
 func (s *segment) rest() {
-	if time.Now().UnixMilli()-s.wanted.Load() > hurry.Milliseconds() {
+	if wanted := s.wanted.Load(); wanted == nil || time.Since(*wanted) > hurry {
 		s.nap()
 	}
 }
