@@ -30,6 +30,7 @@ import (
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
 	"vitrine/proxy/cockpit"
+	"vitrine/proxy/listener"
 )
 
 func serveCommand() *cobra.Command {
@@ -253,8 +254,12 @@ func offline(ctx context.Context, cfg configs.Config, do func(*program) error) e
 	})
 }
 
-// listen opens the public listener and, if one is configured, the operator's.
+// listen opens the public listener and, if one is configured, the operator's. It fails if the process may open too few
+// files for their connections: a server that refuses almost all of them looks alive to its operator.
 func listen(cfg configs.Config) (public, admin net.Listener, err error) {
+	if err := listener.CheckFiles(); err != nil {
+		return nil, nil, err
+	}
 	if public, err = net.Listen("tcp", cfg.Listen); err != nil {
 		return nil, nil, fmt.Errorf("listen (listen): %w", err)
 	}

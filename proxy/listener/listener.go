@@ -3,6 +3,7 @@ package listener
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -77,13 +78,27 @@ func New(ln net.Listener, o Options) *Listener {
 	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
+// reservedFiles is how many open files are at least reserved for the store, files and logs. fewestConns is how many
+// connections must be left: a page of a browser opens six, a balancer and a cache in front some dozens.
+const reservedFiles, fewestConns = 64, 64
+
+// CheckFiles returns an error if the process may open too few files to be a server. Go has raised the soft limit to
+// the hard one by then (package os), so that only the operator can raise it further.
+func CheckFiles() error {
+	if files := openFiles(); files != 0 && files < reservedFiles+fewestConns {
+		return fmt.Errorf("the limit of %d open files leaves too few for connections: want at least %d "+
+			"(ulimit -n, LimitNOFILE of systemd, --ulimit nofile of Docker)", files, reservedFiles+fewestConns)
+	}
+	return nil
+}
+
 // connectionsWithin returns the limit on connections for a process that may open so many files; 0 for files means
-// unknown. It reserves a tenth of the files, and at least 64, for the store, files and logs.
+// unknown. It reserves a tenth of the files, and at least reservedFiles.
 func connectionsWithin(wanted int, files uint64) int {
 	if files == 0 || files >= MostServed {
 		return wanted
 	}
-	return min(wanted, max(int(files-min(files, max(files/10, 64))), 1))
+	return min(wanted, max(int(files-min(files, max(files/10, reservedFiles))), 1))
 }
 
 // acceptPause is how long Accept waits after a temporary error.
