@@ -42,7 +42,7 @@ func TestNoRegularFile(t *testing.T) {
 }
 
 // TestStdinLimit: Load reads standard input up to its limit, with progress, until the context ends,
-// and leaves no temporary file.
+// and leaves no temporary file, not even if the process is killed while it reads.
 func TestStdinLimit(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	const text = `{"_id":1}`
@@ -65,6 +65,9 @@ func TestStdinLimit(t *testing.T) {
 	for _, tt := range tests {
 		read := 0
 		d, err := dump.Open(tt.ctx, []string{"-"}, dump.Options{Collection: "c", Stdin: tt.stdin, StdinBytes: tt.most, Progress: func(n int) {
+			if named, _ := os.ReadDir(os.TempDir()); len(named) > 0 {
+				t.Errorf("%s: a process killed now leaves %v", tt.name, named)
+			}
 			if read += n; tt.name == "stopped" {
 				stop()
 			}

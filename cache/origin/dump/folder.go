@@ -28,7 +28,7 @@ func (d *Dump) addFolder(folder string) error {
 	}
 	for _, name := range files {
 		below := path.Join(folder, name)
-		if err := d.addFile(below, below, true); err != nil {
+		if err := d.addFile(d.files, below, below, true); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ type Dump struct {
 
 	opts  Options
 	files fs.FS
-	spool string // path of the temporary copy of standard input, "" if there is none
+	spool *spool // nil unless standard input is named
 }
 
 // disk opens files by the names that users give.
@@ -89,12 +89,12 @@ func (d *Dump) Size() int64 {
 	return n
 }
 
-// Close removes the temporary file with standard input.
+// Close removes the copy of standard input.
 func (d *Dump) Close() error {
-	if d.spool == "" {
+	if d.spool == nil {
 		return nil
 	}
-	return os.Remove(d.spool)
+	return d.spool.close()
 }
 
 func (d *Dump) add(ctx context.Context, name string) error {
@@ -102,7 +102,7 @@ func (d *Dump) add(ctx context.Context, name string) error {
 		if err := d.spoolStdin(ctx); err != nil {
 			return fmt.Errorf("standard input: %w", err)
 		}
-		return d.addFile(name, d.spool, false)
+		return d.addFile(d.spool, name, name, false)
 	}
 	info, err := fs.Stat(d.files, name)
 	if err != nil {
@@ -111,15 +111,15 @@ func (d *Dump) add(ctx context.Context, name string) error {
 	if info.IsDir() {
 		return d.addFolder(name)
 	}
-	return d.addFile(name, name, false)
+	return d.addFile(d.files, name, name, false)
 }
 
-// addFile adds a file after it has read the beginning. name is shown to people, file is the name in d.files. In a
+// addFile adds a file after it has read the beginning. name is shown to people, file is the name in files. In a
 // folder, Options.Collection selects one file; otherwise it names the file's collection.
-func (d *Dump) addFile(name, file string, inFolder bool) error {
-	s := Source{Name: name, files: d.files, file: file}
+func (d *Dump) addFile(files fs.FS, name, file string, inFolder bool) error {
+	s := Source{Name: name, files: files, file: file}
 	// Refuse devices and pipes, which may never end or never begin. Links to regular files are fine.
-	if info, err := fs.Stat(d.files, file); err == nil && !info.Mode().IsRegular() {
+	if info, err := fs.Stat(files, file); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file (%s): read it as standard input, import … - <%[1]s", name, info.Mode())
 	}
 	in, err := s.open(context.Background(), nil)
@@ -234,25 +234,4 @@ func sniff(in *bufio.Reader, name string) format {
 		return bsonFormat
 	}
 	return unknownFormat
-}
-
-// spoolStdin copies standard input to a temporary file, because Load reads twice.
-func (d *Dump) spoolStdin(ctx context.Context) error {
-	switch {
-	case d.opts.Stdin == nil:
-		return errors.New("not available")
-	case d.spool != "":
-		return errors.New("named twice")
-	}
-	f, err := os.CreateTemp("", "vitrine-import-*")
-	if err != nil {
-		return err
-	}
-	d.spool = f.Name()
-	most := cmp.Or(d.opts.StdinBytes, DefaultStdinBytes)
-	n, err := io.Copy(f, io.LimitReader(&counter{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
-	if n > most {
-		err = fmt.Errorf("does not end within %d bytes: --stdin-bytes allows more", most)
-	}
-	return errors.Join(err, f.Close())
 }
