@@ -5,14 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 )
 
 // Path returns the path of a view's file in a folder.
 func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot") }
-
-// abandoned is the age from which an unfinished file must come from a killed process.
-const abandoned = time.Hour
 
 // writable are the permissions with which other users could put files into a folder, and so change what Vitrine serves.
 const writable = 0o022
@@ -31,14 +27,6 @@ func Prepare(dir string) error {
 		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v): "+
 			"configure a new folder below it, or remove the permission (chmod go-w)", dir, mode)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, tempPattern))
-	if err != nil {
-		return fmt.Errorf("folder of snapshot files: %w", err)
-	}
-	for _, name := range left {
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = os.Remove(name) // ignore errors: another process may have removed it
-		}
-	}
+	removeAbandoned(dir)
 	return nil
 }

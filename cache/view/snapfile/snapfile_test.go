@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +30,28 @@ import (
 // writeEnv makes the test binary write files until the test kills it.
 const writeEnv = "VITRINE_TEST_SNAPSHOT"
 
+// haltEnv makes a child process halt in the middle of a file until its standard input ends.
+const haltEnv = "VITRINE_TEST_SNAPSHOT_HALT"
+
 func TestMain(m *testing.M) {
+	if path := os.Getenv(haltEnv); path != "" {
+		err := snapfile.Write(path, header(1), func(yield func(bson.Raw) bool) {
+			for i, row := range rows(1, 40_000) { // some blocks
+				if i == 30_000 {
+					fmt.Println("halted")
+					_, _ = io.Copy(io.Discard, os.Stdin)
+				}
+				if !yield(row) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(writeEnv); path != "" {
 		for generation := uint64(1); ; generation++ {
 			if err := snapfile.Write(path, header(generation), slices.Values(rows(generation, 3000))); err != nil {
@@ -275,6 +298,141 @@ func TestKilledWriter(t *testing.T) {
 
 // TestPrepareRefuses: Prepare refuses a folder that other users may write to, and does not change
 // it.
+// halted starts a process that has written the first part of a file. The returned function lets it go on.
+func halted(t *testing.T, path string) (cmd *exec.Cmd, resume func()) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), haltEnv+"="+path)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if _, err := io.ReadFull(out, make([]byte, len("halted"))); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, func() { _ = in.Close() }
+}
+
+// unfinished returns the files of writers that have not ended, with their sizes.
+func unfinished(t *testing.T, dir string) map[string]int64 {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, ".vitrine-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int64{}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[name] = info.Size()
+	}
+	return sizes
+}
+
+// TestKilledWriterLeavesNothing: the next process that starts or writes in a folder removes what a killed writer has
+// left, at once, and nothing of a writer that lives.
+func TestKilledWriterLeavesNothing(t *testing.T) {
+	if slices.Contains([]string{"aix", "illumos", "solaris"}, runtime.GOOS) {
+		t.Skip("no locks on files here")
+	}
+	for name, next := range map[string]func(dir string) error{
+		"a start": snapfile.Prepare,
+		"a write": func(dir string) error {
+			return snapfile.Write(filepath.Join(dir, "other"), header(1), slices.Values(rows(1, 3)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			killed, _ := halted(t, filepath.Join(dir, "killed"))
+			left := unfinished(t, dir)
+			living, resume := halted(t, filepath.Join(dir, "living"))
+			if len(left) != 1 || len(unfinished(t, dir)) != 2 {
+				t.Fatalf("unfinished files: %v", unfinished(t, dir))
+			}
+			if err := next(dir); err != nil {
+				t.Fatal(err)
+			}
+			if got := unfinished(t, dir); len(got) != 2 {
+				t.Fatalf("of two living writers %v is left", got)
+			}
+			if err := killed.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = killed.Wait() // says that it was killed
+			if err := next(dir); err != nil {
+				t.Fatal(err)
+			}
+			got := unfinished(t, dir)
+			for name := range left {
+				if size, stays := got[name]; stays {
+					t.Errorf("%d bytes of a killed writer stay", size)
+				}
+			}
+			if len(got) != 1 {
+				t.Errorf("unfinished files: %v, want the living writer's alone", got)
+			}
+			resume()
+			if err := living.Wait(); err != nil {
+				t.Error(err)
+			}
+			_, all, err := snapfile.Read(filepath.Join(dir, "living"))
+			if err != nil || len(all) != 40_000 || len(unfinished(t, dir)) > 0 {
+				t.Errorf("the living writer: %d rows, %v; unfinished %v", len(all), err, unfinished(t, dir))
+			}
+		})
+	}
+}
+
+// TestWritersAndStarts: starts beside writers take no file from them, not even one that was made a moment ago.
+func TestWritersAndStarts(t *testing.T) {
+	dir := t.TempDir()
+	var writers, starts sync.WaitGroup
+	ended := make(chan struct{})
+	for range 4 {
+		starts.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if err := snapfile.Prepare(dir); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 4 {
+		writers.Go(func() {
+			path := filepath.Join(dir, fmt.Sprint(i))
+			for generation := range uint64(20) {
+				if err := snapfile.Write(path, header(generation), slices.Values(rows(generation, 3))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(ended)
+	starts.Wait()
+	if left := unfinished(t, dir); len(left) > 0 {
+		t.Errorf("unfinished files: %v", left)
+	}
+}
+
 func TestPrepareRefuses(t *testing.T) {
 	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770, 0o702} {
 		dir := filepath.Join(t.TempDir(), "files")
@@ -300,6 +458,7 @@ func TestPrepare(t *testing.T) {
 	if err := snapfile.Prepare(dir); err != nil {
 		t.Fatal(err)
 	}
+	// Programs that take no lock have files without the suffix.
 	old, fresh := filepath.Join(dir, ".vitrine-1.tmp"), filepath.Join(dir, ".vitrine-2.tmp")
 	for _, name := range []string{old, fresh} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {

@@ -14,8 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-const tempPattern = ".vitrine-*.tmp"
-
 // Write writes rows into the file at path, which it replaces. The folder must exist. Rows contain the institute's
 // records, so no other user may read the file.
 func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
@@ -25,26 +23,28 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
 // WriteIntact is Write for rows in mapped files. It asks intact when it has read them, and returns its error instead of
 // replacing the file: it would give rows that another program has altered a right checksum.
 func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), tempPattern) // only the owner can read it
+	removeAbandoned(filepath.Dir(path)) // first, because they may take the space that this file needs
+	temp, err := create(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("write snapshot file: %w", err)
 	}
+	defer temp.release()
 	renamed := false
 	defer func() {
 		if !renamed { // after a panic, too
-			err = errors.Join(fmt.Errorf("write snapshot file %s: %w", path, err), os.Remove(temp.Name()))
+			err = errors.Join(fmt.Errorf("write snapshot file %s: %w", path, err), os.Remove(temp.name))
 		}
 	}()
-	if err = encode(temp, h, rows); err == nil {
+	if err = encode(temp.file, h, rows); err == nil {
 		err = intact()
 	}
 	if err == nil {
-		err = temp.Sync()
+		err = temp.file.Sync()
 	}
-	if err = errors.Join(err, temp.Close()); err != nil {
+	if err = errors.Join(err, temp.file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(temp.Name(), path); err != nil {
+	if err := os.Rename(temp.name, path); err != nil {
 		return err
 	}
 	renamed = true

@@ -1,0 +1,33 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package snapfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// acquire locks the file at a path until the returned one is closed, by its process or by the kernel at the end of the
+// process. It does not wait: the error is errBusy if another descriptor has the lock, of this process or another, and
+// errors.ErrUnsupported if the file system has no locks.
+func acquire(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // to write, because NFS locks only such descriptors
+	if err != nil {
+		return nil, err
+	}
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		return f, nil
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errBusy
+	} else {
+		err = errors.Join(errors.ErrUnsupported, err)
+	}
+	_ = f.Close() // nothing was written
+	return nil, fmt.Errorf("lock %s: %w", path, err)
+}
