@@ -70,7 +70,7 @@ func (s *Set) readFile(v *view) {
 		return
 	}
 	if err != nil {
-		s.o.Logger.Warn("snapshot file not used", "view", v.def.Name, "error", err)
+		s.o.Logger.Warn("snapshot file not used: the view is read from the store", "view", v.def.Name, "error", err)
 		return
 	}
 	l := &loader{view: v, stripped: h.Stripped != ""}

@@ -249,6 +249,14 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestRowsOfEarlierVersions: during an upgrade front ends read the rows of an older materializer, which have the share
+// as it was when they were made.
+func TestRowsOfEarlierVersions(t *testing.T) {
+	row := doc(t, `{"_id":"T1","id":"T1","count":1,"share":0.9,"timeline":[]}`)
+	got := string(spectrum.AppendRow(nil, row, 2026, spectrum.Totals{Activities: 4, Topics: 1, Catalogue: true}))
+	assert.Equal(t, `{"id":"T1","count":1,"share":0.25,"timeline":[]}`, got)
+}
+
 func TestLabelsAreOfTheNewestAssignment(t *testing.T) {
 	assigned := func(n int, year, name string) string {
 		return fmt.Sprintf(`{"_id":%s,"affiliated":true,"year":%s,"catalog":{"topics":[{"id":"T1","name":%q}]}}`, oid(n), year, name)

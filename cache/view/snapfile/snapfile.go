@@ -16,6 +16,10 @@
 //
 // The first block has the header, the others have rows or derived values. The last block is empty, and nothing may follow
 // it. A block's checksum continues that of the block before it, so that no block can be missing or out of place.
+//
+// A program reads no other layout than its own, neither an older nor a newer one: it then reads the view from the store
+// once and replaces the file (docs/operations.md, Upgrade and roll back). Fields that are added to the header do not
+// change the layout, because readers ignore those that they do not know.
 package snapfile
 
 import (

@@ -161,6 +161,50 @@ func TestForeignSnapshotFile(t *testing.T) {
 	}
 }
 
+// TestSnapshotFilesOfAnotherLayout: after an upgrade or a way back that changes the layout of snapshot files, a front
+// end reads its views from the store, says so in a line for each, and replaces the files.
+func TestSnapshotFilesOfAnotherLayout(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--demo").ready()
+	_, want := s.get("/api/all-activities")
+	if code := s.stop(); code != 0 {
+		t.Fatalf("SIGTERM: exit code %d", code)
+	}
+	files, err := filepath.Glob(snapfile.Path(filepath.Join(dir, "files"), "*"))
+	if err != nil || len(files) < 9 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	own := map[string]byte{}
+	for i, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own[path] = content[len("vitsnap")]
+		content[len("vitsnap")] += byte(i%2*2) - 1 // an older layout, or a newer one
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = startServer(t, dir, "--demo").ready()
+	if _, got := s.get("/api/all-activities"); got != want {
+		t.Errorf("%d bytes, before %d", len(got), len(want))
+	}
+	if said := strings.Count(s.logged(), "snapshot file not used: the view is read from the store"); said != 9 {
+		t.Errorf("the log says it %d times for 9 views:\n%s", said, s.logged())
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+	for _, path := range files {
+		if content, err := os.ReadFile(path); err != nil || content[len("vitsnap")] != own[path] {
+			t.Errorf("%s was not replaced: %v", path, err)
+		}
+	}
+}
+
 // TestKilledWhileFiling kills a server that writes its files all the time; the next start serves
 // the same from the remaining files.
 func TestKilledWhileFiling(t *testing.T) {
@@ -188,6 +232,12 @@ func TestKilledWhileFiling(t *testing.T) {
 		if strings.Contains(line, "snapshot file not") {
 			t.Error(line)
 		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "files", ".vitrine-*")); err != nil || len(left) > 0 {
+		t.Errorf("killed writers have left %v (%v)", left, err)
 	}
 	info, err := os.Stat(snapfile.Path(filepath.Join(dir, "files"), "persons"))
 	if err != nil || info.Mode().Perm() != 0o600 {
