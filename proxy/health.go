@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -62,9 +63,12 @@ type degradedView struct {
 	JobFailing bool `json:"job_failing,omitempty"`
 }
 
+// foreignReason does not name the databases, as everyone may read it. vitrine status does.
+const foreignReason = "The database for views has those of another institute: each needs one of its own."
+
 // degraded lists the degraded views, and says why they are.
 func (s *Server) degraded() (views []degradedView, msg string) {
-	var stale, stored, empty, held bool
+	var stale, stored, empty, held, foreign bool
 	var jobs, failing []string // those that are held, those that fail
 	for _, status := range s.options.Views.Status() {
 		health := status.Meta.Health
@@ -84,6 +88,7 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 		unconfirmed := status.Stale && status.Held == nil
 		stale, empty, held = stale || unconfirmed, empty || none, held || status.Held != nil
 		stored = stored || unconfirmed && status.Mode == view.Store
+		foreign = foreign || errors.Is(status.Err, origin.ErrForeign)
 		views = append(views, one)
 	}
 	var reasons []string
@@ -92,6 +97,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 		reasons = append(reasons, "The store could not confirm these views: those in memory are served, those in the store as far as answers are kept.")
 	case stale:
 		reasons = append(reasons, "These views are served though the store could not confirm them.")
+	}
+	if foreign {
+		reasons = append(reasons, foreignReason)
 	}
 	if held {
 		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays,"+
@@ -117,6 +125,7 @@ func notReady(c *fiber.Ctx, msg string) error {
 // unloaded names the views that are not loaded, and says why held views are not.
 func (s *Server) unloaded() string {
 	var names, reasons []string
+	foreign := false
 	for _, status := range s.options.Views.Status() {
 		if !status.Loaded.IsZero() {
 			continue
@@ -125,6 +134,10 @@ func (s *Server) unloaded() string {
 		if status.Held != nil {
 			reasons = append(reasons, " The "+status.Held.Error()+".")
 		}
+		foreign = foreign || errors.Is(status.Err, origin.ErrForeign)
+	}
+	if foreign {
+		reasons = append(reasons, " "+foreignReason)
 	}
 	return "Loading " + strings.Join(names, ", ") + "." + strings.Join(reasons, "")
 }
@@ -135,7 +148,8 @@ type ViewStatus struct {
 	Generation uint64     `json:"generation"` // 0 if never published
 	Epoch      string     `json:"epoch"`
 	Rows       int        `json:"rows"`
-	Published  *time.Time `json:"published"` // when the generation was committed; nil if never
+	Published  *time.Time `json:"published"`        // when the generation was committed; nil if never
+	Source     string     `json:"source,omitempty"` // database with the records that it was made from; empty if embedded
 	// ServedView is nil if only the store was asked.
 	*ServedView
 	Job JobStatus `json:"job"`
@@ -183,7 +197,7 @@ type JobSkip struct {
 func StatusOf(m origin.Meta) ViewStatus {
 	h := m.Health
 	v := ViewStatus{
-		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
+		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published), Source: m.Source,
 		Job: JobStatus{
 			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked), Read: instant(h.Read),
 			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),

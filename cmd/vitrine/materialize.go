@@ -53,6 +53,9 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 // because its run failed or was held back, is an error, but the others are still built. If rows may stay in the store,
 // buildViews also creates the indexes for queries on them.
 func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request, progress func(materialize.Progress)) ([]materialize.Outcome, error) {
+	if err := checkSource(ctx, store); err != nil {
+		return nil, err
+	}
 	inst, err := newInstitute(cfg, store, log)
 	if err != nil {
 		return nil, err

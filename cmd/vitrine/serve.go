@@ -156,6 +156,19 @@ func (p *program) storeChanged(back bool) {
 	}
 }
 
+// checkSource returns an origin.ForeignError if the store has views that were made from another database. An instance
+// that started with them would show another institute's rows as soon as an older program wrote a meta without the name.
+// What else may be wrong with the metas is for those who use them.
+func checkSource(ctx context.Context, store origin.Views) error {
+	metas, _ := store.Metas(ctx)
+	for _, m := range metas {
+		if errors.Is(m.Err, origin.ErrForeign) {
+			return m.Err
+		}
+	}
+	return nil
+}
+
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
@@ -169,8 +182,11 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
 	}
+	store.Probe(ctx) // ping now, so that the next steps need not wait for an unavailable store
+	if err := checkSource(ctx, store); err != nil {
+		return nil, err
+	}
 	if dir := cfg.Views.Snapshot; dir != "" {
-		store.Probe(ctx) // ping now, so that the next steps need not wait for an unavailable store
 		if db := p.institute.database; db != nil {
 			if db.Source, err = osirisdb.Keep(db.Source, dir, store.Name(), log); err != nil {
 				return nil, fmt.Errorf("views.snapshot: %w", err)

@@ -35,11 +35,23 @@ func statusCommand() *cobra.Command {
 		}
 		out := cmd.OutOrStdout()
 		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
+			output.ExecuteTemplate(out, "sources of views", databasesOf(views)),
 			output.ExecuteTemplate(out, "status of purges", read.Purge),
 			output.ExecuteTemplate(out, "unknown fields", read.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// databasesOf returns the databases whose records views were made from: one, unless an institute's views are mixed with
+// another's.
+func databasesOf(views []proxy.ViewStatus) (sources []string) {
+	for _, v := range views {
+		if v.Source != "" && !slices.Contains(sources, v.Source) {
+			sources = append(sources, v.Source)
+		}
+	}
+	return sources
 }
 
 // statusReport is the state of the views, and of what only a server knows.

@@ -146,13 +146,15 @@ func (c collection) owns(source string) error {
 	return &origin.ForeignError{Database: views, Source: source, Own: own}
 }
 
-// newestToken returns the greatest lease token in a collection of metas.
+// newestToken returns the greatest lease token in a collection of metas, or an origin.ForeignError: whoever takes the
+// lease would keep the institute that these belong to from publishing.
 func (c collection) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
-	onlyToken := options.Find().SetProjection(bson.D{{Key: "token", Value: 1}})
-	err = wrap.Do(c.documents(ctx, bson.D{}, onlyToken), func(doc bson.Raw) error {
+	fields := options.Find().SetProjection(bson.D{{Key: "token", Value: 1}, {Key: "source", Value: 1}})
+	err = wrap.Do(c.documents(ctx, bson.D{}, fields), func(doc bson.Raw) error {
 		newest = max(newest, registry.TokenOf(doc))
-		return nil
+		source, _ := doc.Lookup("source").StringValueOK()
+		return c.owns(source)
 	})
 	return newest, err
 }
@@ -229,14 +231,19 @@ func unrevised(name string, doc bson.Raw) bson.D {
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
-	err = wrap.Do(s.side("meta").documents(ctx, bson.D{}, byName), func(doc bson.Raw) error {
+	c := s.side("meta")
+	err = wrap.Do(c.documents(ctx, bson.D{}, byName), func(doc bson.Raw) error {
 		view, named := doc.Lookup("_id").StringValueOK()
 		if !named { // it is not one of ours: no view has such a name
 			return nil
 		}
 		var d registry.View
-		if err := bson.Unmarshal(doc, &d); err != nil {
-			d.Meta = origin.Unreadable(view, fmt.Errorf("read meta of view %s: %w", view, readable(err)))
+		err := readable(bson.Unmarshal(doc, &d))
+		if err == nil {
+			err = c.owns(d.Source)
+		}
+		if err != nil {
+			d.Meta = origin.Unreadable(view, fmt.Errorf("read meta of view %s: %w", view, err))
 		}
 		metas = append(metas, d.Meta)
 		return nil

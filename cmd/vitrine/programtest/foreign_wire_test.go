@@ -1,0 +1,70 @@
+package programtest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// TestTwoInstitutesOneViewsDatabase: an institute whose views.database has the views of another one does not start,
+// and leaves them as they are. If it comes to that while it runs, it keeps its rows and says so, until the database is
+// its own again.
+func TestTwoInstitutesOneViewsDatabase(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t, stamped{activities: 30})
+	set(g.dir, "VITRINE_VIEWS_DATABASE", "shared")
+	a := g.instance()
+	g.converged(a)
+	if out := vitrine(t, g.dir, "status", "--store", g.uri); !strings.Contains(out, "source: database institute\n") {
+		t.Errorf("status: %s", out)
+	}
+
+	other := strings.TrimSuffix(g.uri, "institute") + "other"
+	before := a.standing()
+	for _, args := range [][]string{
+		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""},
+		{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "", "--no-materialize"},
+		{"materialize"},
+	} {
+		out, err := command(g.dir, append(args, "--config", "v.yml", "--store", other)...).CombinedOutput()
+		const reason = "database shared has views of the records in institute, not of those in other"
+		if err == nil || !strings.Contains(string(out), reason) {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	out, err := command(g.dir, "status", "--config", "v.yml", "--store", other, "--admin-listen", "").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "has views of the records in institute") {
+		t.Errorf("status of the other institute: %v\n%s", err, out)
+	}
+	if after := a.standing(); after != before || !a.leads() {
+		t.Errorf("the views have changed: %s\nbefore: %s", after, before)
+	}
+
+	db := g.database().Client().Database("shared")
+	name := func(source string) {
+		t.Helper()
+		for _, collection := range []string{"view_meta", "view_lease"} {
+			update := bson.D{{Key: "$set", Value: bson.D{{Key: "source", Value: source}}}}
+			if _, err := db.Collection(collection).UpdateMany(t.Context(), bson.D{}, update); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	name("other")
+	g.until("the other institute's views are reported", func() bool {
+		status, text := fetch(t, http.MethodGet, a.base+"/readyz")
+		return status == http.StatusOK && strings.Contains(text, "degraded") && strings.Contains(text, "those of another institute")
+	})
+	for _, q := range g.institute.questions() {
+		if round, err := q.check(g.institute, []byte(body(a, q.path))); err != nil || round != g.round && q.view != "" {
+			t.Errorf("%s: round %d, %v", q.path, round, err)
+		}
+	}
+	g.until("the instance does not lead", func() bool { return !a.leads() })
+	name("institute")
+	g.advance()
+	g.led(a)
+	g.converged(a)
+}
