@@ -12,4 +12,7 @@
 //
 // The work calls Turn.Check about every millisecond, which also reports that no caller waits for it any more. Work that
 // waits for something else pauses its turn. Work without a turn, as in tests and commands, is never delayed.
+//
+// Work that asks a store stands in a Line besides, which is first come, first served: the store's processors are not
+// ours to share out, and who waits there must be able to know how long.
 package fair

@@ -84,6 +84,7 @@ type Turn struct {
 	others    time.Duration // part of the time during which parts were shared
 	last      time.Time     // when the turn last saw that a request had arrived
 	ended     bool
+	seat      *seat // in a Line; nil until the work asks there
 }
 
 // Begin waits for a turn and returns a context with it. Errors are the context's cause and rules.ErrUnavailable.
@@ -113,6 +114,7 @@ func (t *Turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pauseLocked()
+	t.leaveLocked()
 	t.ended = true
 }
 
@@ -144,7 +146,7 @@ func (t *Turn) heldLocked() time.Duration {
 	return t.used + time.Since(t.since)
 }
 
-// Pause returns the turn while the work waits for something other than a processor, until Resume.
+// Pause returns the turn while the work waits for its client or other work, until Resume, and a place in a Line.
 func (t *Turn) Pause() {
 	if t == nil {
 		return
@@ -152,6 +154,7 @@ func (t *Turn) Pause() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pauseLocked()
+	t.leaveLocked()
 }
 
 func (t *Turn) pauseLocked() {

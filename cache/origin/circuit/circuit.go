@@ -7,6 +7,8 @@
 //
 // A usual circuit breaker lets a request through to test the store; here only pings do. So a slow query does not open
 // the circuit, and a store that comes back gets one ping from each process, not all waiting requests.
+//
+// While the store answers, few requests ask it at a time, in the order of arrival (line.go).
 package circuit
 
 import (
@@ -18,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/rules"
 )
@@ -51,6 +54,7 @@ type Store struct {
 
 	log      *slog.Logger
 	onChange func(closed bool)
+	line     *fair.Line    // of requests that ask the store
 	doubt    chan struct{} // of capacity one: signals that an operation did not reach the store
 
 	mu    sync.Mutex // guards the rest
@@ -65,7 +69,7 @@ var _ origin.Store = (*Store)(nil)
 
 // New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) or opens.
 func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
-	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
+	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1), line: fair.NewLine(questions)}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
 	return s

@@ -12,6 +12,7 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 )
 
@@ -29,14 +30,21 @@ func recoverReply(err *error, classify func(error) error) {
 	}
 }
 
-// request sends a request if the gate lets it pass.
+// request sends a request if the gate lets it pass. Work that waits for the server leaves its processor to other work.
 func request[T any](ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
-	err = gate(ctx, func(ctx context.Context) (err error) {
-		defer recoverReply(&err, classify)
-		result, err = send(ctx)
-		return err
+	err = fair.TurnOf(ctx).Away(ctx, func() error {
+		return gate(ctx, func(ctx context.Context) (err error) {
+			result, err = guarded(ctx, classify, send)
+			return err
+		})
 	})
 	return result, err
+}
+
+// guarded calls send, and turns a panic of the driver into an error.
+func guarded[T any](ctx context.Context, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
+	defer recoverReply(&err, classify)
+	return send(ctx)
 }
 
 // asIs classifies no error.
@@ -148,11 +156,11 @@ type cursor interface {
 
 // next advances a cursor and reports whether it is at a document. Only the end of a batch needs a request.
 func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) (bool, error) {
-	gate := s.gate
+	advance := func(ctx context.Context) (bool, error) { return c.Next(ctx), c.Err() }
 	if c.RemainingBatchLength() > 0 {
-		gate = origin.NoGate
+		return guarded(ctx, classify, advance)
 	}
-	return request(ctx, gate, classify, func(ctx context.Context) (bool, error) { return c.Next(ctx), c.Err() })
+	return request(ctx, s.gate, classify, advance)
 }
 
 // closeTime bounds how long closing a cursor may delay its reader.

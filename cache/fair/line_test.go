@@ -1,0 +1,135 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/cache/fair"
+	"vitrine/rules"
+)
+
+// asking does work that asks in a line for some time, and returns the error of Enter.
+func asking(ctx context.Context, q *fair.Queue, l *fair.Line, took time.Duration, then func()) error {
+	ctx, turn, err := q.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.End()
+	if _, err := l.Enter(ctx); err != nil {
+		return err
+	}
+	err = turn.Away(ctx, func() error { time.Sleep(took); return nil })
+	then()
+	return err
+}
+
+// TestLine: 64 works with a deadline of eleven seconds ask a store that takes two seconds, four at a time. Those in line
+// are answered in their order; the others are refused as soon as the line knows how long works take. Later ones, which
+// would come too late as well, are refused at once, with the time until their turn would come.
+func TestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, l, began := fair.New(8, 100), fair.NewLine(4), time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second)
+		defer cancel()
+		var mu sync.Mutex
+		var order []int
+		refused := 0
+		var works sync.WaitGroup
+		for i := range 64 {
+			works.Go(func() {
+				err := asking(ctx, q, l, 2*time.Second, func() { mu.Lock(); order = append(order, i); mu.Unlock() })
+				var retry *rules.RetryError
+				switch {
+				case err == nil:
+				case !errors.As(err, &retry) || !errors.Is(err, rules.ErrUnavailable) || retry.After <= 0 || time.Since(began) > 2*time.Second+100*time.Millisecond:
+					t.Errorf("work %d after %v: %v", i, time.Since(began), err)
+				default:
+					mu.Lock()
+					refused++
+					mu.Unlock()
+				}
+			})
+			synctest.Wait()
+		}
+		time.Sleep(3 * time.Second)
+		if err := asking(ctx, q, l, 0, func() {}); !errors.Is(err, rules.ErrUnavailable) || time.Since(began) != 3*time.Second {
+			t.Errorf("a work that would come too late: %v after %v", err, time.Since(began))
+		}
+		works.Wait()
+		if len(order) != 19 || refused != 45 {
+			t.Errorf("%d works answered, %d refused", len(order), refused)
+		}
+		for i, n := range order {
+			if n/4 != i/4 { // four at a time
+				t.Fatalf("answered in the order %v", order)
+			}
+		}
+	})
+}
+
+// TestLineKeepsPlaces: work has one place for all its questions, gives it to others while it is paused, and then goes
+// before new work. A work that leaves is no longer in line.
+func TestLineKeepsPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, l := fair.New(8, 100), fair.NewLine(1)
+		ctx, turn, err := q.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := l.Enter(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gone, leave := context.WithCancel(t.Context())
+		var works sync.WaitGroup
+		var order []string
+		works.Go(func() {
+			if err := asking(gone, q, l, 0, func() {}); !errors.Is(err, context.Canceled) {
+				t.Errorf("Enter = %v after the client left", err)
+			}
+		})
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		for _, name := range []string{"second", "third"} {
+			works.Go(func() {
+				if err := asking(t.Context(), q, l, time.Second, func() { order = append(order, name) }); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		turn.Pause() // the second gets the place
+		synctest.Wait()
+		if err := turn.Resume(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Enter(ctx); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, "first")
+		turn.End()
+		works.Wait()
+		if len(order) != 3 || order[0] != "second" || order[1] != "first" {
+			t.Errorf("order %v", order)
+		}
+		if leave, err := l.Enter(t.Context()); err != nil { // the program's own
+			t.Error(err)
+		} else {
+			leave()
+		}
+		request := fair.With(t.Context(), fair.Account{})
+		for range 2 { // a request without a turn has a place for one question
+			leave, err := l.Enter(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave()
+		}
+	})
+}
