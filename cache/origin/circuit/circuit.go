@@ -72,6 +72,9 @@ func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Stor
 	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1), line: fair.NewLine(questions)}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
+	if wary, ok := inner.(interface{ OnDoubt(doubted func()) }); ok { // it knows before its requests end
+		wary.OnDoubt(s.raiseDoubt)
+	}
 	return s
 }
 
@@ -134,10 +137,14 @@ func (s *Store) note(err error) {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		s.recordAnswer()
 	case errors.Is(err, rules.ErrUnavailable):
-		select {
-		case s.doubt <- struct{}{}:
-		default: // Run already has a signal
-		}
+		s.raiseDoubt()
+	}
+}
+
+func (s *Store) raiseDoubt() {
+	select {
+	case s.doubt <- struct{}{}:
+	default: // Run already has a signal
 	}
 }
 

@@ -93,6 +93,8 @@ type Store struct {
 	batch   int              // the most statements in one write command
 	gate    origin.Gate      // all requests but Ping pass it
 	broken  atomic.Bool      // the last change stream ended or was refused
+	refused atomic.Bool      // the last request got no answer, or a server's refusal to serve
+	doubted func()           // see OnDoubt; nil calls nothing
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -116,7 +118,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		s.name += " (views in " + own + ")"
 	}
 	config := options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
-		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri)
+		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).SetMonitor(s.monitor()).ApplyURI(uri)
 	if s.client, err = driver.Connect(config); err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
@@ -143,15 +145,6 @@ func durable() *writeconcern.WriteConcern {
 
 // Name returns the store's URI without user, password and options.
 func (s *Store) Name() string { return s.name }
-
-func (s *Store) Guard(g origin.Gate) { s.gate = g }
-
-// Ping reports whether the server answers.
-func (s *Store) Ping(ctx context.Context) (err error) {
-	defer wrap.Error(&err, "ping %s", s.name)
-	defer recoverReply(&err, storeError)
-	return s.client.Ping(ctx, nil)
-}
 
 // Close ends all connections.
 func (s *Store) Close() (err error) {

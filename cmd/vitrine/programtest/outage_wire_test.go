@@ -33,6 +33,8 @@ func TestStoreOutages(t *testing.T) {
 		{name: "slower than the timeout", fault: mongotest.Fault{Delay: time.Minute}},
 		{name: "failing over", fault: mongotest.Fault{Reset: true}, restart: true},
 		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
+		{name: "not primary", fault: mongotest.Fault{Reply: mongotest.Refusal(10107, "NotWritablePrimary")}},
+		{name: "recovering", fault: mongotest.Fault{Reply: mongotest.Refusal(13436, "NotPrimaryOrSecondary")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

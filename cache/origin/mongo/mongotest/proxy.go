@@ -25,8 +25,8 @@ type Fault struct {
 	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
 	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
-	// Reply gets each reply, a message of the wire protocol, and returns the message to forward; if that is shorter,
-	// the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply at once.
+	// Reply gets each reply, a message of the wire protocol, and returns the message to forward; if that is shorter than
+	// its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply at once.
 	Reply func(message []byte) []byte
 }
 
@@ -187,9 +187,8 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 		if p.life.Load() != born {
 			continue
 		}
-		size := len(message)
 		rest := treat(message, p.heldUp())
-		if _, err := to.Write(rest); err != nil || len(rest) < size {
+		if _, err := to.Write(rest); err != nil || len(rest) < headerSize || len(rest) < int(binary.LittleEndian.Uint32(rest)) {
 			return
 		}
 	}
@@ -214,6 +213,34 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 		return message
 	}
 	return f.Reply(message)
+}
+
+// Refusal returns a Fault.Reply that turns replies to commands into an error, as a server sends that answers pings but
+// serves no queries.
+func Refusal(code int32, name string) func(message []byte) []byte {
+	refused, err := bson.Marshal(bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name}, {Key: "code", Value: code}, {Key: "codeName", Value: name}})
+	if err != nil { // cannot fail
+		panic(err)
+	}
+	const before = headerSize + 5 // the flags and the kind of section
+	return func(message []byte) []byte {
+		_, _, _, kind, rest, _ := wiremessage.ReadHeader(message)
+		if kind != wiremessage.OpMsg || len(rest) < 5 {
+			return message
+		}
+		reply, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:])
+		if !has(bson.Raw(reply), "cursor") && !has(bson.Raw(reply), "n") { // of hello, ping and the like
+			return message
+		}
+		message = append(message[:before:before], refused...)
+		binary.LittleEndian.PutUint32(message, uint32(len(message)))
+		return message
+	}
+}
+
+func has(doc bson.Raw, field string) bool {
+	_, err := doc.LookupErr(field)
+	return err == nil
 }
 
 const headerSize = 16

@@ -1,0 +1,77 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	xdriver "go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
+	"vitrine/rules"
+)
+
+// A server may answer and yet serve nobody: one that has lost its primary's role, that shuts down or recovers, refuses
+// queries but answers pings. The driver asks again until the operation's deadline, 10 seconds or more for each question.
+// So we learn of every refusal as it comes, tell the circuit, and let Ping ask what questions need until one succeeds.
+
+// notServing are the codes of a server that answers no queries now: it is not the primary (10058, 10107, 13435), neither
+// that nor a secondary (13436), shuts down (91, 11600), has just changed its role (189, 11602) or finds no member of the
+// set to read from (133).
+var notServing = []int{91, 133, 189, 10058, 10107, 11600, 11602, 13435, 13436}
+
+// monitor returns a monitor that notices refusals of single attempts.
+func (s *Store) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Failed: func(_ context.Context, e *event.CommandFailedEvent) {
+		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServing, int(failed.Code)) {
+			s.doubt()
+		}
+	}}
+}
+
+// OnDoubt makes the store call doubted when a server refuses to serve. No other method may run at the same time.
+func (s *Store) OnDoubt(doubted func()) { s.doubted = doubted }
+
+func (s *Store) doubt() {
+	s.refused.Store(true)
+	if s.doubted != nil {
+		s.doubted()
+	}
+}
+
+// Guard implements origin.Store.
+func (s *Store) Guard(g origin.Gate) {
+	s.gate = func(ctx context.Context, request func(context.Context) error) error {
+		err := g(ctx, request)
+		switch {
+		case err == nil:
+			if s.refused.Load() {
+				s.refused.Store(false)
+			}
+		case errors.Is(err, rules.ErrUnavailable):
+			s.refused.Store(true)
+		}
+		return err
+	}
+}
+
+// Ping reports whether the server answers, and after a question without an answer, whether it answers questions about
+// views, which need the primary.
+func (s *Store) Ping(ctx context.Context) (err error) {
+	defer wrap.Error(&err, "ping %s", s.name)
+	defer recoverReply(&err, storeError)
+	if err = s.client.Ping(ctx, readpref.Primary()); err != nil || !s.refused.Load() {
+		return err
+	}
+	if err = s.side("meta").inner.FindOne(ctx, is("")).Err(); errors.Is(err, driver.ErrNoDocuments) {
+		err = nil
+	}
+	if err == nil {
+		s.refused.Store(false)
+	}
+	return err
+}
