@@ -43,6 +43,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -95,6 +96,7 @@ type Store struct {
 	broken  atomic.Bool      // the last change stream ended or was refused
 	refused atomic.Bool      // the last request got no answer, or a server's refusal to serve
 	doubted func()           // see OnDoubt; nil calls nothing
+	settled sync.Map         // view name to the origin.Meta of the generation that was last seen settled
 }
 
 var _ origin.Store = (*Store)(nil)

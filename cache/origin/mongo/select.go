@@ -14,15 +14,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
 // How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta has
 // moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing staged,
-// are that generation: we read the meta before a query, and again before we yield each batch. Queries do not merge
-// staged rows, as Rows does, but wait for them: the server sorts and counts, and our memory is bounded.
+// are that generation. Queries do not merge staged rows, as Rows does, but wait for them: the server sorts and counts,
+// and our memory is bounded.
+//
+// A settled generation never becomes unsettled: only Commit sets staged, and it sets the next generation in the same
+// replacement; Begin and the prepared rows touch view_staged alone, and a late write of a fenced publisher replaces only
+// older versions. So we look at the meta before a query only until we have once seen its generation settled, and then
+// once after each batch: if the meta is still there, nothing else was written before. Should a restored backup put the
+// same generation there with rows to settle, the look after the batch finds them staged (see still).
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
@@ -51,7 +57,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	var batch []bson.Raw
 	size := 0
 	hand := func() (more bool, err error) {
-		if _, err := g.read(ctx); err != nil {
+		if err := g.still(ctx); err != nil {
 			return false, err
 		}
 		unwanted := slices.ContainsFunc(batch, func(doc bson.Raw) bool { return !take(doc) })
@@ -81,7 +87,7 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	}
 	n, err := s.side(at.View).count(ctx, withoutTombstones(filter))
 	if err == nil {
-		_, err = g.read(ctx)
+		err = g.still(ctx)
 	}
 	return n, err
 }
@@ -111,7 +117,7 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 		return fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
 	})
 	if err == nil {
-		_, err = g.read(ctx)
+		err = g.still(ctx)
 	}
 	return err
 }
@@ -120,9 +126,9 @@ func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	q.Sort = q.Sort.Total()
 	if q.Projection != nil {
 		q.Projection = append(slices.Clip(q.Projection), pathGeneration)
-		return findOptions(q)
+		return findOptions(q).SetBatchSize(selectRows)
 	}
-	o := findOptions(q)
+	o := findOptions(q).SetBatchSize(selectRows) // by default a server's first batch has 101 documents, and needs another
 	o.Opts = append(o.Opts, withoutWords().Opts...)
 	return o
 }
@@ -140,34 +146,61 @@ type generation struct {
 	at    origin.Meta
 }
 
-// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one.
+// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one. It asks
+// the server only until the generation was seen settled.
 func (g generation) wait(ctx context.Context) error {
-	for {
-		d, err := g.read(ctx)
-		if err != nil || d.Staged == 0 {
+	for !g.settled() {
+		settled, err := g.look(ctx)
+		if err != nil || settled {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("generation %d is being settled: %w", d.Generation, ctx.Err())
+			return fmt.Errorf("generation %d is being settled: %w", g.at.Generation, ctx.Err())
 		case <-time.After(settlePoll):
 		}
 	}
+	return nil
+}
+
+// settled reports whether the generation was seen settled.
+func (g generation) settled() bool {
+	seen, ok := g.store.settled.Load(g.at.View)
+	return ok && seen.(origin.Meta).Is(g.at) == nil
 }
 
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "check whether view %s is settled", at.View)
-	d, err := generation{s, at}.read(ctx)
-	return err == nil && d.Staged == 0, err
+	return generation{s, at}.look(ctx)
 }
 
-// read reads the view's meta. It returns origin.ErrStale unless the view is at the generation.
-func (g generation) read(ctx context.Context) (registry.View, error) {
+// still returns nil if rows read since wait, or since the last call, are those of the generation.
+func (g generation) still(ctx context.Context) error {
+	settled, err := g.look(ctx)
+	if err == nil && !settled { // the next query waits; this one's caller cannot, because it may have rows already
+		err = fmt.Errorf("generation %d is being settled again: %w", g.at.Generation, rules.ErrUnavailable)
+	}
+	return err
+}
+
+// look reads the view's meta and reports whether the generation is settled, which it keeps for wait. The error is
+// origin.ErrStale unless the view is at the generation.
+func (g generation) look(ctx context.Context) (settled bool, err error) {
 	d, err := g.store.Read(ctx, g.at.View)
 	if err == nil {
 		err = d.Is(g.at)
 	}
-	return d, err
+	switch {
+	case err != nil:
+	case d.Staged != 0:
+		g.store.settled.Delete(g.at.View)
+	default:
+		settled = true
+		if !g.settled() {
+			g.store.settled.Store(g.at.View, g.at)
+		}
+	}
+	return settled, err
 }
 
 // Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they exist.
