@@ -111,10 +111,24 @@ func (m *Matches) levels() (all []level) {
 	return all
 }
 
-// rows yields up to limit rows of a part, or all for 0, in order. Rows with equal texts stay in the view's order.
-func (m *Matches) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+// sorts returns what a store can sort rows by instead of dividing them: descending years, where rows without one come
+// last. One query then answers a page that would need one for each of its years. In memory, parts cost nothing.
+func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
+	if _, resident := m.snap.Resident(); resident || len(levels) != 1 {
+		return nil, false
+	}
+	l := levels[0]
+	return raw.Sort{{Path: raw.PathOf(mark.Year), Desc: true}}, l.name == params.Year && !l.titled && !l.ascending
+}
+
+// rows yields up to limit rows of a part, or all for 0, in order, by lead at first. Rows with equal texts stay in the
+// view's order.
+func (m *Matches) rows(ctx context.Context, part view.Selection, lead raw.Sort, offset, limit int) iter.Seq2[index.Row, error] {
 	field, down := m.order()
-	order := raw.Sort{}
+	order := slices.Clone(lead)
+	if order == nil {
+		order = raw.Sort{}
+	}
 	switch field {
 	case params.Relevance:
 		return part.ByRelevance().Rows(ctx, offset, limit)
@@ -182,8 +196,8 @@ func (w *walk) entry(row index.Row, groups []Group) bool {
 
 // below yields the entries of selected rows in groups, and reports whether to go on.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, groups []Group) (more bool, err error) {
-	if len(levels) == 0 {
-		for row, err := range w.rows(ctx, selected, w.skip, max(w.left, 0)) {
+	if lead, sorts := w.sorts(levels); sorts || len(levels) == 0 {
+		for row, err := range w.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
 			if err != nil || !w.entry(row, groups) {
 				return false, err
 			}

@@ -1,0 +1,133 @@
+package programtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// mostCommands is how many commands a new list may send to the store.
+const mostCommands = 6
+
+// commandLog keeps the commands that pass a proxy.
+type commandLog struct {
+	mu    sync.Mutex // guards names
+	names []string   // of the commands and their collections
+}
+
+// take returns the commands since the last call.
+func (s *commandLog) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := s.names
+	s.names = nil
+	return names
+}
+
+func (s *commandLog) note(command bson.Raw) bool {
+	first, err := command.IndexErr(0)
+	if err != nil {
+		return true
+	}
+	what, _ := first.Value().StringValueOK()
+	if of, ok := command.Lookup("collection").StringValueOK(); ok {
+		what = of // of getMore, whose own value is the cursor
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.names = append(s.names, first.Key()+" "+what)
+	return true
+}
+
+// startStoring starts a front end whose views stay in a MongoDB-compatible server behind a proxy, with some records of
+// the demo. It polls so seldom that all commands are for requests.
+func startStoring(t *testing.T, records int) (*server, *mongotest.Proxy) {
+	t.Helper()
+	uri := mongotest.Start(t)
+	dir := t.TempDir()
+	someDemo(t, dir, records)
+	vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
+	set(dir, "VITRINE_MONGO_BATCH", "50")
+	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+	vitrine(t, dir, "materialize", "--store", uri+"institute")
+	set(dir, "VITRINE_VIEWS_POLL", "1h")
+	network := mongotest.NewProxy(t, uri)
+	return startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize", "--views-mode", "store").ready(), network
+}
+
+// TestCommandsOfLists counts the commands that a new list of each usual form sends to the store.
+func TestCommandsOfLists(t *testing.T) {
+	t.Parallel()
+	s, network := startStoring(t, 200)
+	var seen commandLog
+	network.Set(mongotest.Fault{Request: seen.note})
+	s.get("/lists/activities.html?limit=1") // what all lists need once
+	s.get("/lists/activities.json?facets=year&limit=1")
+	seen.take()
+	forms := map[string]string{
+		"unit": "unit=MOTH", "person": "person=ssandman", "project": "project=unknown", "search": "q=moth+of", "year": "year=2015..",
+		"type": "type=publication&subtype=article", "grouped": "unit=MOTH&group=year&limit=30",
+	}
+	for _, format := range []string{"html", "bib", "json"} {
+		for _, form := range slices.Sorted(maps.Keys(forms)) {
+			path := fmt.Sprintf("/lists/activities.%s?%s", format, forms[form])
+			status, body := s.get(path)
+			commands := seen.take()
+			t.Logf("count: %d commands for a new list by %s as %s", len(commands), form, format)
+			most := mostCommands
+			if format == "json" { // two facets beside the list, each a query and a look
+				most += 4
+			}
+			if form == "grouped" { // a query for each group on the page
+				continue
+			}
+			if slices.Sort(commands); status != 200 || len(commands) > most {
+				t.Errorf("%s: %d %.100s, commands\n  %s", path, status, body, strings.Join(commands, "\n  "))
+			}
+		}
+	}
+}
+
+// TestCrowdOfLists asks for 64 new lists at once, of a store that reads all rows for each. Each is answered, or
+// refused with the time until its turn would come: none waits in vain until the time for requests is over.
+func TestCrowdOfLists(t *testing.T) {
+	t.Parallel()
+	s, _ := startStoring(t, 200)
+	s.get("/lists/activities.html?limit=1") // what all lists need once
+	var mu sync.Mutex
+	var answered, refused, vain int
+	var clients sync.WaitGroup
+	for i := range 64 {
+		clients.Go(func() {
+			res, body := ask(t, fmt.Sprintf("%s/lists/activities.html?unit=MOTH&limit=%d", s.base, i+10))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case res.StatusCode == http.StatusOK:
+				answered++
+			case res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "":
+				refused++
+			default:
+				t.Errorf("%d %.200s", res.StatusCode, body)
+			}
+		})
+	}
+	clients.Wait()
+	for line := range strings.Lines(s.logged()) {
+		if strings.Contains(line, "deadline exceeded") {
+			vain++
+		}
+	}
+	t.Logf("count: of 64 clients with a new list each, %d answered, %d refused, %d in vain", answered, refused, vain)
+	if answered == 0 || vain > 0 {
+		t.Errorf("%d answered, %d in vain", answered, vain)
+	}
+}
