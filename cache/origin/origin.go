@@ -75,6 +75,20 @@ type Gate func(ctx context.Context, request func(context.Context) error) error
 // NoGate lets every request pass.
 func NoGate(ctx context.Context, request func(context.Context) error) error { return request(ctx) }
 
+type doubtKey struct{}
+
+// WithDoubt returns a context for a request whose store calls doubt when a server refuses to serve, before it ends.
+func WithDoubt(ctx context.Context, doubt func()) context.Context {
+	return context.WithValue(ctx, doubtKey{}, doubt)
+}
+
+// Doubt calls the function of WithDoubt, if there is one.
+func Doubt(ctx context.Context) {
+	if doubt, ok := ctx.Value(doubtKey{}).(func()); ok {
+		doubt()
+	}
+}
+
 // Source reads the institute's collections.
 type Source interface {
 	// Scan yields every document of a collection once, in any order. A missing collection is an empty one. The loop

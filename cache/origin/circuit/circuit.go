@@ -72,9 +72,6 @@ func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Stor
 	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1), line: fair.NewLine(questions)}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
-	if wary, ok := inner.(interface{ OnDoubt(doubted func()) }); ok { // it knows before its requests end
-		wary.OnDoubt(s.raiseDoubt)
-	}
 	return s
 }
 
@@ -118,7 +115,8 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(era, func() { cancel(errCanceled) })()
-	err := request(ctx)
+	// The store may be in doubt before the request ends, because the driver repeats what a server refuses.
+	err := request(origin.WithDoubt(ctx, func() { raise(s.doubt) }))
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCanceled) {
 		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)
 	}
@@ -137,13 +135,13 @@ func (s *Store) note(err error) {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		s.recordAnswer()
 	case errors.Is(err, rules.ErrUnavailable):
-		s.raiseDoubt()
+		raise(s.doubt)
 	}
 }
 
-func (s *Store) raiseDoubt() {
+func raise(doubt chan<- struct{}) {
 	select {
-	case s.doubt <- struct{}{}:
+	case doubt <- struct{}{}:
 	default: // Run already has a signal
 	}
 }

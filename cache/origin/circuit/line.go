@@ -20,12 +20,12 @@ const questions = 4
 
 // Select implements origin.Queries.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.inLine(ctx, func() iter.Seq2[bson.Raw, error] { return s.Store.Select(ctx, at, q) })
+	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.Store.Select(ctx, at, q) })
 }
 
 // Find implements origin.Source.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.inLine(ctx, func() iter.Seq2[bson.Raw, error] { return s.Store.Find(ctx, collection, q) })
+	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.Store.Find(ctx, collection, q) })
 }
 
 // Count implements origin.Queries.
@@ -50,9 +50,9 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 
 // inLine yields what read yields, in a place in line. If the loop's body pauses the work, as while a client does not
 // read, the place is others', and the work waits for another before it reads on.
-func (s *Store) inLine(ctx context.Context, read func() iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+func inLine(ctx context.Context, line *fair.Line, read func() iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		leave, err := s.line.Enter(ctx)
+		leave, err := line.Enter(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -66,7 +66,7 @@ func (s *Store) inLine(ctx context.Context, read func() iter.Seq2[bson.Raw, erro
 			if turn == nil || err != nil {
 				continue
 			}
-			if _, err := s.line.Enter(ctx); err != nil {
+			if _, err := line.Enter(ctx); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -95,7 +95,6 @@ type Store struct {
 	gate    origin.Gate      // all requests but Ping pass it
 	broken  atomic.Bool      // the last change stream ended or was refused
 	refused atomic.Bool      // the last request got no answer, or a server's refusal to serve
-	doubted func()           // see OnDoubt; nil calls nothing
 	settled sync.Map         // view name to the origin.Meta of the generation that was last seen settled
 }
 
@@ -120,7 +119,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		s.name += " (views in " + own + ")"
 	}
 	config := options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
-		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).SetMonitor(s.monitor()).ApplyURI(uri)
+		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).SetMonitor(monitor(&s.refused)).ApplyURI(uri)
 	if s.client, err = driver.Connect(config); err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -25,22 +26,13 @@ import (
 var notServing = []int{91, 133, 189, 10058, 10107, 11600, 11602, 13435, 13436}
 
 // monitor returns a monitor that notices refusals of single attempts.
-func (s *Store) monitor() *event.CommandMonitor {
-	return &event.CommandMonitor{Failed: func(_ context.Context, e *event.CommandFailedEvent) {
+func monitor(refused *atomic.Bool) *event.CommandMonitor {
+	return &event.CommandMonitor{Failed: func(ctx context.Context, e *event.CommandFailedEvent) {
 		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServing, int(failed.Code)) {
-			s.doubt()
+			refused.Store(true)
+			origin.Doubt(ctx)
 		}
 	}}
-}
-
-// OnDoubt makes the store call doubted when a server refuses to serve. No other method may run at the same time.
-func (s *Store) OnDoubt(doubted func()) { s.doubted = doubted }
-
-func (s *Store) doubt() {
-	s.refused.Store(true)
-	if s.doubted != nil {
-		s.doubted()
-	}
 }
 
 // Guard implements origin.Store.
