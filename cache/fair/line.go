@@ -188,8 +188,9 @@ func (l *Line) late(s *seat, deadline time.Time) error {
 	places := time.Duration(l.places)
 	wait := max(took*time.Duration(before)-done+took*(places-1), 0) / places
 	if left := time.Until(deadline); wait+took > left {
-		return &rules.RetryError{After: wait, Err: fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
-			rules.ErrUnavailable, before, took.Round(time.Millisecond), left.Round(time.Millisecond))}
+		err := fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
+			rules.ErrUnavailable, before, took.Round(time.Millisecond), left.Round(time.Millisecond))
+		return &rules.RetryError{After: wait, Err: err}
 	}
 	return nil
 }

@@ -27,9 +27,9 @@ func asking(ctx context.Context, q *fair.Queue, l *fair.Line, took time.Duration
 	return err
 }
 
-// TestLine: 64 works with a deadline of eleven seconds ask a store that takes two seconds, four at a time. Those in line
-// are answered in their order; the others are refused as soon as the line knows how long works take. Later ones, which
-// would come too late as well, are refused at once, with the time until their turn would come.
+// TestLine: 64 works with a deadline of eleven seconds ask a store that takes two seconds, four at a time. Those in
+// line are answered in their order; the others are refused as soon as the line knows how long works take. Later ones,
+// which would come too late as well, are refused at once, with the time until their turn would come.
 func TestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, l, began := fair.New(8, 100), fair.NewLine(4), time.Now()
@@ -45,7 +45,8 @@ func TestLine(t *testing.T) {
 				var retry *rules.RetryError
 				switch {
 				case err == nil:
-				case !errors.As(err, &retry) || !errors.Is(err, rules.ErrUnavailable) || retry.After <= 0 || time.Since(began) > 2*time.Second+100*time.Millisecond:
+				case !errors.As(err, &retry) || !errors.Is(err, rules.ErrUnavailable) || retry.After <= 0 ||
+					time.Since(began) > 2*time.Second+100*time.Millisecond:
 					t.Errorf("work %d after %v: %v", i, time.Since(began), err)
 				default:
 					mu.Lock()
@@ -56,7 +57,8 @@ func TestLine(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(3 * time.Second)
-		if err := asking(ctx, q, l, 0, func() {}); !errors.Is(err, rules.ErrUnavailable) || time.Since(began) != 3*time.Second {
+		if err := asking(ctx, q, l, 0, func() {}); !errors.Is(err, rules.ErrUnavailable) ||
+			time.Since(began) != 3*time.Second {
 			t.Errorf("a work that would come too late: %v after %v", err, time.Since(began))
 		}
 		works.Wait()

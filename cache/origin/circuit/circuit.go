@@ -69,7 +69,10 @@ var _ origin.Store = (*Store)(nil)
 
 // New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) or opens.
 func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
-	s := &Store{Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1), line: fair.NewLine(questions)}
+	s := &Store{
+		Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()},
+		line: fair.NewLine(questions), doubt: make(chan struct{}, 1),
+	}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
 	return s

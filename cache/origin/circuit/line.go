@@ -39,7 +39,9 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int
 }
 
 // Distinct implements origin.Queries.
-func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) error {
+func (s *Store) Distinct(
+	ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error,
+) error {
 	leave, err := s.line.Enter(ctx)
 	if err != nil {
 		return err

@@ -42,7 +42,9 @@ func request[T any](ctx context.Context, gate origin.Gate, classify func(error) 
 }
 
 // guarded calls send, and turns a panic of the driver into an error.
-func guarded[T any](ctx context.Context, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
+func guarded[T any](
+	ctx context.Context, classify func(error) error, send func(context.Context) (T, error),
+) (result T, err error) {
 	defer recoverReply(&err, classify)
 	return send(ctx)
 }

@@ -77,9 +77,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// unanswered reports whether the server was not reached, did not answer in time, does not serve now, or gave a malformed
-// answer. The driver
-// has no type for the last: it is every error that neither the server sent nor concerns an unsent request.
+// unanswered reports whether the server was not reached, did not answer in time, does not serve now, or gave a
+// malformed answer. The driver has no type for the last: it is every error that neither the server sent nor concerns an
+// unsent request.
 func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) || hasCode(err, notServing) {
 		return true

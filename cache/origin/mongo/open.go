@@ -119,7 +119,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		s.name += " (views in " + own + ")"
 	}
 	config := options.Client().SetAppName("vitrine").SetTimeout(timeout).SetMaxPoolSize(50).
-		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).SetMonitor(monitor(&s.refused)).ApplyURI(uri)
+		SetServerSelectionTimeout(connectTimeout).SetConnectTimeout(connectTimeout).
+		SetMonitor(monitor(&s.refused)).ApplyURI(uri)
 	if s.client, err = driver.Connect(config); err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}

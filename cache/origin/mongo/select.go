@@ -25,10 +25,10 @@ import (
 // and our memory is bounded.
 //
 // A settled generation never becomes unsettled: only Commit sets staged, and it sets the next generation in the same
-// replacement; Begin and the prepared rows touch view_staged alone, and a late write of a fenced publisher replaces only
-// older versions. So we look at the meta before a query only until we have once seen its generation settled, and then
-// once after each batch: if the meta is still there, nothing else was written before. Should a restored backup put the
-// same generation there with rows to settle, the look after the batch finds them staged (see still).
+// replacement; Begin and the prepared rows touch view_staged alone, and a late write of a fenced publisher replaces
+// only older versions. So we look at the meta before a query only until we have once seen its generation settled, and
+// then once after each batch: if the meta is still there, nothing else was written before. Should a restored backup put
+// the same generation there with rows to settle, the look after the batch finds them staged (see still).
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
@@ -146,8 +146,8 @@ type generation struct {
 	at    origin.Meta
 }
 
-// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one. It asks
-// the server only until the generation was seen settled.
+// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one. It
+// asks the server only until the generation was seen settled.
 func (g generation) wait(ctx context.Context) error {
 	for !g.settled() {
 		settled, err := g.look(ctx)

@@ -60,7 +60,8 @@ func startStoring(t *testing.T, records int) (*server, *mongotest.Proxy) {
 	vitrine(t, dir, "materialize", "--store", uri+"institute")
 	set(dir, "VITRINE_VIEWS_POLL", "1h")
 	network := mongotest.NewProxy(t, uri)
-	return startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize", "--views-mode", "store").ready(), network
+	args := []string{"--store", network.URI() + "institute", "--no-materialize", "--views-mode", "store"}
+	return startServer(t, dir, args...).ready(), network
 }
 
 // TestCommandsOfLists counts the commands that a new list of each usual form sends to the store.
@@ -73,7 +74,8 @@ func TestCommandsOfLists(t *testing.T) {
 	s.get("/lists/activities.json?facets=year&limit=1")
 	seen.take()
 	forms := map[string]string{
-		"unit": "unit=MOTH", "person": "person=ssandman", "project": "project=unknown", "search": "q=moth+of", "year": "year=2015..",
+		"unit": "unit=MOTH", "person": "person=ssandman", "project": "project=unknown",
+		"search": "q=moth+of", "year": "year=2015..",
 		"type": "type=publication&subtype=article", "grouped": "unit=MOTH&group=year&limit=30",
 	}
 	for _, format := range []string{"html", "bib", "json"} {

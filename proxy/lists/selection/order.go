@@ -123,7 +123,9 @@ func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
 
 // rows yields up to limit rows of a part, or all for 0, in order, by lead at first. Rows with equal texts stay in the
 // view's order.
-func (m *Matches) rows(ctx context.Context, part view.Selection, lead raw.Sort, offset, limit int) iter.Seq2[index.Row, error] {
+func (m *Matches) rows(
+	ctx context.Context, part view.Selection, lead raw.Sort, offset, limit int,
+) iter.Seq2[index.Row, error] {
 	field, down := m.order()
 	order := slices.Clone(lead)
 	if order == nil {

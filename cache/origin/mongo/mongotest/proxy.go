@@ -26,7 +26,8 @@ type Fault struct {
 	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
 	// Reply gets each reply, a message of the wire protocol, and returns the message to forward; if that is shorter than
-	// its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply at once.
+	// its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply
+	// at once.
 	Reply func(message []byte) []byte
 }
 
@@ -188,7 +189,8 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 			continue
 		}
 		rest := treat(message, p.heldUp())
-		if _, err := to.Write(rest); err != nil || len(rest) < headerSize || len(rest) < int(binary.LittleEndian.Uint32(rest)) {
+		_, err = to.Write(rest)
+		if err != nil || len(rest) < headerSize || len(rest) < int(binary.LittleEndian.Uint32(rest)) {
 			return
 		}
 	}
@@ -218,7 +220,9 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 // Refusal returns a Fault.Reply that turns replies to commands into an error, as a server sends that answers pings but
 // serves no queries.
 func Refusal(code int32, name string) func(message []byte) []byte {
-	refused, err := bson.Marshal(bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name}, {Key: "code", Value: code}, {Key: "codeName", Value: name}})
+	refused, err := bson.Marshal(bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name}, {Key: "code", Value: code}, {Key: "codeName", Value: name},
+	})
 	if err != nil { // cannot fail
 		panic(err)
 	}
