@@ -35,8 +35,13 @@ var ownCodes = slices.Concat(
 	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
 )
 
-// unauthorizedCodes report that a user lacks a permission: MongoDB's and Atlas's.
+// unauthorizedCodes report that a user lacks a permission, or that a hosted server does not permit the command.
 var unauthorizedCodes = []int{13, 8000}
+
+// notServing are the codes of a server that answers no queries now: it is not the primary (10058, 10107, 13435),
+// neither that nor a secondary (13436), shuts down (91, 11600), has just changed its role (189, 11602) or finds no
+// member of the set to read from (133).
+var notServing = []int{91, 133, 189, 10058, 10107, 11600, 11602, 13435, 13436}
 
 // unsupportedCodes report what this server lacks: a command (59, 115, 238), a stage (40324), a replica set (40573).
 var unsupportedCodes = []int{59, 115, 238, 40324, 40573}
@@ -100,4 +105,12 @@ func onlyDuplicates(err error) bool {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	return ok && bulk.WriteConcernError == nil &&
 		!slices.ContainsFunc(bulk.WriteErrors, func(e driver.BulkWriteError) bool { return e.Code != codeDuplicateKey })
+}
+
+// readable adds origin.ErrDamaged to the error of decoding one of our own documents.
+func readable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", origin.ErrDamaged, err)
 }

@@ -21,11 +21,6 @@ import (
 // question. So we learn of every refusal as it comes, tell the circuit, and let Ping ask what questions need until one
 // succeeds.
 
-// notServing are the codes of a server that answers no queries now: it is not the primary (10058, 10107, 13435),
-// neither that nor a secondary (13436), shuts down (91, 11600), has just changed its role (189, 11602) or finds no
-// member of the set to read from (133).
-var notServing = []int{91, 133, 189, 10058, 10107, 11600, 11602, 13435, 13436}
-
 // monitor returns a monitor that notices refusals of single attempts.
 func monitor(refused *atomic.Bool) *event.CommandMonitor {
 	return &event.CommandMonitor{Failed: func(ctx context.Context, e *event.CommandFailedEvent) {

@@ -187,14 +187,6 @@ func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, 
 	return d, doc, err
 }
 
-// readable adds origin.ErrDamaged to the error of decoding one of our own documents.
-func readable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", origin.ErrDamaged, err)
-}
-
 func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (D, error) {
 	for {
 		d, doc, err := t.read(ctx, name)
@@ -251,9 +243,6 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	return metas, err
 }
 
-// refusedCodes are those of commands that the user may not send, or that a hosted server does not permit.
-var refusedCodes = []int{13, 8000}
-
 // Fingerprint implements origin.Views by one command, which reads no documents: a server keeps the number of documents
 // and their bytes with each collection, and changes both with every write. After a crash they may be off by the writes
 // since the last checkpoint (MongoDB: dbStats), but go on changing with every write. If the views' database has the
@@ -267,7 +256,7 @@ func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err err
 	stats, err := request(ctx, s.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
 		return s.own.RunCommand(ctx, command).Raw()
 	})
-	if hasCode(err, refusedCodes) {
+	if hasCode(err, unauthorizedCodes) {
 		err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
 	}
 	var text strings.Builder
