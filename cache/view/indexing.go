@@ -38,13 +38,14 @@ func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	return orders
 }
 
-// indexStored creates the indexes of a view that is shown from the store, once per epoch. Refreshing does not wait for
-// it: it takes long, and the store answers queries meanwhile.
+// indexStored creates the missing indexes of a view that is shown from the store. It looks again at each generation, by
+// one request: indexes are lost with a collection that was dropped or restored, whose rows the next run makes again.
+// Refreshing does not wait for it: it takes long, and the store answers queries meanwhile.
 func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 	if _, resident := shown.Resident(); resident || !s.o.Index || !v.indexing.TryLock() {
 		return
 	}
-	if v.indexed == shown.meta.Epoch {
+	if at := v.indexed; at != nil && at.Is(shown.meta) == nil {
 		v.indexing.Unlock()
 		return
 	}
@@ -55,7 +56,7 @@ func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 		began := time.Now()
 		switch err := Index(ctx, s.o.Store, []index.Definition{*v.def}); {
 		case err == nil:
-			v.indexed = shown.meta.Epoch
+			v.indexed = &shown.meta
 			s.o.Logger.Debug("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
 		case ctx.Err() == nil && !s.unindexed: // the next snapshot tries again
 			s.unindexed = true

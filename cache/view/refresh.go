@@ -37,8 +37,8 @@ type view struct {
 	mu    sync.Mutex // guards state
 	state state
 
-	indexing sync.Mutex // held while the view is indexed in the store; guards indexed
-	indexed  string     // the epoch whose view was indexed
+	indexing sync.Mutex   // held while the view is indexed in the store; guards indexed
+	indexed  *origin.Meta // the generation at which the view was last indexed; nil if it was not
 }
 
 // state is the state of a view, apart from its snapshot.
