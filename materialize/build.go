@@ -150,6 +150,10 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.out.Missing = max(meta.Rows-b.index.live(), 0)
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
+	foreign := 0
+	if !b.first { // to remove rows that no run published is no loss
+		foreign = b.index.foreign(meta)
+	}
 	if err := b.stream(ctx, pub); err != nil {
 		return meta, Failed, err
 	}
@@ -158,13 +162,14 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	b.out.Removed += len(vanished)
 	b.checkDrift()
 	rows := b.index.live()
-	if err := b.guard.rows(b.total, b.out.Removed, rows); err != nil {
+	if err := b.guard.rows(max(b.total-foreign, 0), max(b.out.Removed-foreign, 0), rows); err != nil {
 		return meta, Held, err
 	}
 	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
 		return meta, Held, err
 	}
-	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == b.fingerprint && meta.Rows == rows {
+	same = !b.first && !b.index.mixed && meta.Rules == b.fingerprint && meta.Rows == rows
+	if same && b.out.Changed+b.out.Removed == 0 {
 		b.remember(in)
 		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil

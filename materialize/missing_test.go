@@ -2,11 +2,13 @@ package materialize_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"vitrine/cache/origin"
 	"vitrine/materialize"
 )
 
@@ -93,4 +95,52 @@ func TestForcedRunIsRecorded(t *testing.T) {
 			t.Error("the next run is recorded as forced, too")
 		}
 	})
+}
+
+// mixedStore is a fakeStore whose rows are not those of a generation.
+type mixedStore struct {
+	*fakeStore
+	generation uint64
+}
+
+func (s *mixedStore) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	meta, err := s.fakeStore.Rows(ctx, view, since, fn)
+	if err == nil && meta.Generation == s.generation {
+		err = origin.ErrMixed
+	}
+	return meta, err
+}
+
+func (s *mixedStore) RowCount(ctx context.Context, view string) (n int, err error) {
+	_, err = s.Rows(ctx, view, 0, func(origin.Row) error { n++; return nil })
+	return n, err
+}
+
+// TestMixedRowsArePublishedAgain: rows that are not those of the generation make a run publish another one, even if no
+// row is stale, and rows that no run has published are removed whatever their number.
+func TestMixedRowsArePublishedAgain(t *testing.T) {
+	store := &mixedStore{fakeStore: newFakeStore()}
+	s := &shouting{rules: "!"}
+	o := materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: 0.4}
+	r := newRunner(t, o)
+	store.replace("records", rec(1, "a"), rec(2, "b"), rec(3, "c"))
+	all := map[int32]string{1: "a!", 2: "b!", 3: "c!"}
+	once(t, r, materialize.Request{})
+	for _, by := range []*materialize.Runner{r, newRunner(t, o)} {
+		for _, full := range []bool{false, true} {
+			store.generation = once(t, by, materialize.Request{}).Meta.Generation
+			out := once(t, by, materialize.Request{Full: full})
+			if out.Result != materialize.Published || out.Meta.Generation != store.generation+1 || out.Removed > 0 {
+				t.Errorf("full %t: %+v", full, out)
+			}
+			wantLoud(t, store.fakeStore, all)
+			wantCounts(t, once(t, by, materialize.Request{}), materialize.Unchanged, materialize.Counts{Scanned: 3})
+		}
+	}
+	for id := int32(10); id < 20; id++ {
+		foreign := doc(rec(id, "foreign"))
+		store.views["loud"].rows[key(foreign.Lookup("_id"))] = origin.Row{ID: foreign.Lookup("_id"), Generation: 1, Hash: 1, Doc: foreign}
+	}
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Removed: 10})
+	wantLoud(t, store.fakeStore, all)
 }

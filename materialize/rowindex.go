@@ -3,6 +3,7 @@ package materialize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
@@ -31,6 +32,7 @@ type rowIndex struct {
 	basis   string            // everything that the rows depend on, besides records
 
 	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
+	mixed   bool // the store's rows were not those of the generation, so another one is due even if no row is stale
 }
 
 type storedRow struct {
@@ -51,11 +53,12 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		if !sure {
 			stored, err = views.RowCount(ctx, meta.View)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, origin.ErrMixed) {
 			return nil, err
-		} else if stored == meta.Rows {
+		}
+		if stored == meta.Rows && err == nil {
 			k.run++
-			k.keepAll = false
+			k.keepAll, k.mixed = false, false
 			return k, nil
 		}
 	}
@@ -78,6 +81,12 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
 			return add(id, storedRow{hash: hash, live: true})
 		})
+		if err == nil && meta.Generation > 0 {
+			_, err = views.RowCount(ctx, meta.View)
+		}
+	}
+	if k.mixed = errors.Is(err, origin.ErrMixed); k.mixed {
+		err = nil // rows that do not belong to the generation differ, or are of no record
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load rows of view %s: %w", meta.View, err)
@@ -92,7 +101,7 @@ func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view 
 			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)
 			return nil
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, origin.ErrMixed) {
 			return 0, fmt.Errorf("read when rows of view %s were first published: %w", view, err)
 		}
 		k.dated = true
@@ -110,6 +119,16 @@ func (k *rowIndex) live() (n int) {
 		}
 	}
 	return n
+}
+
+// foreign returns how many rows there are that the generation does not count: someone has put them into the store.
+func (k *rowIndex) foreign(meta origin.Meta) (n int) {
+	for i := range k.rows {
+		if k.rows[i].live {
+			n++
+		}
+	}
+	return max(n-meta.Rows, 0)
 }
 
 // after returns the index for the run after a published one, or nil if too many of its entries are removed rows.

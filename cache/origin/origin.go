@@ -36,6 +36,9 @@ var (
 	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
 	// The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
+	// ErrMixed: rows of a view are not those of its generation, because the store was restored or changed by hand. The next
+	// run makes them again.
+	ErrMixed = errors.New("rows of the view are not those of its generation")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
 	// ErrDamaged: the store, or a collection or view in it, is damaged.
@@ -226,12 +229,15 @@ type Views interface {
 	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at that
 	// generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid one,
 	// and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may keep
-	// the row and may call the store.
+	// the row and may call the store. Rows leaves out damaged rows. If other processes can write to the store, Rows may
+	// find only in the end that the rows are not those of the generation: the error is then ErrMixed, beside the meta, and
+	// fn has got all rows.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
-	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails.
+	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is 0.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled.
+	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. ErrMixed:
+	// they are not those of the generation, see Rows.
 	RowCount(ctx context.Context, view string) (int, error)
 	// Fingerprint returns a text that changes whenever a view loses rows, or any view does if view is empty; it may also
 	// change without that. A store makes it from numbers that it has anyway, so it costs little: a reader that got the

@@ -304,7 +304,7 @@ func testFenced(t *testing.T, h harness) {
 	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, before) {
 		t.Errorf("meta = %+v, want %+v", got, before)
 	}
-	publish(t, s, taken, 1, row(t, 2, 2))
+	publish(t, s, taken, 2, row(t, 2, 2))
 	ok(t, p.Abort(t.Context()))
 	rows, _ := read(t, s, 0)
 	same(t, "rows", rows, numberIDs([]string{before1, "2:2@2"}))

@@ -15,6 +15,7 @@ import (
 type HeldError struct {
 	Meta    origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
 	Missing int         // rows that Meta counts but the store lacks
+	mixed   bool        // the store's rows are not those of Meta, see origin.ErrMixed
 	reason  string
 }
 
@@ -32,7 +33,7 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
 	}
-	if shown == nil || v.accepts(meta, 0) {
+	if shown == nil || v.accepts(meta, 0, false) {
 		return nil
 	}
 	before, rows, limit := shown.meta, shown.Len(), v.set.o.MaxShrink
@@ -54,25 +55,36 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 
 // accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many missing
 // rows; if the store loses more before the view can be read, the caller must decide again.
-func (v *view) accepts(meta origin.Meta, missing int) bool {
+func (v *view) accepts(meta origin.Meta, missing int, mixed bool) bool {
 	accepted := v.known().accepted
-	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing
+	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing && (accepted.mixed || !mixed)
 }
 
 // The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
 const readShare = 20
 
-// complete returns nil if the number of rows is that in a meta. began is the time at which reading them began.
-func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
-	if rows >= meta.Rows || v.accepts(meta, meta.Rows-rows) {
+// damaged reports whether rows are missing, or are not those of the meta, so that reading them again is costly and may
+// help.
+func (e *HeldError) damaged() bool { return e != nil && (e.Missing > 0 || e.mixed) }
+
+// complete returns nil if the number of rows is that in a meta, and they are not mixed, which is an origin.ErrMixed or
+// nil. began is the time at which reading them began.
+func (v *view) complete(meta origin.Meta, rows int, mixed error, began time.Time) error {
+	missing := max(meta.Rows-rows, 0)
+	if missing == 0 && mixed == nil || v.accepts(meta, missing, mixed != nil) {
 		return nil
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
 	if table := v.table(); table != nil {
 		v.set.rowBudget.reserve(v.def.Name, table.RowBytes()) // as it was before reading
 	}
-	return &HeldError{Meta: meta, Missing: meta.Rows - rows, reason: fmt.Sprintf(
-		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}
+	h := &HeldError{Meta: meta, Missing: missing, mixed: mixed != nil}
+	if h.reason = fmt.Sprintf("the store has %d of the %d rows of generation %d: the next run renders the others again",
+		rows, meta.Rows, meta.Generation); missing == 0 {
+		h.reason = fmt.Sprintf("the store has rows of other generations than %d, or of another view: "+
+			"it was restored or changed by hand; the next run renders them again", meta.Generation)
+	}
+	return h
 }
 
 // completeStored is complete for rows that stay in the store. It returns their number, or that in the meta if it cannot
@@ -87,6 +99,23 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, 
 		rows = meta.Rows
 	}
 	return rows, err
+}
+
+// settlePolls is for how many polls a generation may stay unsettled before this is reported. With many rows a
+// publication takes a minute or so; one whose process was killed waits for the next run.
+const settlePolls = 30
+
+// unsettled returns nil, and a HeldError if the generation has stayed unsettled for long, because the leader was killed and
+// no other instance materializes: queries wait in vain then.
+func (v *view) unsettled(meta origin.Meta) error {
+	if v.unsettledAt.Is(meta) != nil {
+		v.unsettledAt, v.unsettledSince = meta, time.Now()
+	}
+	if time.Since(v.unsettledSince) < settlePolls*v.set.o.Poll {
+		return nil
+	}
+	return &HeldError{Meta: meta, reason: fmt.Sprintf("generation %d is published, but its rows are not yet in their place: "+
+		"the next run moves the rest", meta.Generation)}
 }
 
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
@@ -140,6 +169,11 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	if h := held(err); h != nil {
 		stored.loss.why.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()})
 	}
+	if err == nil && !known && before == nil {
+		if before = v.unsettled(meta); before != nil { // at once, not after the time for a request
+			stored.loss.why.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: before.Error()})
+		}
+	}
 	if errors.Is(err, origin.ErrStale) || err == nil && !known {
 		return nil, before // the next poll finds a settled generation
 	}
@@ -157,7 +191,7 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 // fingerprint returns the store's fingerprint of the view, and reports whether it, or that of all views, is the same as
 // when the view's rows were last counted. Between polls nothing is compared.
 func (v *view) fingerprint(ctx context.Context, p polled) (one string, same bool, err error) {
-	lost := v.held != nil && v.held.Missing > 0
+	lost := v.held.damaged()
 	silent := errors.Is(p.allErr, origin.ErrUnsupported)
 	switch {
 	case p.allErr != nil && !silent:
@@ -188,8 +222,12 @@ func (v *view) recounted(shown *Snapshot, rows int, began time.Time) *Snapshot {
 func (v *view) countStored(ctx context.Context, meta origin.Meta, at counted) (rows int, known bool, err error) {
 	began := time.Now()
 	known, err = v.set.o.Store.Settled(ctx, meta)
+	var mixed error
 	if err == nil && known {
 		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
+		if errors.Is(err, origin.ErrMixed) {
+			mixed, err = err, nil
+		}
 	}
 	if err == nil && known { // settled both before and after, so the next generation was not being written
 		known, err = v.set.o.Store.Settled(ctx, meta)
@@ -198,7 +236,7 @@ func (v *view) countStored(ctx context.Context, meta origin.Meta, at counted) (r
 		return 0, false, err
 	}
 	v.retry = began.Add((readShare + 1) * time.Since(began))
-	if err := v.complete(meta, rows, began); err != nil {
+	if err := v.complete(meta, rows, mixed, began); err != nil {
 		return rows, true, err
 	}
 	v.counted = at

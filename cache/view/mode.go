@@ -134,8 +134,11 @@ func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 // follow shows the next generation of a view in the store once it is settled. Until then, requests get kept answers.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	settled, err := v.set.o.Store.Settled(ctx, meta)
-	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
-		return nil, nil // the next poll finds the settled generation
+	if errors.Is(err, origin.ErrStale) {
+		return nil, nil // the next poll finds a newer generation
+	}
+	if err == nil && !settled {
+		return nil, v.unsettled(meta)
 	}
 	if err != nil {
 		return nil, err

@@ -32,7 +32,10 @@ type view struct {
 	editions  int        // how often rows were lost
 	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
 	retry     time.Time  // when to read, or count, a view with missing rows again
-	counted   counted    // for what the rows in the store were last counted
+	// the last generation that was found unsettled, and since when
+	unsettledAt    origin.Meta
+	unsettledSince time.Time
+	counted        counted // for what the rows in the store were last counted
 
 	mu    sync.Mutex // guards state
 	state state
@@ -195,7 +198,7 @@ func (v *view) refresh(ctx context.Context, p polled) (next *Snapshot, err error
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p polled) (*Snapshot, error) {
 	h := v.held
-	if h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing) {
+	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing, h.mixed) {
 		return nil, h
 	}
 	if shown == nil {
@@ -238,6 +241,10 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		}
 		return nil
 	})
+	var mixed error
+	if errors.Is(err, origin.ErrMixed) {
+		mixed, err = err, nil
+	}
 	large := errors.Is(err, errTooLarge)
 	if large {
 		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
@@ -252,7 +259,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return nil, err
 	}
 	docs := l.rows()
-	if err := v.complete(meta, len(docs), began); err != nil {
+	if err := v.complete(meta, len(docs), mixed, began); err != nil {
 		return nil, err
 	}
 	v.stripped = l.stripped
@@ -273,7 +280,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	})
 	follows, _ := meta.Follows(shown.meta)
 	switch {
-	case errors.Is(err, origin.ErrStale), err == nil && !follows:
+	case errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrMixed), err == nil && !follows:
 		return v.load(ctx, shown, shown.meta)
 	case err != nil:
 		return nil, err

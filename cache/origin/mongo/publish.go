@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -67,11 +68,11 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 		if err := p.store.Check(ctx, lease); err != nil {
 			return err
 		}
-		ids, rows, err := p.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
+		ids, rows, err := p.stagedBatch(ctx, d)
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 {
+		if len(ids) == 0 {
 			_, err = p.metas.Update(ctx, d.View, func(now *registry.View) error {
 				if now.Staged == d.Staged {
 					now.Staged = 0
@@ -93,19 +94,19 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 	return p.prune(ctx, d)
 }
 
-// stagedBatch reads staged rows for one write command.
-func (p publisher) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
-	size := 0
+// stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. A malformed row is
+// left out and deleted with the others: the generation then has fewer versions than its meta counts, see tally.
+func (p publisher) stagedBatch(ctx context.Context, d registry.View) (ids []bson.RawValue, rows []origin.Row, err error) {
+	size, filter := 0, stagedRange(d.View, d.Staged, d.Staged+1)
 	o := options.Find().SetLimit(int64(p.store.batch))
 	for doc, err := range p.store.side("staged").documents(ctx, filter, o) {
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := decode(doc)
-		if err != nil {
-			return nil, nil, err
+		ids = append(ids, raw.Clone(doc.Lookup("_id")))
+		if r, err := decodeStaged(doc, d.Generation); err == nil {
+			rows = append(rows, r)
 		}
-		ids, rows = append(ids, raw.Clone(doc.Lookup("_id"))), append(rows, r)
 		if size += len(doc); size > batchBytes {
 			break
 		}
@@ -132,7 +133,11 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 				models[i] = driver.NewInsertOneModel().SetDocument(doc)
 				continue
 			}
-			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
+			older := append(byID(r.ID), generations("$lt", r.Generation)...)
+			if there[mapKey(r.ID)] == 0 { // its generation is no number, so it is not below another one either
+				newer := bson.D{{Key: "$gte", Value: r.Generation}}
+				older = append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$not", Value: newer}}})
+			}
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
 		}
 		_, err = p.store.side(view).write(ctx, models...)
@@ -146,7 +151,7 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 }
 
 // outdatedRows returns the rows that the view's collection lacks or has in an older version, and the generations of
-// the rows that it has.
+// the rows that it has, which are 0 for malformed ones.
 func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) (rest []origin.Row, there map[string]uint64, err error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
@@ -154,7 +159,7 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 	}
 	there = map[string]uint64{}
 	for r, err := range p.store.side(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
-		if err != nil {
+		if err != nil && !errors.Is(err, errMalformedRow) {
 			return nil, nil, err
 		}
 		there[mapKey(r.ID)] = r.Generation
@@ -162,12 +167,13 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), there, nil
 }
 
-// discard deletes the staged rows of earlier attempts, and rows above the committed generation: those come from a
+// discard deletes the staged rows of this attempt, left by one with the same number if the meta was restored, and of
+// earlier ones, and rows above the committed generation: those come from a
 // backup of different moments, and fold would consider them newer than the next rows. If nothing was ever published,
 // all rows belong to a view whose meta was lost, or to an attempt that was not committed. discard also creates the
 // index for deltas and RowCount, unless the view's first rows will come with it.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
-	before, exists := d.Attempt, true // earlier attempts are settled or can no longer be committed
+	before, exists := d.Attempt+1, true // earlier attempts are settled or can no longer be committed
 	if d.Generation == 0 {
 		before = math.MaxUint64
 		var err error
@@ -190,7 +196,7 @@ func (p publisher) discardRows(ctx context.Context, d registry.View) error {
 	if err := rows.index(ctx, byGeneration); err != nil {
 		return err
 	}
-	foreign := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Generation}}}}
+	foreign := generations("$gt", d.Generation)
 	if d.Generation == 0 {
 		foreign = bson.D{}
 	}

@@ -67,20 +67,57 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decode returns a copy of the row in a document of view_NAME or view_staged.
-func decode(doc bson.Raw) (r origin.Row, err error) {
-	var info rowInfo
-	about, err := doc.LookupErr(viewField)
-	if err == nil {
-		err = about.Unmarshal(&info)
+// decodeSide returns a copy of the row in a document of view_NAME. A malformed one has its ID beside the error, and
+// generation 0, so that the next run can put another in its place.
+func decodeSide(doc bson.Raw) (origin.Row, error) {
+	id, err := raw.ID(doc)
+	if err != nil {
+		return origin.Row{}, fmt.Errorf("%w: %w", errMalformedRow, err)
 	}
-	id := info.ID
-	if err == nil && id.IsZero() {
-		id, err = raw.ID(doc)
+	info, err := infoIn(doc)
+	if err == nil && !info.ID.IsZero() {
+		err = fmt.Errorf("%w: it is a staged one", errMalformedRow)
 	}
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
+		return origin.Row{ID: raw.Clone(id)}, err
 	}
+	return rowIn(doc, id, info)
+}
+
+// decodeStaged returns a copy of the row in a document of view_staged that was staged for a generation.
+func decodeStaged(doc bson.Raw, generation uint64) (origin.Row, error) {
+	info, err := infoIn(doc)
+	if err == nil && (info.ID.IsZero() || info.Generation != generation) {
+		err = fmt.Errorf("%w: it was not staged for generation %d", errMalformedRow, generation)
+	}
+	if err != nil {
+		return origin.Row{}, err
+	}
+	return rowIn(doc, info.ID, info)
+}
+
+// infoIn reads viewField. Only the generation must be there, and be one: without the hash, or the words, the row is made
+// again when a run compares hashes.
+func infoIn(doc bson.Raw) (info rowInfo, err error) {
+	about, ok := doc.Lookup(viewField).DocumentOK()
+	if ok {
+		ok = about.Validate() == nil
+	}
+	generation, isNumber := about.Lookup("gen").AsInt64OK()
+	if !ok || !isNumber || generation <= 0 {
+		return info, fmt.Errorf("%w: its %s has no generation", errMalformedRow, viewField)
+	}
+	gone := about.Lookup("gone")
+	info.Generation, info.Gone, info.ID = uint64(generation), !gone.IsZero(), about.Lookup("id")
+	info.Hash, _ = about.Lookup("hash").AsInt64OK()
+	if words := about.Lookup("words"); !words.IsZero() {
+		_ = words.Unmarshal(&info.Words) // only runs write them, and none reads them
+	}
+	return info, nil
+}
+
+// rowIn returns a copy of the row in a document.
+func rowIn(doc bson.Raw, id bson.RawValue, info rowInfo) (r origin.Row, err error) {
 	r = origin.Row{ID: raw.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash), Words: info.Words}
 	if info.Gone {
 		return r, nil
@@ -89,7 +126,7 @@ func decode(doc bson.Raw) (r origin.Row, err error) {
 	b.Grow(len(doc))
 	b.Add("_id", id)
 	if err := b.Copy(doc, ofRecord); err != nil {
-		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
+		return origin.Row{ID: r.ID}, fmt.Errorf("%w: %w", errMalformedRow, err)
 	}
 	r.Doc = b.Document()
 	return r, nil

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestRowsComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRow(t, side, want)
+			sameRow(t, side, want, decodeSide)
 			staged, err := stagedDoc(stagedPrefix("things", 3), want, 7)
 			if err != nil {
 				t.Fatal(err)
@@ -42,19 +43,22 @@ func TestRowsComeBack(t *testing.T) {
 			if got := staged.Lookup("_id").StringValue(); !strings.HasPrefix(got, "things/0000000000000003/") {
 				t.Errorf("_id of the staged row = %q", got)
 			}
-			sameRow(t, staged, want)
+			sameRow(t, staged, want, staged7)
 			want.Doc = nil
 			tombstone, err := sideDoc(want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRow(t, tombstone, want)
+			sameRow(t, tombstone, want, decodeSide)
 		})
 	}
 }
 
+// staged7 is decodeStaged for generation 7.
+func staged7(doc bson.Raw) (origin.Row, error) { return decodeStaged(doc, 7) }
+
 // sameRow decodes a stored row and compares it.
-func sameRow(t *testing.T, stored bson.Raw, want origin.Row) {
+func sameRow(t *testing.T, stored bson.Raw, want origin.Row, decode func(bson.Raw) (origin.Row, error)) {
 	t.Helper()
 	got, err := decode(stored)
 	if err != nil {
@@ -73,7 +77,7 @@ func TestOwnFieldGivesWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRow(t, side, origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: "n", Value: 1}})})
+	sameRow(t, side, origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: "n", Value: 1}})}, decodeSide)
 }
 
 func TestMalformedRows(t *testing.T) {
@@ -82,9 +86,16 @@ func TestMalformedRows(t *testing.T) {
 		"with another in its place":   {{Key: "_id", Value: 1}, {Key: viewField, Value: "x"}},
 		"without id":                  {{Key: viewField, Value: bson.D{{Key: "gen", Value: 1}}}},
 		"with a generation of a text": {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: "x"}}}},
+		"with several generations":    {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: bson.A{7, 8}}}}},
+		"with generation 0":           {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: 0}}}},
+		"with an array in its place":  {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.A{bson.D{{Key: "gen", Value: 7}}}}},
 	} {
-		if r, err := decode(marshal(t, doc)); err == nil {
-			t.Errorf("%s: row %+v, want an error", name, r)
+		id := marshal(t, doc).Lookup("_id")
+		if r, err := decodeSide(marshal(t, doc)); !errors.Is(err, errMalformedRow) || !r.ID.Equal(id) || r.Generation != 0 {
+			t.Errorf("%s: row %+v, %v; want an error, and its id", name, r, err)
+		}
+		if r, err := staged7(marshal(t, doc)); !errors.Is(err, errMalformedRow) {
+			t.Errorf("%s, staged: row %+v, %v; want an error", name, r, err)
 		}
 	}
 }

@@ -65,6 +65,9 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 		return !unwanted, nil
 	}
 	for row, err := range s.side(at.View).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
+		if errors.Is(err, errMalformedRow) {
+			continue // RowCount does not count it either, and a view that misses rows is not queried
+		}
 		if err != nil {
 			return err
 		}
@@ -133,13 +136,17 @@ func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	return o
 }
 
+// withoutTombstones adds to a filter that the document is a row that is not deleted. The hash stands for whatever a row
+// has and other documents in the collection lack: a condition on the generation could draw the server to its index.
 func withoutTombstones(filter bson.Raw) bson.D {
-	there := bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}}
+	there := append(notGone(), bson.E{Key: pathHash, Value: bson.D{{Key: "$exists", Value: true}}})
 	if filter == nil {
 		return there
 	}
 	return bson.D{{Key: "$and", Value: bson.A{filter, there}}}
 }
+
+func notGone() bson.D { return bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}} }
 
 type generation struct {
 	store *Store

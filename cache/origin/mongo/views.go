@@ -29,8 +29,15 @@ const (
 // Hashes implements origin.Views. It needs no staged rows: Begin has folded them in.
 func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	live := s.side(view).rows(ctx, withoutTombstones(nil), onlyInfo())
-	return wrap.Do(live, func(r origin.Row) error { return fn(r.ID, r.Hash) })
+	for r, err := range s.side(view).rows(ctx, notGone(), onlyInfo()) {
+		if err != nil && !errors.Is(err, errMalformedRow) {
+			return err
+		}
+		if err := fn(r.ID, r.Hash); err != nil { // the hash of a malformed row is 0
+			return err
+		}
+	}
+	return nil
 }
 
 // RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones. It
@@ -39,14 +46,17 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 // meta, which readers compare before and after, is of a majority, and a publication writes rows only after that.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
-	every := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}}
 	rows := s.side(view)
 	rows.inner = rows.inner.Clone(options.Collection().SetReadConcern(readconcern.Local()))
-	all, err := rows.count(ctx, every)
+	all, err := rows.count(ctx, generations("$gt", 0))
 	if err != nil {
 		return 0, err
 	}
-	gone, err := rows.count(ctx, append(every, bson.E{Key: pathGone, Value: true}))
+	// A row counts as deleted if the field is there, as in queries. To ask for null needs no more than the index.
+	gone, err := rows.count(ctx, append(generations("$gt", 0), bson.E{Key: pathGone, Value: bson.D{{Key: "$ne", Value: nil}}}))
+	if err == nil {
+		err = s.checkCounts(ctx, rows, view, all-gone)
+	}
 	return all - gone, err
 }
 
@@ -74,8 +84,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	if err == nil {
 		err = d.Reaches(since)
 	}
+	var read tally
 	for from := since; err == nil && from != d.Generation; {
-		if err := readSince(ctx, s, d, from, fn); err != nil {
+		if read, err = readSince(ctx, s, d, from, fn); err != nil {
 			return origin.Meta{}, err
 		}
 		var next registry.View
@@ -86,6 +97,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 		if next.Epoch != d.Epoch || next.Generation < d.Generation || (from > 0 && from < next.Pruned) {
 			err = origin.ErrStale
 		}
+		if next.Is(d.Meta) == nil && err == nil && read.mixed(next, from) {
+			err = origin.ErrMixed
+		}
 		from, d = d.Generation, next
 	}
 	return d.Meta, err
@@ -94,41 +108,58 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 // readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
 // staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
 // replaces.
-func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) error {
+func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) (read tally, err error) {
 	replaced := map[string]bool{}
-	if d.Staged != 0 {
-		staged := s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords())
-		err := wrap.Do(staged, func(r origin.Row) error {
-			replaced[mapKey(r.ID)] = true
-			if from == 0 && r.Doc == nil {
-				return nil // the row was deleted before the reader got it
-			}
-			return fn(r)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	filter := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: from}}}}
-	if from == 0 {
-		filter = withoutTombstones(nil)
-	}
-	return wrap.Do(s.side(d.View).rows(ctx, filter, withoutWords()), func(r origin.Row) error {
-		if r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
-			return nil
+	pass := func(r origin.Row) error {
+		read.add(r, d.Generation)
+		if from == 0 && r.Doc == nil {
+			return nil // the row was deleted before the reader got it
 		}
 		return fn(r)
-	})
+	}
+	if d.Staged != 0 {
+		staged := s.side("staged").documents(ctx, stagedRange(d.View, d.Staged, d.Staged+1), withoutWords())
+		err := wrap.Do(staged, func(doc bson.Raw) error {
+			r, err := decodeStaged(doc, d.Generation)
+			if err != nil || replaced[mapKey(r.ID)] {
+				return nil // what the tally misses, or has twice, is reported in the end
+			}
+			replaced[mapKey(r.ID)] = true
+			return pass(r)
+		})
+		if err != nil {
+			return read, err
+		}
+	}
+	filter := generations("$gt", from)
+	if from == 0 { // with the tombstones of the last generation, which the tally needs
+		filter = bson.D{{Key: "$or", Value: bson.A{notGone(), generations("$gte", d.Generation)}}}
+	}
+	for r, err := range s.side(d.View).rows(ctx, filter, withoutWords()) {
+		switch {
+		case errors.Is(err, errMalformedRow):
+			continue // it is missing in the count of rows
+		case err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)]:
+			continue
+		case err == nil:
+			err = pass(r)
+		}
+		if err != nil {
+			return read, err
+		}
+	}
+	return read, nil
 }
 
+// rows yields the rows of a view's collection. Beside errMalformedRow it yields the row's ID, and goes on.
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range c.documents(ctx, filter, o) {
-			var r origin.Row
-			if err == nil {
-				r, err = decode(doc)
+			if err != nil {
+				yield(origin.Row{}, err)
+				return
 			}
-			if !yield(r, err) || err != nil {
+			if !yield(decodeSide(doc)) {
 				return
 			}
 		}

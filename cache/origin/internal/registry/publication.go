@@ -14,7 +14,7 @@ type publication struct {
 	views *Views
 	lease origin.Lease
 	begun View  // the view as of Begin, with our Attempt
-	put   bool  // Rows.Put has received rows
+	rows  int   // number of rows that Put has received
 	aside Aside // gets the rows instead of Rows.Put, unless it is nil
 	moved bool  // aside is placed
 	done  bool  // the publication was committed or aborted
@@ -40,10 +40,10 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 			return err
 		}
 	}
+	p.rows += len(rows)
 	if p.aside != nil {
 		return p.aside.Put(ctx, rows)
 	}
-	p.put = p.put || len(rows) > 0
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
 
@@ -63,9 +63,10 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		if d.Generation == 0 {
 			d.Epoch = rand.Text()
 		}
-		if p.put {
+		if p.rows > 0 && p.aside == nil {
 			d.Staged = d.Attempt
 		}
+		d.Versions = p.rows
 		d.Generation, d.Rows, d.Rules = d.Next(), rows, rules
 		d.Published = nextTime(d.Published, p.views.now())
 		d.Past = append(d.Past[max(0, len(d.Past)+1-origin.MaxPast):], d.Published)

@@ -24,6 +24,9 @@ type View struct {
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 	// Holder held the lease with Token. It is empty if an older program wrote the meta: then any holder may have it.
 	Holder string `bson:"holder,omitempty"`
+	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it. They
+	// stay until the next generation, so another number tells that rows were restored, lost or changed by hand.
+	Versions int `bson:"versions,omitempty"`
 }
 
 // SourceOf returns the source database of a stored meta, to be read and set.
