@@ -16,7 +16,8 @@ const finishTime = 5 * time.Second
 
 type build struct {
 	*Options
-	kept     map[string]*rowIndex // see Runner
+	kept     map[string]*rowIndex   // see Runner
+	seen     map[string]origin.Meta // see Runner
 	job      Job
 	lease    origin.Lease
 	full     bool
@@ -60,6 +61,9 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Result = Held
 	default:
 		out.Result = Failed
+	}
+	if out.Result == Published || out.Result == Unchanged {
+		b.rememberMeta(out.Meta)
 	}
 	if out.Result != Published {
 		out.Changed, out.Removed = 0, 0
@@ -135,6 +139,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Failed, err
 	}
 	b.guard.recall(meta.Health.Counts)
+	b.recallLost(meta)
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
 	b.in = in
 	kept := b.kept[view]
@@ -191,6 +196,39 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	b.remember(in)
 	b.kept[view] = b.index.after(next)
 	return next, Published, nil
+}
+
+// recallLost makes the run compare with what this process knows of the view if the store has lost its meta, or has
+// another that was made anew: the counts went with the meta, so an emptied source would look like that of a new
+// institute. A meta that only follows what is known, or that a forced run has confirmed since, decides alone, whatever
+// the front end shows: its snapshot may be older than a permitted loss of rows.
+func (b *build) recallLost(meta origin.Meta) {
+	seen := b.seen[b.job.View]
+	known, rows := seen, seen.Rows
+	if b.Shown != nil {
+		if at, n := b.Shown(b.job.View); at.Generation > 0 {
+			known, rows = at, n
+		}
+	}
+	// What this process has published is not lost, even if its front end does not show it yet.
+	made := seen.Generation > 0 && meta.Epoch == seen.Epoch
+	decides := made || meta.Epoch == known.Epoch || meta.Forced.After(known.Published)
+	if known.Generation == 0 || meta.Generation > 0 && decides {
+		if meta.Generation > 0 {
+			b.seen[b.job.View] = meta
+		}
+		return
+	}
+	b.guard.lost = rows
+	if meta.Generation == 0 { // otherwise the store has counts, which other instances go by
+		b.guard.recallLost(seen.Health.Counts, rows)
+	}
+}
+
+// rememberMeta keeps the view's meta after a good run, with the counts that the run leaves in the store.
+func (b *build) rememberMeta(meta origin.Meta) {
+	meta.Health.Counts = b.guard.counts(true)
+	b.seen[b.job.View] = meta
 }
 
 func (b *build) reportProgress(done bool) {

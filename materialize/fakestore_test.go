@@ -3,6 +3,7 @@ package materialize_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"iter"
 	"maps"
@@ -244,7 +245,9 @@ func (s *fakeStore) SetHealth(_ context.Context, view string, l origin.Lease, h 
 	v := s.viewLocked(view)
 	v.meta.Health = h
 	if h.Status == "ok" {
-		v.meta.Checked = time.Now()
+		if v.meta.Checked = time.Now(); h.Forced {
+			v.meta.Forced = v.meta.Checked
+		}
 	}
 	return nil
 }
@@ -343,6 +346,9 @@ func (p *fakePublication) Commit(_ context.Context, rows int, rules string) (ori
 	for _, r := range p.rows {
 		r.Generation = p.generation
 		v.rows[key(r.ID)] = r
+	}
+	if v.meta.Generation == 0 {
+		v.meta.Epoch = rand.Text()
 	}
 	v.meta.Generation, v.meta.Rows, v.meta.Rules, v.meta.Published = p.generation, rows, rules, time.Now()
 	return v.meta, nil

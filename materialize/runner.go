@@ -23,14 +23,15 @@ var (
 // Runner runs jobs under the store's lease. One goroutine may call Run and RunOnce, any the other methods.
 type Runner struct {
 	o         Options
-	schedules map[string]*Schedule // by view; nil if there is none
-	full      *Schedule            // nil if there is none
-	settings  []string             // collections of settings, see Job.Settings
-	kept      map[string]*rowIndex // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
-	fenced    int                  // terms in a row that the store refused before each job had run once; used as kept is
-	wake      chan struct{}        // of capacity one: signals that requests is not empty
-	streams   uint64               // change streams opened so far; only used by watch
-	stream    atomic.Uint64        // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
+	schedules map[string]*Schedule   // by view; nil if there is none
+	full      *Schedule              // nil if there is none
+	settings  []string               // collections of settings, see Job.Settings
+	kept      map[string]*rowIndex   // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
+	seen      map[string]origin.Meta // last meta by view, with the counts of its last good run; used as kept is
+	fenced    int                    // terms in a row that the store refused before each job had run once; used as kept is
+	wake      chan struct{}          // of capacity one: signals that requests is not empty
+	streams   uint64                 // change streams opened so far; only used by watch
+	stream    atomic.Uint64          // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
@@ -41,7 +42,7 @@ type Runner struct {
 func New(o Options) (*Runner, error) {
 	o = o.defaults()
 	r := &Runner{
-		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{},
+		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{}, seen: map[string]origin.Meta{},
 		wake: make(chan struct{}, 1), requests: map[string]runRequest{},
 	}
 	var err error
@@ -102,7 +103,7 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 // ends the work under the lease: the store would refuse the following runs, too.
 func (r *Runner) build(ctx context.Context, lease tenure, job Job, request runRequest, progress func(Progress)) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, job: job, lease: lease.Lease, full: request.full, progress: progress,
+		Options: &r.o, kept: r.kept, seen: r.seen, job: job, lease: lease.Lease, full: request.full, progress: progress,
 		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}

@@ -254,6 +254,16 @@ func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
 }
 
+// Shown returns the meta and the number of rows of the view's current snapshot; zero if it is not loaded.
+func (s *Set) Shown(name string) (at origin.Meta, rows int) {
+	if v := s.view(name); v != nil {
+		if snap := v.current.Load(); snap != nil {
+			return snap.meta, snap.Len()
+		}
+	}
+	return at, 0
+}
+
 // Ready reports whether every view is loaded.
 func (s *Set) Ready() bool {
 	return !slices.ContainsFunc(s.views, func(v *view) bool { return v.current.Load() == nil })

@@ -217,6 +217,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 			return nil, err
 		}
 		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) { p.views.Notify(m.View) }, p.observer()
+		jobs.Shown = p.views.Shown
 		if p.runner, err = materialize.New(jobs); err != nil {
 			return nil, err
 		}
