@@ -134,6 +134,9 @@ func (s *Server) unloaded() string {
 		if status.Held != nil {
 			reasons = append(reasons, " The "+status.Held.Error()+".")
 		}
+		if health := status.Meta.Health; health.Status == origin.HealthHeld { // nothing may ever have been published
+			reasons = append(reasons, " The job of view "+status.View+" is held: "+health.Error+".")
+		}
 		foreign = foreign || errors.Is(status.Err, origin.ErrForeign)
 	}
 	if foreign {

@@ -1,0 +1,167 @@
+package programtest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// TestLostDatabase drops the rows of a view, all metas, then the whole database, under a leader that serves. The leader
+// publishes nothing that would empty a view, a front end that has never shown anything never answers with an empty
+// list, and everything heals, without force, by a run or once the records are back.
+func TestLostDatabase(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"memory", "store"} {
+		t.Run(mode, func(t *testing.T) {
+			uri := mongotest.Start(t)
+			c, err := driver.Connect(options.Client().ApplyURI(uri))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
+			db := c.Database("institute")
+			l := &losing{t: t, dir: t.TempDir(), store: uri + "institute", mode: mode}
+			someDemo(t, l.dir, 12)
+			set(l.dir, "VITRINE_MONGO_BATCH", "50")
+			set(l.dir, "VITRINE_VIEWS_POLL", "500ms")
+			set(l.dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore what the test looks at
+			set(l.dir, "VITRINE_MATERIALIZE_FULL", "")
+			l.fill()
+			leader := l.serve().ready()
+			leader.serves(12)
+			beside := l.serve("--no-materialize").ready()
+
+			if err := db.Collection("view_activities").Drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			fresh := l.serve("--no-materialize")
+			l.neverEmpty(fresh, "the store has 0 of the 12 rows")
+			l.heals(leader, beside, fresh)
+			l.stop(fresh)
+
+			if err := db.Collection("view_meta").Drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			fresh = l.serve("--no-materialize")
+			l.neverEmpty(fresh, "Loading")
+			beside.until("/readyz", "view activities is held: the store no longer has it")
+			l.keeps(beside)
+			l.heals(leader, beside, fresh)
+			l.stop(fresh)
+
+			if err := db.Drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = leader.refreshed("wait=1") // its lease is gone: it takes another, and runs all jobs
+			const reason = "the store has lost the view, of which this instance has 12 rows, and the run would leave 0"
+			const ofCollection = "collection groups has 0 records and had 12 within the last day"
+			status, body := leader.until("/readyz", `"job_held":"`+reason, `"job_held":"`+ofCollection, `"state":"degraded"`)
+			if status != http.StatusOK {
+				t.Errorf("readyz: %d %s", status, body)
+			}
+			l.keeps(leader)
+			l.keeps(beside)
+			fresh = l.serve("--no-materialize")
+			l.neverEmpty(fresh, "The job of view activities is held: "+ofCollection)
+			admin := strings.TrimPrefix(leader.admin, "http://")
+			if out := vitrine(t, l.dir, "status", "--store", l.store, "--admin-listen", admin); !strings.Contains(out, reason) {
+				t.Errorf("status:\n%s", out)
+			}
+			if status, body := leader.refreshed("view=journals&wait=1"); !strings.Contains(body, reason) {
+				t.Errorf("another run: %d %s", status, body)
+			}
+			// What the leader knew is in the store: processes that remember nothing publish nothing, either.
+			l.stop(leader)
+			const recalled = "would leave 0 of the 12 rows of the last day"
+			if out := l.refused("materialize", "--store", l.store); !strings.Contains(out, recalled) {
+				t.Errorf("materialize:\n%s", out)
+			}
+			leader = l.serve()
+			l.neverEmpty(leader, "The job of view journals is held: "+recalled)
+			l.fill()
+			l.heals(leader, beside, fresh)
+			l.stop(leader)
+			l.stop(beside)
+			l.stop(fresh)
+		})
+	}
+}
+
+// losing is an institute that loses its database.
+type losing struct {
+	t                *testing.T
+	dir, store, mode string
+}
+
+func (l *losing) fill() {
+	l.t.Helper()
+	vitrine(l.t, l.dir, "import", "--store", l.store, "--batch", "50", "dump")
+}
+
+func (l *losing) serve(args ...string) *server {
+	l.t.Helper()
+	return startServer(l.t, l.dir, append([]string{"--store", l.store, "--views-mode", l.mode}, args...)...)
+}
+
+func (l *losing) stop(s *server) {
+	l.t.Helper()
+	if code := s.stop(); code != 0 {
+		l.t.Errorf("exit code %d", code)
+	}
+}
+
+// refused runs a command that must fail.
+func (l *losing) refused(args ...string) string {
+	l.t.Helper()
+	out, err := command(l.dir, args...).CombinedOutput()
+	if err == nil {
+		l.t.Errorf("%q: no error", args)
+	}
+	return string(out)
+}
+
+// neverEmpty checks that a server without rows says why it is not ready, and refuses questions.
+func (l *losing) neverEmpty(s *server, reason string) {
+	l.t.Helper()
+	if status, body := s.until("/readyz", reason); status != http.StatusServiceUnavailable {
+		l.t.Errorf("readyz: %d %s", status, body)
+	}
+	s.refuses("/api/activities?limit=2", "/lists/activities.json?limit=2")
+}
+
+// keeps checks that a server goes on with its rows, or if they were in the store, refuses questions.
+func (l *losing) keeps(s *server) {
+	l.t.Helper()
+	if l.mode == "store" {
+		s.refuses("/api/activities?limit=3", "/lists/activities.json?limit=3")
+	} else if got := activitiesOf(s); got != 12 {
+		l.t.Errorf("%d activities", got)
+	}
+}
+
+// heals requests a run from the leader, without force, and waits until every server shows all rows.
+func (l *losing) heals(leader *server, others ...*server) {
+	l.t.Helper()
+	await(l.t, "the jobs run", func() string { // a leader that has lost its lease refuses until it has another
+		status, body := leader.refreshed("wait=1")
+		if status == http.StatusOK {
+			return ""
+		}
+		return body
+	})
+	for _, s := range append(others, leader) {
+		s.ready().serves(12)
+		await(l.t, "nothing is held", func() string {
+			_, body := s.get("/readyz")
+			if strings.Contains(body, "held") {
+				return body
+			}
+			return ""
+		})
+	}
+}
