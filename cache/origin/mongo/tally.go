@@ -1,10 +1,6 @@
 package mongo
 
 import (
-	"context"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/registry"
 )
@@ -45,30 +41,4 @@ func (t tally) mixed(d registry.View, since uint64) bool {
 		return false
 	}
 	return t.above > 0 || d.Versions > 0 && t.versions != d.Versions || since == 0 && t.live > d.Rows
-}
-
-// checkCounts returns origin.ErrMixed if the rows of a settled view, of which live ones were counted, are not those of
-// its generation. Before it does, it reads the meta again, because a publication may have been going on.
-func (s *Store) checkCounts(ctx context.Context, rows collection, view string, live int) error {
-	d, err := s.Read(ctx, view)
-	if err != nil || d.Generation == 0 || d.Staged != 0 {
-		return err
-	}
-	t := tally{live: live}
-	if t.above, err = rows.count(ctx, generations("$gt", d.Generation)); err == nil && d.Versions > 0 {
-		t.versions, err = rows.count(ctx, generations("$eq", d.Generation))
-	}
-	if err != nil || !t.mixed(d, 0) {
-		return err
-	}
-	now, err := s.Read(ctx, view)
-	if err == nil && now.Is(d.Meta) == nil && now.Staged == 0 {
-		err = origin.ErrMixed
-	}
-	return err
-}
-
-// generations is the condition that a row's generation compares in this way.
-func generations(operator string, generation uint64) bson.D {
-	return bson.D{{Key: pathGeneration, Value: bson.D{{Key: operator, Value: generation}}}}
 }

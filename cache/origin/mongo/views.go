@@ -26,6 +26,11 @@ const (
 	pathGone       = viewField + ".gone"
 )
 
+// generations is the condition that a row's generation compares in this way.
+func generations(operator string, generation uint64) bson.D {
+	return bson.D{{Key: pathGeneration, Value: bson.D{{Key: operator, Value: generation}}}}
+}
+
 // Hashes implements origin.Views. It needs no staged rows: Begin has folded them in.
 func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
@@ -55,9 +60,30 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	// A row counts as deleted if the field is there, as in queries. To ask for null needs no more than the index.
 	gone, err := rows.count(ctx, append(generations("$gt", 0), bson.E{Key: pathGone, Value: bson.D{{Key: "$ne", Value: nil}}}))
 	if err == nil {
-		err = s.checkCounts(ctx, rows, view, all-gone)
+		err = checkCounts(ctx, s, rows, view, all-gone)
 	}
 	return all - gone, err
+}
+
+// checkCounts returns origin.ErrMixed if the rows of a settled view, of which live ones were counted, are not those of
+// its generation. Before it does, it reads the meta again, because a publication may have been going on.
+func checkCounts(ctx context.Context, s *Store, rows collection, view string, live int) error {
+	d, err := s.Read(ctx, view)
+	if err != nil || d.Generation == 0 || d.Staged != 0 {
+		return err
+	}
+	t := tally{live: live}
+	if t.above, err = rows.count(ctx, generations("$gt", d.Generation)); err == nil && d.Versions > 0 {
+		t.versions, err = rows.count(ctx, generations("$eq", d.Generation))
+	}
+	if err != nil || !t.mixed(d, 0) {
+		return err
+	}
+	now, err := s.Read(ctx, view)
+	if err == nil && now.Is(d.Meta) == nil && now.Staged == 0 {
+		err = origin.ErrMixed
+	}
+	return err
 }
 
 func onlyInfo() *options.FindOptionsBuilder {
