@@ -103,10 +103,10 @@ type Selection interface {
 	Search(ctx context.Context, terms []string) (Selection, error)
 	// Narrow returns the rows that also match another filter. count is their number, if known, or Uncounted.
 	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
-	// Facet counts the rows by the values at a path, as index.Subset.Facet does. The caller reads only the given fields
-	// of a Sample; each is a path through documents, not arrays, and one is the beginning of the path. For a view in
-	// the store, only those are read.
-	Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error)
+	// Facets counts the rows by the values at each path, as index.Subset.Facet does. The caller reads only the given
+	// fields of a Sample; each is a path through documents, not arrays, and one is the beginning of a path. For a view
+	// in the store, only those are read, by one query for all paths.
+	Facets(ctx context.Context, paths []string, fields ...string) ([][]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
 	// ByRelevance sorts the selection of Search by how many terms rows have in their titles, ties in the view's order.
@@ -167,8 +167,15 @@ func (r resident) Narrow(ctx context.Context, f *filter.Filter, _ int) (Selectio
 	return inMemory(r.Subset.Narrow(ctx, f))
 }
 
-func (r resident) Facet(ctx context.Context, path string, _ ...string) ([]index.Group, error) {
-	return r.Subset.Facet(ctx, path)
+func (r resident) Facets(ctx context.Context, paths []string, _ ...string) ([][]index.Group, error) {
+	all := make([][]index.Group, len(paths))
+	for i, path := range paths {
+		var err error
+		if all[i], err = r.Facet(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }

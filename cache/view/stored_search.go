@@ -92,11 +92,19 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 		if s.size = 0; !s.rows.words {
 			s.levels = s.newLevels()
 		}
-		for _, err = range s.documents(ctx, s.reading([]string{}), s.levels) {
+		for _, err = range s.documents(ctx, s.reading([]string{}), tally(s.levels)) {
 			s.size++
 		}
 	}
 	return s, err
+}
+
+// tally returns a function that counts rows by level, or nil if levels is.
+func tally(levels []int) func(level int) {
+	if levels == nil {
+		return nil
+	}
+	return func(level int) { levels[level]++ }
 }
 
 func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Concat(s.searches...))+1) }
@@ -116,11 +124,13 @@ func (s *storedSelection) matches() bool {
 }
 
 // documents yields the documents that match the query and the filter and have the terms, with a level only those with
-// that many terms of the last search in their title. It counts all of them by level in tally, unless that is nil.
-func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
+// that many terms of the last search in their title. It calls note, unless that is nil, with the level of each.
+func (s *storedSelection) documents(
+	ctx context.Context, q origin.Query, note func(level int),
+) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
-		terms := tally != nil || s.matches()
+		terms := note != nil || s.matches()
 		var backtracking *pcre.Budget
 		if s.backtracks {
 			backtracking = fair.Backtracking(ctx)
@@ -144,8 +154,8 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 				yield(nil, s.moved(err))
 				return
 			}
-			if hit && tally != nil {
-				tally[titles]++
+			if hit && note != nil {
+				note(titles)
 			}
 			if hit && (s.level == nil || *s.level == titles) && !yield(doc, nil) {
 				return
@@ -154,14 +164,46 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally [
 	}
 }
 
-// ranked is page by relevance. It reads the rows once for each level on the page.
+// mostRanked is the most rows that best keeps.
+const mostRanked = 200
+
+// best yields a page by relevance, of the first end rows, by one query. It keeps the best ones while it reads all rows.
+func (s *storedSelection) best(ctx context.Context, offset, end int) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		levels, kept, level := make([][]bson.Raw, len(s.newLevels())), 0, 0
+		q := s.reading(nil)
+		q.Sort = s.order
+		for doc, err := range s.documents(ctx, q, func(l int) { level = l }) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if levels[level], kept = append(levels[level], doc), kept+1; kept > end {
+				worst := slices.IndexFunc(levels, func(docs []bson.Raw) bool { return len(docs) > 0 })
+				levels[worst], kept = levels[worst][:len(levels[worst])-1], kept-1
+			}
+		}
+		slices.Reverse(levels)
+		for _, doc := range slices.Concat(levels...)[min(offset, kept):] {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ranked is page by relevance. It reads the rows once, or once for each level on a page that best cannot keep.
 func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := max(offset, 0), cmp.Or(max(limit, 0), s.size)
+		if s.level == nil && left <= mostRanked-min(skip, mostRanked) {
+			s.best(ctx, skip, skip+left)(yield)
+			return
+		}
 		levels := s.levels
 		if levels == nil { // counted did not look for terms
 			levels = s.newLevels()
-			for _, err := range s.documents(ctx, s.reading(nil), levels) {
+			for _, err := range s.documents(ctx, s.reading(nil), tally(levels)) {
 				if err != nil {
 					yield(nil, err)
 					return
@@ -188,16 +230,40 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-func (s *storedSelection) Facet(ctx context.Context, path string, fields ...string) ([]index.Group, error) {
-	parsed, err := raw.ParsePath(path)
-	if err != nil || s.size == 0 {
-		return nil, err
+func (s *storedSelection) Facets(ctx context.Context, paths []string, fields ...string) ([][]index.Group, error) {
+	parsed := make([]raw.Path, len(paths))
+	for i, path := range paths {
+		var err error
+		if parsed[i], err = raw.ParsePath(path); err != nil {
+			return nil, err
+		}
 	}
-	ask := func() ([]index.Group, error) { return index.FacetDocs(ctx, s.distinct(ctx, fields), parsed) }
+	if s.size == 0 {
+		return make([][]index.Group, len(paths)), nil
+	}
+	ask := func() ([][]index.Group, error) { return index.FacetsDocs(ctx, s.distinct(ctx, fields), parsed) }
 	if !s.decided() {
 		return ask()
 	}
-	return s.rows.remember(s.query, path+" "+strings.Join(fields, " "), ask)
+	var asked [][]index.Group
+	all := make([][]index.Group, len(paths))
+	for i, path := range paths {
+		var err error
+		all[i], err = s.rows.remember(s.query, path+" "+strings.Join(fields, " "), func() ([]index.Group, error) {
+			if asked == nil {
+				found, err := ask()
+				if err != nil {
+					return nil, err
+				}
+				asked = found
+			}
+			return asked[i], nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // distinct returns the distinct values of fields. If the query does not decide alone, it reads all rows.

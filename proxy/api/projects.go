@@ -77,10 +77,11 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 		if err != nil {
 			return nil, err
 		}
-		counts, err := all.Facet(ctx, "projects", "projects") // activities name their projects in an array or as a single value
+		found, err := all.Facets(ctx, []string{"projects"}, "projects") // activities have an array of names, or one
 		if err != nil {
 			return nil, err
 		}
+		counts := found[0]
 		return response.Join(response.List(selected.Count(), list.page), list.cut(selected), func(dst []byte, row index.Row) []byte {
 			doc := row.Doc()
 			return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))

@@ -120,10 +120,14 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 	return c.read(ctx, classify, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
 }
 
+// groupsAtOnce is how many groups a batch may have. They are small, and a server's first batch has 101 by default.
+const groupsAtOnce = 4096
+
 // aggregate yields the documents that a pipeline returns, as documents does.
 func (c collection) aggregate(ctx context.Context, stages bson.A) iter.Seq2[bson.Raw, error] {
 	return c.read(ctx, queryError, func(ctx context.Context) (*driver.Cursor, error) {
-		return c.inner.Aggregate(ctx, stages, options.Aggregate().SetAllowDiskUse(true))
+		o := options.Aggregate().SetAllowDiskUse(true).SetBatchSize(groupsAtOnce)
+		return c.inner.Aggregate(ctx, stages, o)
 	})
 }
 

@@ -75,25 +75,31 @@ func (x *pathIndex) column(rows int) *column {
 	return c
 }
 
-// FacetDocs is Facet for rows that are not in memory.
-func FacetDocs(ctx context.Context, docs Docs, path raw.Path) ([]Group, error) {
+// FacetsDocs is Facet, at several paths, for rows that are not in memory.
+func FacetsDocs(ctx context.Context, docs Docs, paths []raw.Path) ([][]Group, error) {
+	counts := make([]raw.Groups[Group], len(paths))
 	var values []bson.RawValue // values of one document
-	groups, err := countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
-		values = values[:0]
-		raw.Walk(doc, path, func(v raw.Value) bool {
-			if inFacet(v) {
-				values = append(values, v.Raw)
+	err := docs(func(doc bson.Raw, rows int) {
+		for i, path := range paths {
+			values = values[:0]
+			raw.Walk(doc, path, func(v raw.Value) bool {
+				if inFacet(v) {
+					values = append(values, v.Raw)
+				}
+				return true
+			})
+			for _, v := range raw.SortUnique(values) {
+				countDoc(&counts[i], v, doc, rows, true)
 			}
-			return true
-		})
-		for _, v := range raw.SortUnique(values) {
-			note(v)
 		}
 	})
-	if err != nil {
-		return nil, err
+	all := make([][]Group, len(paths))
+	for i := range all {
+		if err == nil {
+			all[i], err = joinGroups(ctx, counts[i].All)
+		}
 	}
-	return joinGroups(ctx, groups)
+	return all, err
 }
 
 // inFacet reports whether a facet counts a value that matching sees.

@@ -127,18 +127,21 @@ func GroupDocs(ctx context.Context, docs Docs, field, unwind string) ([]Group, e
 func countDocs(docs Docs, samples bool, values func(doc bson.Raw, note func(bson.RawValue))) ([]Group, error) {
 	var groups raw.Groups[Group]
 	err := docs(func(doc bson.Raw, rows int) {
-		values(doc, func(v bson.RawValue) {
-			group, fresh := groups.At(v)
-			if fresh {
-				group.Value = raw.Clone(v)
-				if samples {
-					group.Sample = slices.Clone(doc)
-				}
-			}
-			group.Count += rows
-		})
+		values(doc, func(v bson.RawValue) { countDoc(&groups, v, doc, rows, samples) })
 	})
 	return groups.All, err
+}
+
+// countDoc counts a document, which stands for a number of rows, in the group of one of its values.
+func countDoc(groups *raw.Groups[Group], v bson.RawValue, doc bson.Raw, rows int, sample bool) {
+	group, fresh := groups.At(v)
+	if fresh {
+		group.Value = raw.Clone(v)
+		if sample {
+			group.Sample = slices.Clone(doc)
+		}
+	}
+	group.Count += rows
 }
 
 // byCount joins groups with equal values, and sorts them by count descending, ties by value.

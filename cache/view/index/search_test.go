@@ -271,12 +271,14 @@ func (m *model) checkFacet(sel *index.Subset, path string) {
 		}
 	}
 	check(sel.Facet(context.Background(), path))
-	check(index.FacetDocs(context.Background(), func(add func(bson.Raw, int)) error {
+	docs := func(add func(bson.Raw, int)) error {
 		for row := range sel.Rows(context.Background(), 0, 0) {
 			add(row.Doc(), 1)
 		}
 		return nil
-	}, parsed))
+	}
+	all, err := index.FacetsDocs(context.Background(), docs, []raw.Path{raw.PathOf("none"), parsed})
+	check(all[1], err)
 }
 
 // TestSearchRefused: a search of a view that declares no words fails, and a search stops when no

@@ -176,6 +176,54 @@ func (m *Matches) facet(ctx context.Context, selected view.Selection, path strin
 	if found, known := m.counts[path]; known && whole {
 		return found, nil
 	}
+	asked := []string{path}
+	if whole {
+		asked = m.together(path)
+	}
+	var fields []string
+	for _, path := range asked {
+		fields = append(fields, facetFields(path)...)
+	}
+	slices.Sort(fields)
+	all, err := selected.Facets(ctx, asked, slices.Compact(fields)...)
+	if err != nil {
+		return nil, err
+	}
+	if whole {
+		for i, path := range asked {
+			m.counts[path] = all[i]
+		}
+	}
+	return all[0], nil
+}
+
+// together returns the paths of facets of all selected rows, a first one and others that the list needs: a store counts
+// them by one query. In memory each is counted when it is needed.
+func (m *Matches) together(first string) []string {
+	together := []string{first}
+	if _, resident := m.snap.Resident(); resident {
+		return together
+	}
+	add := func(path string) {
+		if _, known := m.counts[path]; path != "" && !known && !slices.Contains(together, path) {
+			together = append(together, path)
+		}
+	}
+	for _, name := range m.Query[params.Facets] {
+		if m.chosen[name] == nil { // otherwise the facet ignores what the reader has chosen
+			add(pathOf(m.Query, name))
+		}
+	}
+	if levels := m.levels(); len(levels) > 0 && levels[0].name != byTitle && levels[0].name != byAuthor {
+		if _, sorts := m.sorts(levels); !sorts || levels[0].titled {
+			add(paths[levels[0].name])
+		}
+	}
+	return together
+}
+
+// facetFields returns the fields of rows that a facet and its labels need.
+func facetFields(path string) []string {
 	fields := []string{raw.PathOf(path).First(2).String()}
 	switch path {
 	case mark.Subtype:
@@ -183,10 +231,7 @@ func (m *Matches) facet(ctx context.Context, selected view.Selection, path strin
 	case mark.In:
 		fields = append(fields, mark.Units, mark.Above)
 	}
-	if found, err = selected.Facet(ctx, path, fields...); whole && err == nil {
-		m.counts[path] = found
-	}
-	return found, err
+	return fields
 }
 
 // Names counts the rows by all values of a filter, in the order of their names.

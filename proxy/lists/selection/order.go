@@ -118,7 +118,7 @@ func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
 		return nil, false
 	}
 	l := levels[0]
-	return raw.Sort{{Path: raw.PathOf(mark.Year), Desc: true}}, l.name == params.Year && !l.titled && !l.ascending
+	return raw.Sort{{Path: raw.PathOf(mark.Year), Desc: true}}, l.name == params.Year && !l.ascending
 }
 
 // rows yields up to limit rows of a part, or all for 0, in order, by lead at first. Rows with equal texts stay in the
@@ -198,7 +198,11 @@ func (w *walk) entry(row index.Row, groups []Group) bool {
 
 // below yields the entries of selected rows in groups, and reports whether to go on.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, groups []Group) (more bool, err error) {
-	if lead, sorts := w.sorts(levels); sorts || len(levels) == 0 {
+	lead, sorts := w.sorts(levels)
+	if sorts && levels[0].titled {
+		return w.sorted(ctx, selected, levels[0], lead, groups)
+	}
+	if sorts || len(levels) == 0 {
 		for row, err := range w.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
 			if err != nil || !w.entry(row, groups) {
 				return false, err
@@ -239,6 +243,40 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 			return false, err
 		}
 	}
+	return true, nil
+}
+
+// sorted is below for rows that the store sorts by the parts: as it sorts them in the order of the parts, the counts tell
+// where a part ends.
+func (w *walk) sorted(
+	ctx context.Context, selected view.Selection, by level, lead raw.Sort, groups []Group,
+) (more bool, err error) {
+	parts, err := w.parts(ctx, selected, by)
+	if err != nil {
+		return false, err
+	}
+	rest := &parts[len(parts)-1].Count // of the rows without a value
+	*rest = selected.Count()
+	for _, p := range parts[:len(parts)-1] {
+		*rest -= p.Count
+	}
+	at, i, before := w.skip, 0, 0 // place of the row, its part, and the rows of earlier parts
+	for row, err := range w.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
+		if err != nil {
+			return false, err
+		}
+		for i < len(parts)-1 && at >= before+parts[i].Count {
+			before += parts[i].Count
+			i++
+		}
+		p := parts[i]
+		inner := append(slices.Clip(groups), Group{by.name, p.Value, p.Label, p.Count, before < w.skip})
+		if !w.entry(row, inner) {
+			return false, nil
+		}
+		at++
+	}
+	w.skip = 0 // rows has skipped the entries
 	return true, nil
 }
 
