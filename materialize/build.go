@@ -17,7 +17,7 @@ const finishTime = 5 * time.Second
 type build struct {
 	*Options
 	kept     map[string]*rowIndex   // see Runner
-	seen     map[string]origin.Meta // see Runner
+	lastMeta map[string]origin.Meta // see Runner
 	job      Job
 	lease    origin.Lease
 	full     bool
@@ -139,7 +139,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Failed, err
 	}
 	b.guard.recall(meta.Health.Counts)
-	b.recallLost(meta)
+	b.detectLostView(meta)
 	in := b.identify(ctx) // first, so that changes during the run belong to the next one
 	b.in = in
 	kept := b.kept[view]
@@ -157,7 +157,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
 	foreign := 0
 	if !b.first { // to remove rows that no run published is no loss
-		foreign = b.index.foreign(meta)
+		foreign = b.index.countSurplus(meta)
 	}
 	if err := b.stream(ctx, pub); err != nil {
 		return meta, Failed, err
@@ -173,7 +173,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
 		return meta, Held, err
 	}
-	same = !b.first && !b.index.mixed && meta.Rules == b.fingerprint && meta.Rows == rows
+	same = !b.first && !b.index.inconsistent && meta.Rules == b.fingerprint && meta.Rows == rows
 	if same && b.out.Changed+b.out.Removed == 0 {
 		b.remember(in)
 		b.kept[view] = b.index.after(meta)
@@ -198,15 +198,15 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	return next, Published, nil
 }
 
-// recallLost makes the run compare with what this process knows of the view if the store has lost its meta, or has
+// detectLostView makes the run compare with what this process knows of the view if the store has lost its meta, or has
 // another that was made anew: the counts went with the meta, so an emptied source would look like that of a new
 // institute. A meta that only follows what is known, or that a forced run has confirmed since, decides alone, whatever
 // the front end shows: its snapshot may be older than a permitted loss of rows.
-func (b *build) recallLost(meta origin.Meta) {
-	seen := b.seen[b.job.View]
+func (b *build) detectLostView(meta origin.Meta) {
+	seen := b.lastMeta[b.job.View]
 	known, rows := seen, seen.Rows
-	if b.Shown != nil {
-		if at, n := b.Shown(b.job.View); at.Generation > 0 {
+	if b.CurrentMeta != nil {
+		if at, n := b.CurrentMeta(b.job.View); at.Generation > 0 {
 			known, rows = at, n
 		}
 	}
@@ -215,20 +215,20 @@ func (b *build) recallLost(meta origin.Meta) {
 	decides := made || meta.Epoch == known.Epoch || meta.Forced.After(known.Published)
 	if known.Generation == 0 || meta.Generation > 0 && decides {
 		if meta.Generation > 0 {
-			b.seen[b.job.View] = meta
+			b.lastMeta[b.job.View] = meta
 		}
 		return
 	}
-	b.guard.lost = rows
+	b.guard.lostRows = rows
 	if meta.Generation == 0 { // otherwise the store has counts, which other instances go by
-		b.guard.recallLost(seen.Health.Counts, rows)
+		b.guard.restoreCounts(seen.Health.Counts, rows)
 	}
 }
 
 // rememberMeta keeps the view's meta after a good run, with the counts that the run leaves in the store.
 func (b *build) rememberMeta(meta origin.Meta) {
 	meta.Health.Counts = b.guard.counts(true)
-	b.seen[b.job.View] = meta
+	b.lastMeta[b.job.View] = meta
 }
 
 func (b *build) reportProgress(done bool) {

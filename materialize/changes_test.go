@@ -244,7 +244,7 @@ func TestManyRecordsDatedAlike(t *testing.T) {
 		"the field": func(n, at int) bson.Raw { return dated(int32(n), 2024, max(at, 0)) },
 		"the _id":   func(n, at int) bson.Raw { return dated(bson.ObjectID{0x6a, 11: byte(n)}, 2024, at) },
 	} {
-		for records, again := range map[int]bool{mostAgain: true, mostAgain + 2: false} {
+		for records, again := range map[int]bool{maxReread: true, maxReread + 2: false} {
 			t.Run(fmt.Sprint(name, records), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &datedStore{fakeStore: newFakeStore()}
@@ -268,8 +268,8 @@ func TestManyRecordsDatedAlike(t *testing.T) {
 	}
 }
 
-// mostAgain is the most records from before the last greatest value that a run reads again.
-const mostAgain = 200
+// maxReread is the most records from before the last greatest value that a run reads again.
+const maxReread = 200
 
 // TestChangesGiveTheViewsOfAll edits, inserts and deletes random activities, and changes what their rows are
 // made from. After runs that read only changes, a full run finds nothing to change.

@@ -65,7 +65,7 @@ func (b *build) identify(ctx context.Context) inputs {
 // unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same, and if
 // their versions are not exact, within ReadAllEvery.
 func (b *build) unchanged(before, now inputs) bool {
-	return b.scheduled && now.version != "" && now.version == before.version && b.recent(before, now)
+	return b.scheduled && now.version != "" && now.version == before.version && b.readRecently(before, now)
 }
 
 // remember keeps the inputs for the next run, unless this one has skipped records, which the next one tries again.
@@ -86,8 +86,8 @@ func (b *build) recall(in inputs) {
 	b.guard.counted = maps.Clone(in.counts)
 }
 
-// recent reports whether inputs were read so recently that records without a visible change need not be read again.
-func (b *build) recent(before, now inputs) bool {
+// readRecently reports whether inputs were read so recently that records without a visible change need not be read again.
+func (b *build) readRecently(before, now inputs) bool {
 	return now.exact || now.read.Sub(before.read) < b.ReadAllEvery
 }
 
@@ -95,8 +95,8 @@ func (b *build) recent(before, now inputs) bool {
 // for a summary whose tally has all of that, and of which only records have changed.
 func (b *build) dependencies(ctx context.Context) (deps Deps, err error) {
 	before := b.index.inputs
-	same := before.others != "" && before.others == b.in.others && b.recent(before, b.in)
-	if same && b.scheduled && b.tallied() != nil {
+	same := before.others != "" && before.others == b.in.others && b.readRecently(before, b.in)
+	if same && b.scheduled && b.tallySource() != nil {
 		b.partial, b.fingerprint = true, b.index.meta.Rules
 		maps.Copy(b.guard.counted, before.counts)
 		return nil, nil
@@ -112,7 +112,7 @@ func (b *build) onlyChanges(h *hasher) bool {
 	basis := h.basis()
 	same := b.index.basis == basis
 	b.index.basis = basis
-	return same && b.scheduled && b.recent(before, now) && showsChanges(before.source, now.source)
+	return same && b.scheduled && b.readRecently(before, now) && showsChanges(before.source, now.source)
 }
 
 // readChanges yields the records whose rows are stale, of those that show a change. Then it counts the records: if that
@@ -120,7 +120,7 @@ func (b *build) onlyChanges(h *hasher) bool {
 func (b *build) readChanges(ctx context.Context, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
 		b.partial = true
-		filter, err := after(ctx, b.ChangedField, b.index.inputs.source, b.in.source)
+		filter, err := changedSince(ctx, b.ChangedField, b.index.inputs.source, b.in.source)
 		if err == nil && !b.yieldStale(b.Store.Find(ctx, b.job.Source, origin.Query{Filter: filter}), h, yield) {
 			return
 		}
@@ -133,12 +133,12 @@ func (b *build) readChanges(ctx context.Context, h *hasher) iter.Seq2[change, er
 			b.readAll(ctx, h)(yield)
 			return
 		}
-		if count == b.index.known() {
+		if count == b.index.countKnown() {
 			b.index.meetKnown()
 		} else if !b.readIDs(ctx, h, yield) {
 			return
 		}
-		b.out.Scanned = b.index.seen()
+		b.out.Scanned = b.index.countSeen()
 	}
 }
 
@@ -177,15 +177,15 @@ func (b *build) readIDs(ctx context.Context, h *hasher, yield func(change, error
 		}
 	}
 	for keys := range slices.Chunk(unknown, b.Batch) {
-		if !b.yieldStale(b.find(ctx, keys), h, yield) {
+		if !b.yieldStale(b.findByKeys(ctx, keys), h, yield) {
 			return false
 		}
 	}
 	return true
 }
 
-// find yields the source's records with some keys.
-func (b *build) find(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
+// findByKeys yields the source's records with some keys.
+func (b *build) findByKeys(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
 	ids := make([]bson.RawValue, len(keys))
 	for i, key := range keys {
 		ids[i] = raw.KeyValue(key)

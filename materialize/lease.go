@@ -23,8 +23,8 @@ type term struct {
 	until time.Time
 }
 
-// tenure is a held lease, and the function that ends the work under it.
-type tenure struct {
+// heldLease is a held lease, and the function that ends the work under it.
+type heldLease struct {
 	origin.Lease
 	end context.CancelCauseFunc
 }
@@ -67,11 +67,11 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 // withLease calls work with a lease, which it renews meanwhile and releases at the end. If the lease is lost, or the
 // store refuses a run under it, the context of work ends with ErrFenced as its cause, which withLease returns. It
 // returns when work has returned and the lease is no longer renewed.
-func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, tenure)) (cause error) {
+func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, heldLease)) (cause error) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() { r.renew(working, stop, lease) })
-	work(working, tenure{lease.Lease, stop})
+	work(working, heldLease{lease.Lease, stop})
 	cause = context.Cause(working)
 	stop(nil)
 	renewing.Wait()

@@ -46,7 +46,7 @@ func TestLostMetaIsHeld(t *testing.T) {
 			o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2}
 			front := &frontEnd{}
 			if tt.front {
-				o.Shown = front.show
+				o.CurrentMeta = front.show
 			}
 			r := newRunner(t, o)
 			store.replace("a", records(10)...)
@@ -135,7 +135,7 @@ func TestOnlyLossRecallsRows(t *testing.T) {
 				once(t, newRunner(t, o), materialize.Request{Force: tt.forced})
 			}
 			store.replace("a", records(tt.left)...)
-			o.Shown = front.show
+			o.CurrentMeta = front.show
 			out := once(t, newRunner(t, o), materialize.Request{})
 			if held := out.Result == materialize.Held; held != tt.held {
 				t.Errorf("%s, %v", out.Result, out.Err)

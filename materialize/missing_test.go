@@ -106,7 +106,7 @@ type mixedStore struct {
 func (s *mixedStore) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
 	meta, err := s.fakeStore.Rows(ctx, view, since, fn)
 	if err == nil && meta.Generation == s.generation {
-		err = origin.ErrMixed
+		err = origin.ErrInconsistent
 	}
 	return meta, err
 }

@@ -63,10 +63,10 @@ type Options struct {
 	Before func(context.Context)
 	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
 	OnPublish func(origin.Meta)
-	// Shown returns what this process's own front end shows of a view: the generation's meta, and how many rows. It
+	// CurrentMeta returns what this process's own front end shows of a view: the generation's meta, and how many rows. It
 	// returns a zero meta if it shows nothing. A run compares with it if the store has lost the view, together with the
 	// counts of earlier runs. May be nil.
-	Shown func(view string) (at origin.Meta, rows int)
+	CurrentMeta func(view string) (at origin.Meta, rows int)
 	// Observer gets events about runs, for metrics. Its functions may be nil.
 	Observer Observer
 	// Log gets one record for each run of Run. If nil, slog.Default is used.

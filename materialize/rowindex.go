@@ -31,8 +31,8 @@ type rowIndex struct {
 	summary *spectrum.Summary // the tally of which these are the rows; nil if there is none
 	basis   string            // everything that the rows depend on, besides records
 
-	keepAll bool // this run saw a record with an unreadable id, so no row counts as vanished
-	mixed   bool // the store's rows were not those of the generation, so another one is due even if no row is stale
+	keepAll      bool // this run saw a record with an unreadable id, so no row counts as vanished
+	inconsistent bool // the store's rows were not those of the generation, so another one is due even if no row is stale
 }
 
 type storedRow struct {
@@ -53,12 +53,12 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		if !sure {
 			stored, err = views.RowCount(ctx, meta.View)
 		}
-		if err != nil && !errors.Is(err, origin.ErrMixed) {
+		if err != nil && !errors.Is(err, origin.ErrInconsistent) {
 			return nil, err
 		}
 		if stored == meta.Rows && err == nil {
 			k.run++
-			k.keepAll, k.mixed = false, false
+			k.keepAll, k.inconsistent = false, false
 			return k, nil
 		}
 	}
@@ -85,7 +85,7 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 			_, err = views.RowCount(ctx, meta.View)
 		}
 	}
-	if k.mixed = errors.Is(err, origin.ErrMixed); k.mixed {
+	if k.inconsistent = errors.Is(err, origin.ErrInconsistent); k.inconsistent {
 		err = nil // rows that do not belong to the generation differ, or are of no record
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view 
 			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)
 			return nil
 		})
-		if err != nil && !errors.Is(err, origin.ErrMixed) {
+		if err != nil && !errors.Is(err, origin.ErrInconsistent) {
 			return 0, fmt.Errorf("read when rows of view %s were first published: %w", view, err)
 		}
 		k.dated = true
@@ -121,8 +121,8 @@ func (k *rowIndex) live() (n int) {
 	return n
 }
 
-// foreign returns how many rows there are that the generation does not count: someone has put them into the store.
-func (k *rowIndex) foreign(meta origin.Meta) (n int) {
+// countSurplus returns how many rows there are that the generation does not count: someone has put them into the store.
+func (k *rowIndex) countSurplus(meta origin.Meta) (n int) {
 	for i := range k.rows {
 		if k.rows[i].live {
 			n++
@@ -185,8 +185,8 @@ func (k *rowIndex) knows(id bson.RawValue) bool {
 	return ok && (k.rows[at].met == k.read || k.rows[at].met == k.run)
 }
 
-// known counts the records that knows knows.
-func (k *rowIndex) known() (n int) {
+// countKnown counts the records that knows knows.
+func (k *rowIndex) countKnown() (n int) {
 	for i := range k.rows {
 		if met := k.rows[i].met; met == k.read || met == k.run {
 			n++
@@ -204,8 +204,8 @@ func (k *rowIndex) meetKnown() {
 	}
 }
 
-// seen counts the records that this run has seen.
-func (k *rowIndex) seen() (n int) {
+// countSeen counts the records that this run has seen.
+func (k *rowIndex) countSeen() (n int) {
 	for i := range k.rows {
 		if k.rows[i].met == k.run {
 			n++

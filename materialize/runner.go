@@ -22,16 +22,16 @@ var (
 
 // Runner runs jobs under the store's lease. One goroutine may call Run and RunOnce, any the other methods.
 type Runner struct {
-	o         Options
-	schedules map[string]*Schedule   // by view; nil if there is none
-	full      *Schedule              // nil if there is none
-	settings  []string               // collections of settings, see Job.Settings
-	kept      map[string]*rowIndex   // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
-	seen      map[string]origin.Meta // last meta by view, with the counts of its last good run; used as kept is
-	fenced    int                    // terms in a row that the store refused before each job had run once; used as kept is
-	wake      chan struct{}          // of capacity one: signals that requests is not empty
-	streams   uint64                 // change streams opened so far; only used by watch
-	stream    atomic.Uint64          // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
+	o           Options
+	schedules   map[string]*Schedule   // by view; nil if there is none
+	full        *Schedule              // nil if there is none
+	settings    []string               // collections of settings, see Job.Settings
+	kept        map[string]*rowIndex   // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
+	lastMeta    map[string]origin.Meta // last meta by view, with the counts of its last good run; used as kept is
+	fencedTerms int                    // terms in a row that the store refused before each job had run once; used as kept is
+	wake        chan struct{}          // of capacity one: signals that requests is not empty
+	streams     uint64                 // change streams opened so far; only used by watch
+	stream      atomic.Uint64          // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
@@ -42,7 +42,7 @@ type Runner struct {
 func New(o Options) (*Runner, error) {
 	o = o.defaults()
 	r := &Runner{
-		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{}, seen: map[string]origin.Meta{},
+		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{}, lastMeta: map[string]origin.Meta{},
 		wake: make(chan struct{}, 1), requests: map[string]runRequest{},
 	}
 	var err error
@@ -76,8 +76,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			continue
 		}
 		// Pause, so that a waiting instance gets the lease first, and two that fence each other off do so ever more rarely.
-		_ = sleep(ctx, pauseAfter(r.fenced)) // its error is that ctx has ended
-		r.fenced++
+		_ = sleep(ctx, pauseAfter(r.fencedTerms)) // its error is that ctx has ended
+		r.fencedTerms++
 	}
 	return nil
 }
@@ -101,16 +101,16 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 
 // build runs one job once for a request and reports it to the observer. If the store refuses a write of the run, build
 // ends the work under the lease: the store would refuse the following runs, too.
-func (r *Runner) build(ctx context.Context, lease tenure, job Job, request runRequest, progress func(Progress)) Outcome {
+func (r *Runner) build(ctx context.Context, lease heldLease, job Job, request runRequest, progress func(Progress)) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, seen: r.seen, job: job, lease: lease.Lease, full: request.full, progress: progress,
+		Options: &r.o, kept: r.kept, lastMeta: r.lastMeta, job: job, lease: lease.Lease, full: request.full, progress: progress,
 		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}
 	out := b.run(ctx)
 	if b.index != nil && b.index.tally != nil && b.index.tally.Changed() {
 		summaries := slices.DeleteFunc(slices.Clone(r.o.Jobs), func(j Job) bool { return j.Summarize == nil })
-		_ = r.enqueue(summaries, runRequest{tallied: true}) // ignore ErrStandby: RunOnce runs them itself
+		_ = r.enqueue(summaries, runRequest{tallyChanged: true}) // ignore ErrStandby: RunOnce runs them itself
 	}
 	if finished := r.o.Observer.Finished; finished != nil {
 		finished(out)
@@ -137,7 +137,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		return nil, err
 	}
 	var outcomes []Outcome
-	_ = r.withLease(ctx, lease, func(ctx context.Context, lease tenure) {
+	_ = r.withLease(ctx, lease, func(ctx context.Context, lease heldLease) {
 		for _, job := range jobs {
 			out := r.build(ctx, lease, job, q.run(), progress)
 			outcomes = append(outcomes, out)

@@ -20,7 +20,7 @@ type shrinkGuard struct {
 	settings []string                // collections that may shrink by any share, but not to nothing; see Job.Settings
 	past     map[string]origin.Count // counts of earlier runs by collection; nil if not read yet
 	counted  map[string]int          // counts of this run by collection; "" is the view's rows
-	lost     int                     // rows that this process had of the view, which the store has lost; 0 if it has not
+	lostRows int                     // rows that this process had of the view, which the store has lost; 0 if it has not
 }
 
 // heldError says why a run is held.
@@ -55,9 +55,9 @@ func (g *shrinkGuard) collection(name string, records int) error {
 // rows records how many rows a run leaves. It returns a heldError if they are too few.
 func (g *shrinkGuard) rows(before, removed, after int) error {
 	g.counted[""] = after
-	if g.excess(g.lost-after, g.lost) {
+	if g.excess(g.lostRows-after, g.lostRows) {
 		return &heldError{fmt.Sprintf("the store has lost the view, of which this instance has %d rows, "+
-			"and the run would leave %d, a loss of more than the permitted %.4g %%", g.lost, after, g.max*100)}
+			"and the run would leave %d, a loss of more than the permitted %.4g %%", g.lostRows, after, g.max*100)}
 	}
 	if g.excess(removed, before) {
 		return &heldError{fmt.Sprintf("would remove %d of %d rows, more than the permitted %.4g %%", removed, before, g.max*100)}
@@ -69,9 +69,9 @@ func (g *shrinkGuard) rows(before, removed, after int) error {
 	return nil
 }
 
-// recallLost adds counts that the store has lost. A run that is held, or fails, writes them to the store again, where
+// restoreCounts adds counts that the store has lost. A run that is held, or fails, writes them to the store again, where
 // the next process finds them.
-func (g *shrinkGuard) recallLost(counts []origin.Count, rows int) {
+func (g *shrinkGuard) restoreCounts(counts []origin.Count, rows int) {
 	for _, c := range counts {
 		if c.Most(g.now) > g.past[c.Collection].Most(g.now) {
 			g.past[c.Collection] = c

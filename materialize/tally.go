@@ -37,8 +37,8 @@ func (b *build) summaryCurrent(rows *rowIndex) bool {
 	return rows.summary == nil || source != nil && source.tally == rows.summary && !source.tally.Changed()
 }
 
-// tallied returns the index of activities if its tally made the last rows, or nil.
-func (b *build) tallied() *rowIndex {
+// tallySource returns the index of activities if its tally made the last rows, or nil.
+func (b *build) tallySource() *rowIndex {
 	source := b.kept[rules.ViewActivities]
 	if b.index.summary == nil || source == nil || source.tally != b.index.summary {
 		return nil
@@ -50,7 +50,7 @@ func (b *build) tallied() *rowIndex {
 // of activities has noticed every change since, or else all.
 func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw], err error) {
 	var old *spectrum.Summary
-	source, basis := b.tallied(), b.fingerprint+" "+b.outside
+	source, basis := b.tallySource(), b.fingerprint+" "+b.outside
 	if source != nil && b.index.basis == basis {
 		old = source.tally
 	}
@@ -89,7 +89,7 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 // fetch yields the source's records with some keys, as the job's functions get them.
 func (b *build) fetch(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		for record, err := range b.find(ctx, keys) {
+		for record, err := range b.findByKeys(ctx, keys) {
 			if !yield(b.job.prepare(record), err) {
 				return
 			}

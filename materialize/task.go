@@ -16,18 +16,18 @@ const (
 
 // runRequest is a request for a run of a job. Requests that arrive while one is pending are coalesced with it.
 type runRequest struct {
-	changed bool // the source has changed: run after changeGap
-	tallied bool // the tally of a summary has changed: run after changeGap, as if scheduled
-	now     bool // a caller waits: run at once
-	full    bool
-	force   bool // belongs to one run, see retry
+	changed      bool // the source has changed: run after changeGap
+	tallyChanged bool // the tally of a summary has changed: run after changeGap, as if scheduled
+	now          bool // a caller waits: run at once
+	full         bool
+	force        bool // belongs to one run, see retry
 
 	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
 
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
-		changed: a.changed || b.changed, tallied: a.tallied || b.tallied, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
+		changed: a.changed || b.changed, tallyChanged: a.tallyChanged || b.tallyChanged, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
 		waiting: slices.Concat(a.waiting, b.waiting),
 	}
 }
@@ -36,7 +36,7 @@ func (a runRequest) with(b runRequest) runRequest {
 // not kept by mistake: callers have their answer, and a force was meant for the source as its caller knew it. By the
 // next try, hours later perhaps, a collection may have been emptied. A full reading harms nothing.
 func (a runRequest) retry() runRequest {
-	return runRequest{changed: a.changed, tallied: a.tallied, full: a.full}
+	return runRequest{changed: a.changed, tallyChanged: a.tallyChanged, full: a.full}
 }
 
 // task is a job with the times of its runs. It belongs to the goroutine that runs jobs.
@@ -58,7 +58,7 @@ func (t *task) due(now time.Time) time.Time {
 		return now
 	case !t.retry.IsZero():
 		return t.retry
-	case (t.pending.changed || t.pending.tallied) && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
+	case (t.pending.changed || t.pending.tallyChanged) && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
 		return t.ended.Add(changeGap)
 	}
 	return t.next

@@ -107,7 +107,7 @@ func (r *Runner) lead(leading bool) {
 }
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled and requested.
-func (r *Runner) work(ctx context.Context, lease tenure) {
+func (r *Runner) work(ctx context.Context, lease heldLease) {
 	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease.Token)
 	var watching sync.WaitGroup
 	watching.Go(func() { r.watch(ctx) })
@@ -125,7 +125,7 @@ func (r *Runner) work(ctx context.Context, lease tenure) {
 			r.runDue(ctx, lease, a, t)
 		}
 		if ctx.Err() == nil {
-			r.fenced = 0 // the store has accepted a run of each job
+			r.fencedTerms = 0 // the store has accepted a run of each job
 		}
 		select {
 		case <-r.wake:
@@ -197,7 +197,7 @@ func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 }
 
 // runDue runs a task if it is due. Scheduled times that pass meanwhile, or while waiting after an error, are missed.
-func (r *Runner) runDue(ctx context.Context, lease tenure, a *agenda, t *task) {
+func (r *Runner) runDue(ctx context.Context, lease heldLease, a *agenda, t *task) {
 	if ctx.Err() != nil {
 		return // keep the request: lead drops it and answers the waiting callers
 	}

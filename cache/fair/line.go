@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// mostInLine bounds how many works wait in a Line.
-	mostInLine = 1 << 12
-	// lookAgain is how often waiting work estimates anew whether its turn comes in time.
-	lookAgain = 100 * time.Millisecond
+	// maxWaiting bounds how many works wait in a Line.
+	maxWaiting = 1 << 12
+	// checkPeriod is how often waiting work estimates anew whether its turn comes in time.
+	checkPeriod = 100 * time.Millisecond
 	// smoothing is the weight of all earlier works against the last one in how long a work usually has its place.
 	smoothing = 7
 )
@@ -24,31 +24,31 @@ const (
 // paused. Work that cannot be answered before its deadline, as long as others take now, is refused as soon as that is
 // known: at once, if it is known when the work arrives.
 type Line struct {
-	places int
+	slots int
 	// queue has a turn for each place. Its turns have no client, who would have precedence: whoever came later could
 	// go first, and the work before it would have been let in vain.
 	queue *Queue
 
-	mu    sync.Mutex
-	held  map[*seat]time.Time // when each work got its place; guarded by mu
-	usual time.Duration       // how long a work has its place; guarded by mu
+	mu         sync.Mutex
+	admittedAt map[*slot]time.Time // when each work got its place; guarded by mu
+	meanTime   time.Duration       // how long a work has its place; guarded by mu
 }
 
 // NewLine returns a line with some places.
-func NewLine(places int) *Line {
-	return &Line{places: places, queue: New(places, mostInLine), held: map[*seat]time.Time{}}
+func NewLine(slots int) *Line {
+	return &Line{slots: slots, queue: New(slots, maxWaiting), admittedAt: map[*slot]time.Time{}}
 }
 
-// seat is the place of a work in a line, or its wait for one.
-type seat struct {
+// slot is the place of a work in a line, or its wait for one.
+type slot struct {
 	line     *Line
 	turn     *Turn         // by which line.queue knows the work
 	entering chan struct{} // holds an item while a goroutine of the work waits for the place
-	has      bool          // the work has its place; guarded by the mu of the work's turn
+	admitted bool          // the work has its place; guarded by the mu of the work's turn
 }
 
-func (l *Line) newSeat() *seat {
-	return &seat{line: l, turn: &Turn{}, entering: make(chan struct{}, 1)}
+func (l *Line) newSlot() *slot {
+	return &slot{line: l, turn: &Turn{}, entering: make(chan struct{}, 1)}
 }
 
 // Enter waits for a place for the work in ctx, unless it has one. Until Turn.Pause or Turn.End the place is the work's;
@@ -61,7 +61,7 @@ func (l *Line) Enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Value(accountKey{}) == nil {
 		return func() {}, nil
 	}
-	s := l.newSeat()
+	s := l.newSlot()
 	if err := s.wait(ctx); err != nil {
 		return func() {}, err
 	}
@@ -70,7 +70,7 @@ func (l *Line) Enter(ctx context.Context) (leave func(), err error) {
 
 // enter waits for the work's place without its turn. Of several goroutines one waits, and the others for that one.
 func (t *Turn) enter(ctx context.Context, l *Line) error {
-	s, has := t.seatIn(l)
+	s, has := t.slotIn(l)
 	if has {
 		return nil
 	}
@@ -80,15 +80,15 @@ func (t *Turn) enter(ctx context.Context, l *Line) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-s.entering }()
-	if _, has := t.seatIn(l); has {
+	if _, has := t.slotIn(l); has {
 		return nil
 	}
-	if err := t.Away(ctx, func() error { return s.wait(ctx) }); err != nil {
+	if err := t.RunPaused(ctx, func() error { return s.wait(ctx) }); err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s.has = true
+	s.admitted = true
 	s.turn.shared.Store(1) // if it gives the place back for a while, it goes first
 	if t.ended {
 		t.leaveLocked()
@@ -96,27 +96,27 @@ func (t *Turn) enter(ctx context.Context, l *Line) error {
 	return nil
 }
 
-// seatIn returns the work's seat in a line, and whether it has its place. A work asks in one line.
-func (t *Turn) seatIn(l *Line) (*seat, bool) {
+// slotIn returns the work's slot in a line, and whether it has its place. A work asks in one line.
+func (t *Turn) slotIn(l *Line) (*slot, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.seat == nil {
-		t.seat = l.newSeat()
+	if t.slot == nil {
+		t.slot = l.newSlot()
 	}
-	return t.seat, t.seat.has
+	return t.slot, t.slot.admitted
 }
 
 // leaveLocked gives the work's place back.
 func (t *Turn) leaveLocked() {
-	if t.seat != nil && t.seat.has {
-		t.seat.has = false
-		t.seat.leave()
+	if t.slot != nil && t.slot.admitted {
+		t.slot.admitted = false
+		t.slot.leave()
 	}
 }
 
-// Away calls wait, which waits for something other than a processor, without the turn. The work keeps its place in a
+// RunPaused calls wait, which waits for something other than a processor, without the turn. The work keeps its place in a
 // Line. The error is wait's, or the context's cause.
-func (t *Turn) Away(ctx context.Context, wait func() error) error {
+func (t *Turn) RunPaused(ctx context.Context, wait func() error) error {
 	if !t.Held() { // there is none, or another goroutine of the work is away, too
 		return wait()
 	}
@@ -130,22 +130,22 @@ func (t *Turn) Away(ctx context.Context, wait func() error) error {
 }
 
 // wait waits for the place.
-func (s *seat) wait(ctx context.Context) error {
+func (s *slot) wait(ctx context.Context) error {
 	l := s.line
 	waiting, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	if deadline, limited := ctx.Deadline(); limited {
-		if err := l.late(s, deadline); err != nil {
+		if err := l.checkDeadline(s, deadline); err != nil {
 			return err
 		}
 		var again *time.Timer
 		armed := make(chan struct{})
-		again = time.AfterFunc(lookAgain, func() {
+		again = time.AfterFunc(checkPeriod, func() {
 			<-armed
-			if err := l.late(s, deadline); err != nil {
+			if err := l.checkDeadline(s, deadline); err != nil {
 				refuse(err)
 			} else if waiting.Err() == nil {
-				again.Reset(lookAgain)
+				again.Reset(checkPeriod)
 			}
 		})
 		close(armed)
@@ -156,36 +156,36 @@ func (s *seat) wait(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held[s] = time.Now()
+	l.admittedAt[s] = time.Now()
 	return nil
 }
 
 // leave gives the place to the next work.
-func (s *seat) leave() {
+func (s *slot) leave() {
 	l := s.line
 	l.mu.Lock() // until the place is the next work's, so that late sees both changes or none
 	defer l.mu.Unlock()
-	took := time.Since(l.held[s])
-	delete(l.held, s)
-	if l.usual == 0 {
-		l.usual = took
+	took := time.Since(l.admittedAt[s])
+	delete(l.admittedAt, s)
+	if l.meanTime == 0 {
+		l.meanTime = took
 	}
-	l.usual = (smoothing*l.usual + took) / (smoothing + 1)
+	l.meanTime = (smoothing*l.meanTime + took) / (smoothing + 1)
 	l.queue.release(&l.queue.ordinary, s.turn.client, took)
 }
 
-// late returns an error if a work that waits, or is about to, would not be done before its deadline: those before it
+// checkDeadline returns an error if a work that waits, or is about to, would not be done before its deadline: those before it
 // and itself, places at a time, take as long as others have taken lately.
-func (l *Line) late(s *seat, deadline time.Time) error {
+func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
-	before := l.queue.before(s.turn)
-	took, done := l.takesLocked()
+	before := l.queue.ahead(s.turn)
+	took, done := l.estimateLocked()
 	l.mu.Unlock()
 	if before == 0 {
 		return nil
 	}
 	// The works before, shared among the places, and what all places but one may still have to do when these are through.
-	places := time.Duration(l.places)
+	places := time.Duration(l.slots)
 	wait := max(took*time.Duration(before)-done+took*(places-1), 0) / places
 	if left := time.Until(deadline); wait+took > left {
 		err := fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
@@ -195,28 +195,28 @@ func (l *Line) late(s *seat, deadline time.Time) error {
 	return nil
 }
 
-// takesLocked returns how long a work has its place now, and for how long all present ones have had theirs, together.
+// estimateLocked returns how long a work has its place now, and for how long all present ones have had theirs, together.
 // Works take as long as they did lately, or as long as every present one has taken already. A place that was given and
 // not taken yet counts as taken now.
-func (l *Line) takesLocked() (took, done time.Duration) {
-	took = l.usual
-	if len(l.held) == l.places {
+func (l *Line) estimateLocked() (took, done time.Duration) {
+	took = l.meanTime
+	if len(l.admittedAt) == l.slots {
 		var latest time.Time
-		for _, since := range l.held {
+		for _, since := range l.admittedAt {
 			if since.After(latest) {
 				latest = since
 			}
 		}
 		took = max(took, time.Since(latest))
 	}
-	for _, since := range l.held {
+	for _, since := range l.admittedAt {
 		done += min(time.Since(since), took)
 	}
 	return took, done
 }
 
-// before returns how many works must end before a work gets a turn: 0 if there is a free one.
-func (q *Queue) before(t *Turn) int {
+// ahead returns how many works must end before a work gets a turn: 0 if there is a free one.
+func (q *Queue) ahead(t *Turn) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	d := &q.ordinary

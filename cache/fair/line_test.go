@@ -22,7 +22,7 @@ func asking(ctx context.Context, q *fair.Queue, l *fair.Line, took time.Duration
 	if _, err := l.Enter(ctx); err != nil {
 		return err
 	}
-	err = turn.Away(ctx, func() error { time.Sleep(took); return nil })
+	err = turn.RunPaused(ctx, func() error { time.Sleep(took); return nil })
 	then()
 	return err
 }

@@ -36,9 +36,9 @@ var (
 	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
 	// The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
-	// ErrMixed: rows of a view are not those of its generation, because the store was restored or changed by hand. The next
+	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by hand. The next
 	// run makes them again.
-	ErrMixed = errors.New("rows of the view are not those of its generation")
+	ErrInconsistent = errors.New("rows of the view are not those of its generation")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
 	// ErrDamaged: the store, or a collection or view in it, is damaged.
@@ -78,17 +78,17 @@ type Gate func(ctx context.Context, request func(context.Context) error) error
 // NoGate lets every request pass.
 func NoGate(ctx context.Context, request func(context.Context) error) error { return request(ctx) }
 
-type doubtKey struct{}
+type refusalKey struct{}
 
-// WithDoubt returns a context for a request whose store calls doubt when a server refuses to serve, before it ends.
-func WithDoubt(ctx context.Context, doubt func()) context.Context {
-	return context.WithValue(ctx, doubtKey{}, doubt)
+// WithRefusalHook returns a context for a request whose store calls doubt when a server refuses to serve, before it ends.
+func WithRefusalHook(ctx context.Context, refused func()) context.Context {
+	return context.WithValue(ctx, refusalKey{}, refused)
 }
 
-// Doubt calls the function of WithDoubt, if there is one.
-func Doubt(ctx context.Context) {
-	if doubt, ok := ctx.Value(doubtKey{}).(func()); ok {
-		doubt()
+// ReportRefusal calls the function of WithRefusalHook, if there is one.
+func ReportRefusal(ctx context.Context) {
+	if refused, ok := ctx.Value(refusalKey{}).(func()); ok {
+		refused()
 	}
 }
 
@@ -230,13 +230,13 @@ type Views interface {
 	// generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid one,
 	// and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may keep
 	// the row and may call the store. Rows leaves out damaged rows. If other processes can write to the store, Rows may
-	// find only in the end that the rows are not those of the generation: the error is then ErrMixed, beside the meta, and
+	// find only in the end that the rows are not those of the generation: the error is then ErrInconsistent, beside the meta, and
 	// fn has got all rows.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
 	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is 0.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. ErrMixed:
+	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. ErrInconsistent:
 	// they are not those of the generation, see Rows.
 	RowCount(ctx context.Context, view string) (int, error)
 	// Fingerprint returns a text that changes whenever a view loses rows, or any view does if view is empty; it may also

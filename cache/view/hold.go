@@ -13,10 +13,10 @@ import (
 // HeldError says why a view keeps its snapshot instead of showing the store's generation: too many of its rows would
 // disappear, or rows that the store counts are missing.
 type HeldError struct {
-	Meta    origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
-	Missing int         // rows that Meta counts but the store lacks
-	mixed   bool        // the store's rows are not those of Meta, see origin.ErrMixed
-	reason  string
+	Meta         origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
+	Missing      int         // rows that Meta counts but the store lacks
+	inconsistent bool        // the store's rows are not those of Meta, see origin.ErrInconsistent
+	reason       string
 }
 
 func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
@@ -55,9 +55,9 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 
 // accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many missing
 // rows; if the store loses more before the view can be read, the caller must decide again.
-func (v *view) accepts(meta origin.Meta, missing int, mixed bool) bool {
+func (v *view) accepts(meta origin.Meta, missing int, inconsistent bool) bool {
 	accepted := v.known().accepted
-	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing && (accepted.mixed || !mixed)
+	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing && (accepted.inconsistent || !inconsistent)
 }
 
 // The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
@@ -65,20 +65,20 @@ const readShare = 20
 
 // damaged reports whether rows are missing, or are not those of the meta, so that reading them again is costly and may
 // help.
-func (e *HeldError) damaged() bool { return e != nil && (e.Missing > 0 || e.mixed) }
+func (e *HeldError) damaged() bool { return e != nil && (e.Missing > 0 || e.inconsistent) }
 
-// complete returns nil if the number of rows is that in a meta, and they are not mixed, which is an origin.ErrMixed or
+// complete returns nil if the number of rows is that in a meta, and they are not mixed, which is an origin.ErrInconsistent or
 // nil. began is the time at which reading them began.
-func (v *view) complete(meta origin.Meta, rows int, mixed error, began time.Time) error {
+func (v *view) complete(meta origin.Meta, rows int, inconsistent error, began time.Time) error {
 	missing := max(meta.Rows-rows, 0)
-	if missing == 0 && mixed == nil || v.accepts(meta, missing, mixed != nil) {
+	if missing == 0 && inconsistent == nil || v.accepts(meta, missing, inconsistent != nil) {
 		return nil
 	}
 	v.retry = time.Now().Add(readShare * time.Since(began))
 	if table := v.table(); table != nil {
 		v.set.rowBudget.reserve(v.def.Name, table.RowBytes()) // as it was before reading
 	}
-	h := &HeldError{Meta: meta, Missing: missing, mixed: mixed != nil}
+	h := &HeldError{Meta: meta, Missing: missing, inconsistent: inconsistent != nil}
 	if h.reason = fmt.Sprintf("the store has %d of the %d rows of generation %d: the next run renders the others again",
 		rows, meta.Rows, meta.Generation); missing == 0 {
 		h.reason = fmt.Sprintf("the store has rows of other generations than %d, or of another view: "+
@@ -94,7 +94,7 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, 
 	if err != nil && !errors.Is(err, origin.ErrUnsupported) {
 		return 0, err
 	}
-	rows, known, err := v.countStored(ctx, meta, counted{one: one})
+	rows, known, err := v.countStored(ctx, meta, fingerprints{one: one})
 	if err == nil && !known {
 		rows = meta.Rows
 	}
@@ -137,14 +137,14 @@ func (s *Set) Force(names ...string) (found bool) {
 // changed, too, counts its rows. Fingerprints alone decide nothing: rows that a publication folds in change them, too,
 // and counting a million rows at every poll would cost the store too much.
 
-// counted has the fingerprints of all views and of one, taken before that view's rows were last counted, so that a loss
+// fingerprints has the fingerprints of all views and of one, taken before that view's rows were last counted, so that a loss
 // during the count is found by the next poll. They are empty if unknown.
-type counted struct{ all, one string }
+type fingerprints struct{ all, one string }
 
 // recount looks whether shown, which is at the store's generation, still has all its rows there. If some are missing,
 // the error is a HeldError, and queries fail from then on. It returns another snapshot once the rows are there again,
 // or Set.Force has accepted the loss.
-func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p polled) (*Snapshot, error) {
+func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	stored := shown.stored()
 	if stored == nil {
 		return nil, nil
@@ -157,7 +157,7 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	one, same, err := v.fingerprint(ctx, p)
 	if err != nil || same && !lost {
 		if err == nil && p.all != "" {
-			v.counted.all = p.all
+			v.countedAt.all = p.all
 			stored.loss.confirm(p.began)
 		}
 		return nil, err
@@ -165,13 +165,13 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	if one == "" && !lost && began.Before(v.retry) { // count without a reason, but for no more than a share of the time
 		return nil, before
 	}
-	rows, known, err := v.countStored(ctx, meta, counted{p.all, one})
+	rows, known, err := v.countStored(ctx, meta, fingerprints{p.all, one})
 	if h := held(err); h != nil {
-		stored.loss.why.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()})
+		stored.loss.reason.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()})
 	}
 	if err == nil && !known && before == nil {
 		if before = v.unsettled(meta); before != nil { // at once, not after the time for a request
-			stored.loss.why.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: before.Error()})
+			stored.loss.reason.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: before.Error()})
 		}
 	}
 	if errors.Is(err, origin.ErrStale) || err == nil && !known {
@@ -190,20 +190,20 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 
 // fingerprint returns the store's fingerprint of the view, and reports whether it, or that of all views, is the same as
 // when the view's rows were last counted. Between polls nothing is compared.
-func (v *view) fingerprint(ctx context.Context, p polled) (one string, same bool, err error) {
+func (v *view) fingerprint(ctx context.Context, p pollResult) (one string, same bool, err error) {
 	lost := v.held.damaged()
 	silent := errors.Is(p.allErr, origin.ErrUnsupported)
 	switch {
 	case p.allErr != nil && !silent:
 		return "", false, p.allErr
-	case !lost && !silent && (p.all == "" || p.all == v.counted.all):
-		return v.counted.one, true, nil
+	case !lost && !silent && (p.all == "" || p.all == v.countedAt.all):
+		return v.countedAt.one, true, nil
 	}
 	one, err = v.set.o.Store.Fingerprint(ctx, v.def.Name)
 	if errors.Is(err, origin.ErrUnsupported) {
 		return "", false, nil
 	}
-	return one, err == nil && one == v.counted.one, err
+	return one, err == nil && one == v.countedAt.one, err
 }
 
 // recounted returns a snapshot like shown whose queries do not fail.
@@ -219,14 +219,14 @@ func (v *view) recounted(shown *Snapshot, rows int, began time.Time) *Snapshot {
 
 // countStored counts the rows of a view in the store and looks whether they are complete. It returns their number, at
 // most that in the meta. known is false if it cannot count them, because a generation is being settled.
-func (v *view) countStored(ctx context.Context, meta origin.Meta, at counted) (rows int, known bool, err error) {
+func (v *view) countStored(ctx context.Context, meta origin.Meta, at fingerprints) (rows int, known bool, err error) {
 	began := time.Now()
 	known, err = v.set.o.Store.Settled(ctx, meta)
-	var mixed error
+	var inconsistent error
 	if err == nil && known {
 		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
-		if errors.Is(err, origin.ErrMixed) {
-			mixed, err = err, nil
+		if errors.Is(err, origin.ErrInconsistent) {
+			inconsistent, err = err, nil
 		}
 	}
 	if err == nil && known { // settled both before and after, so the next generation was not being written
@@ -236,9 +236,9 @@ func (v *view) countStored(ctx context.Context, meta origin.Meta, at counted) (r
 		return 0, false, err
 	}
 	v.retry = began.Add((readShare + 1) * time.Since(began))
-	if err := v.complete(meta, rows, mixed, began); err != nil {
+	if err := v.complete(meta, rows, inconsistent, began); err != nil {
 		return rows, true, err
 	}
-	v.counted = at
+	v.countedAt = at
 	return min(rows, meta.Rows), true, nil
 }

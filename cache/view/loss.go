@@ -9,22 +9,22 @@ import (
 
 // loss says whether rows of a snapshot are missing in the store. The snapshot's requests read it.
 type loss struct {
-	// why queries fail, with rules.ErrUnavailable. It is set once: when the rows are there again, another snapshot is
+	// reason queries fail, with rules.ErrUnavailable. It is set once: when the rows are there again, another snapshot is
 	// shown, of another edition, so that no answer made from the rest is found any more.
-	why atomic.Pointer[rules.Error]
+	reason atomic.Pointer[rules.Error]
 	// complete is when the last check that found all rows began, in nanoseconds of the process's monotonic clock.
 	complete atomic.Int64
 }
 
-// started makes monotonic times of times.
-var started = time.Now()
+// processStart makes monotonic times of times.
+var processStart = time.Now()
 
-func (l *loss) confirm(at time.Time) { l.complete.Store(int64(at.Sub(started))) }
+func (l *loss) confirm(at time.Time) { l.complete.Store(int64(at.Sub(processStart))) }
 
 // err returns rules.ErrUnavailable if rows are missing.
 func (l *loss) err() error {
-	if why := l.why.Load(); why != nil {
-		return why
+	if reason := l.reason.Load(); reason != nil {
+		return reason
 	}
 	return nil
 }

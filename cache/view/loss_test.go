@@ -120,13 +120,13 @@ func TestLostRowsInTheStore(t *testing.T) {
 			_, err := before.Select(t.Context(), filter.All())
 			for what, err := range map[string]error{
 				"Select": err, "Intact": before.Intact(),
-				"Doubts": before.Doubts(late), "Doubts of none": before.Doubts(time.Time{}),
+				"CheckAnswer": before.CheckAnswer(late), "CheckAnswer of none": before.CheckAnswer(time.Time{}),
 			} {
 				if !errors.Is(err, rules.ErrUnavailable) {
 					t.Errorf("%s: %v, want rules.ErrUnavailable", what, err)
 				}
 			}
-			if err := before.Doubts(made); err != nil {
+			if err := before.CheckAnswer(made); err != nil {
 				t.Errorf("an answer made before the last check: %v", err)
 			}
 			r.Notify("things") // must not end the hold

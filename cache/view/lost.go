@@ -120,7 +120,7 @@ func (v *view) mustLoad(shown *Snapshot) bool {
 }
 
 // refreshIntact is refresh, which it calls again if rows were lost meanwhile.
-func (v *view) refreshIntact(ctx context.Context, p polled) (next *Snapshot, err error) {
+func (v *view) refreshIntact(ctx context.Context, p pollResult) (next *Snapshot, err error) {
 	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost == nil {
 		return next, err
 	}

@@ -164,6 +164,6 @@ func (s *Set) loadInTurn(ctx context.Context) {
 	slices.SortStableFunc(smallest, func(a, b *view) int { return rows[a.def.Name] - rows[b.def.Name] })
 	for _, v := range smallest {
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
-		s.refresh(ctx, v, polled{})
+		s.refresh(ctx, v, pollResult{})
 	}
 }

@@ -18,9 +18,9 @@ import (
 type view struct {
 	set     *Set
 	def     *index.Definition
-	builder *index.Builder // used by the refreshing goroutine only, except Row
-	signal  chan struct{}  // of capacity one: signals are coalesced
-	polled  chan polled    // of capacity one: a later poll replaces an earlier one
+	builder *index.Builder  // used by the refreshing goroutine only, except Row
+	signal  chan struct{}   // of capacity one: signals are coalesced
+	polls   chan pollResult // of capacity one: a later poll replaces an earlier one
 
 	current  atomic.Pointer[Snapshot]
 	rowBytes atomic.Int64  // bytes of the rows that are, or are about to be, in memory
@@ -35,7 +35,7 @@ type view struct {
 	// the last generation that was found unsettled, and since when
 	unsettledAt    origin.Meta
 	unsettledSince time.Time
-	counted        counted // for what the rows in the store were last counted
+	countedAt      fingerprints // for what the rows in the store were last counted
 
 	mu    sync.Mutex // guards state
 	state state
@@ -46,14 +46,14 @@ type view struct {
 
 // state is the state of a view, apart from its snapshot.
 type state struct {
-	begun     uint64      // refreshes that have begun, those of polls with the poll
-	ended     uint64      // the highest number of a refresh that has ended; the first one is 1
-	overtaken uint64      // polls up to this number may be older than what is shown
-	newest    origin.Meta // the newest meta that the store returned
-	checked   time.Time   // when a refresh last succeeded
-	err       error       // error of the last refresh
-	accepted  *HeldError  // what Force accepts; nil if there is none
-	file      fileState
+	begun        uint64      // refreshes that have begun, those of polls with the poll
+	ended        uint64      // the highest number of a refresh that has ended; the first one is 1
+	outdatedUpTo uint64      // polls up to this number may be older than what is shown
+	newest       origin.Meta // the newest meta that the store returned
+	checked      time.Time   // when a refresh last succeeded
+	err          error       // error of the last refresh
+	accepted     *HeldError  // what Force accepts; nil if there is none
+	file         fileState
 }
 
 func (v *view) update(change func(*state)) state {
@@ -65,8 +65,8 @@ func (v *view) update(change func(*state)) state {
 
 func (v *view) known() state { return v.update(func(*state) {}) }
 
-// polled is what a poll has read for one view. The zero value has nothing: the view then reads the store itself.
-type polled struct {
+// pollResult is what a poll has read for one view. The zero value has nothing: the view then reads the store itself.
+type pollResult struct {
 	number uint64 // of the refresh that uses it, assigned before the store was read
 	began  time.Time
 	read   bool // meta and err are set
@@ -94,10 +94,10 @@ func (s *Set) pollLoop(ctx context.Context) {
 // poll reads the metas of all views by one request, and hands each view its own: idle front ends are many, and each
 // request of theirs costs the store. It does not wait for views, of which one may be loading.
 func (s *Set) poll(ctx context.Context) {
-	began, next := time.Now(), make([]polled, len(s.views))
+	began, next := time.Now(), make([]pollResult, len(s.views))
 	for i, v := range s.views {
 		number := v.update(func(s *state) { s.begun++ }).begun
-		next[i] = polled{number: number, began: began, read: true, meta: origin.Meta{View: v.def.Name}}
+		next[i] = pollResult{number: number, began: began, read: true, meta: origin.Meta{View: v.def.Name}}
 	}
 	metas, err := s.o.Store.Metas(ctx)
 	var all string
@@ -116,17 +116,17 @@ func (s *Set) poll(ctx context.Context) {
 				p.meta, p.err = meta, meta.Err
 			}
 		}
-		v.hand(*p)
+		v.replacePoll(*p)
 	}
 }
 
-// hand replaces what the view has not yet taken of an earlier poll. Only the polling goroutine calls it.
-func (v *view) hand(p polled) {
+// replacePoll replaces what the view has not yet taken of an earlier poll. Only the polling goroutine calls it.
+func (v *view) replacePoll(p pollResult) {
 	select {
-	case <-v.polled:
+	case <-v.polls:
 	default:
 	}
-	v.polled <- p
+	v.polls <- p
 }
 
 // asksStore reports whether requests may ask the store for rows of the current snapshot.
@@ -136,24 +136,24 @@ func (v *view) asksStore() bool {
 }
 
 // begin numbers a refresh that reads the store itself.
-func (v *view) begin(p polled) polled {
+func (v *view) begin(p pollResult) pollResult {
 	if !p.read {
 		p.number = v.update(func(s *state) { s.begun++ }).begun
 	}
 	return p
 }
 
-// overtakes reports whether what a poll has read is too old: a refresh that began later has ended, or the view has
+// outdated reports whether what a poll has read is too old: a refresh that began later has ended, or the view has
 // shown another snapshot since the poll began, to which it would look as if the store had gone back. The next poll
 // follows soon.
-func (v *view) overtakes(p polled) bool { return p.number <= v.known().overtaken }
+func (v *view) outdated(p pollResult) bool { return p.number <= v.known().outdatedUpTo }
 
 // end records the outcome of a refresh, and returns the error of the one before.
-func (v *view) end(p polled, swapped *Snapshot, err error) (before error) {
+func (v *view) end(p pollResult, swapped *Snapshot, err error) (before error) {
 	v.update(func(s *state) {
 		before, s.err, s.ended = s.err, err, max(s.ended, p.number)
-		if s.overtaken = p.number; swapped != nil { // which may be newer than what a poll has read meanwhile
-			s.overtaken = s.begun
+		if s.outdatedUpTo = p.number; swapped != nil { // which may be newer than what a poll has read meanwhile
+			s.outdatedUpTo = s.begun
 		}
 		if err == nil {
 			s.checked = time.Now()
@@ -164,7 +164,7 @@ func (v *view) end(p polled, swapped *Snapshot, err error) (before error) {
 
 // refresh brings the view to the store's generation and returns the new snapshot, or nil if there was none. With an
 // error, it may show a snapshot from a file.
-func (v *view) refresh(ctx context.Context, p polled) (next *Snapshot, err error) {
+func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err error) {
 	meta, err := p.meta, p.err
 	if !p.read {
 		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
@@ -196,9 +196,9 @@ func (v *view) refresh(ctx context.Context, p polled) (next *Snapshot, err error
 }
 
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
-func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p polled) (*Snapshot, error) {
+func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	h := v.held
-	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing, h.mixed) {
+	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing, h.inconsistent) {
 		return nil, h
 	}
 	if shown == nil {
@@ -241,9 +241,9 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		}
 		return nil
 	})
-	var mixed error
-	if errors.Is(err, origin.ErrMixed) {
-		mixed, err = err, nil
+	var inconsistent error
+	if errors.Is(err, origin.ErrInconsistent) {
+		inconsistent, err = err, nil
 	}
 	large := errors.Is(err, errTooLarge)
 	if large {
@@ -259,7 +259,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 		return nil, err
 	}
 	docs := l.rows()
-	if err := v.complete(meta, len(docs), mixed, began); err != nil {
+	if err := v.complete(meta, len(docs), inconsistent, began); err != nil {
 		return nil, err
 	}
 	v.stripped = l.stripped
@@ -280,7 +280,7 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	})
 	follows, _ := meta.Follows(shown.meta)
 	switch {
-	case errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrMixed), err == nil && !follows:
+	case errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrInconsistent), err == nil && !follows:
 		return v.load(ctx, shown, shown.meta)
 	case err != nil:
 		return nil, err

@@ -115,7 +115,7 @@ func New(o Options) (*Set, error) {
 		}
 		v := &view{
 			set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign),
-			signal: make(chan struct{}, 1), polled: make(chan polled, 1),
+			signal: make(chan struct{}, 1), polls: make(chan pollResult, 1),
 		}
 		v.builder.Files = v.newFiles()
 		s.views = append(s.views, v)
@@ -159,9 +159,9 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
 	}
-	var p polled // nothing at first: the view's file may be newer than an earlier look at the store
+	var p pollResult // nothing at first: the view's file may be newer than an earlier look at the store
 	for warming := false; ; {
-		if !p.read || !v.overtakes(p) {
+		if !p.read || !v.outdated(p) {
 			s.refresh(ctx, v, p)
 		}
 		if !warming && v.current.Load() != nil && ctx.Err() == nil {
@@ -171,9 +171,9 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 		select {
 		case <-ctx.Done():
 			return
-		case p = <-v.polled:
+		case p = <-v.polls:
 		case <-v.signal:
-			p = polled{}
+			p = pollResult{}
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (s *Set) warmFirst(ctx context.Context, v *view, snap *Snapshot) {
 	}
 }
 
-func (s *Set) refresh(ctx context.Context, v *view, p polled) {
+func (s *Set) refresh(ctx context.Context, v *view, p pollResult) {
 	began := time.Now()
 	p = v.begin(p)
 	swapped, err := v.refreshIntact(ctx, p)
@@ -254,8 +254,8 @@ func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
 }
 
-// Shown returns the meta and the number of rows of the view's current snapshot; zero if it is not loaded.
-func (s *Set) Shown(name string) (at origin.Meta, rows int) {
+// CurrentMeta returns the meta and the number of rows of the view's current snapshot; zero if it is not loaded.
+func (s *Set) CurrentMeta(name string) (at origin.Meta, rows int) {
 	if v := s.view(name); v != nil {
 		if snap := v.current.Load(); snap != nil {
 			return snap.meta, snap.Len()
@@ -321,7 +321,7 @@ func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.views[0].refresh(ctx, polled{}); err != nil {
+	if _, err := s.views[0].refresh(ctx, pollResult{}); err != nil {
 		return nil, err
 	}
 	return s.Snapshot(def.Name)

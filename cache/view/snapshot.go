@@ -79,11 +79,11 @@ func (s *Snapshot) incomplete() error {
 	return nil
 }
 
-// Doubts returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been when an
+// CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been when an
 // answer was made: since then no check has found all rows. The zero time stands for an answer that is yet to be made.
-func (s *Snapshot) Doubts(made time.Time) error {
+func (s *Snapshot) CheckAnswer(made time.Time) error {
 	err := s.incomplete()
-	if err != nil && !made.IsZero() && int64(made.Sub(started)) <= s.stored().loss.complete.Load() {
+	if err != nil && !made.IsZero() && int64(made.Sub(processStart)) <= s.stored().loss.complete.Load() {
 		return nil
 	}
 	return err

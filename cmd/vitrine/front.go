@@ -63,7 +63,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
 		Lists: listOptions(cfg.Config, p.institute.cite),
-		Views: served{p.views, &p.failed}, Store: p.store.State, Metrics: p.metrics,
+		Views: servedViews{p.views, &p.unrecorded}, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session, Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
 			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
@@ -324,7 +324,7 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {
-			p.failed.ended(o)
+			p.unrecorded.record(o)
 			p.metrics.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
 			p.views.Notify(o.View)
 			p.ran.Store(o.View, true)

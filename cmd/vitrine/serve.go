@@ -113,23 +113,23 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 
 // program has the parts that serve runs, and connects them.
 type program struct {
-	store     *circuit.Store
-	institute *institute
-	changing  chan struct{}    // of capacity one: full while a goroutine reads and adopts settings, which it alone changes
-	mu        sync.Mutex       // guards settings; never held while files or the store are read
-	settings  effective        // the settings in use by the server
-	sources   configs.Sources  // of the configuration, which a reload reads again
-	hangups   <-chan os.Signal // requests to read it again; nil if they are disabled
-	log       *slog.Logger
-	views     *view.Set
-	runner    *materialize.Runner // nil with --no-materialize
-	failed    unrecorded
-	metrics   *proxy.Metrics
-	journal   *cockpit.Journal // of log
-	citations *citation.Client // nil if none is configured
-	server    *proxy.Server
-	ran       sync.Map // keys are the views whose job has ended at least once
-	onSettled func()   // called when the server has logged its start; may be called several times
+	store      *circuit.Store
+	institute  *institute
+	changing   chan struct{}    // of capacity one: full while a goroutine reads and adopts settings, which it alone changes
+	mu         sync.Mutex       // guards settings; never held while files or the store are read
+	settings   effective        // the settings in use by the server
+	sources    configs.Sources  // of the configuration, which a reload reads again
+	hangups    <-chan os.Signal // requests to read it again; nil if they are disabled
+	log        *slog.Logger
+	views      *view.Set
+	runner     *materialize.Runner // nil with --no-materialize
+	unrecorded unrecordedRuns
+	metrics    *proxy.Metrics
+	journal    *cockpit.Journal // of log
+	citations  *citation.Client // nil if none is configured
+	server     *proxy.Server
+	ran        sync.Map // keys are the views whose job has ended at least once
+	onSettled  func()   // called when the server has logged its start; may be called several times
 }
 
 // settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
@@ -217,7 +217,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 			return nil, err
 		}
 		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) { p.views.Notify(m.View) }, p.observer()
-		jobs.Shown = p.views.Shown
+		jobs.CurrentMeta = p.views.CurrentMeta
 		if p.runner, err = materialize.New(jobs); err != nil {
 			return nil, err
 		}

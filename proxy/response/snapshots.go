@@ -56,9 +56,9 @@ func (s Snapshots) doubts(a *result.Answer) error {
 	if a != nil && a.ETag != "" {
 		made = a.Made
 	}
-	err := s.own.Doubts(made)
+	err := s.own.CheckAnswer(made)
 	for _, other := range s.also {
-		err = cmp.Or(err, other.Doubts(made))
+		err = cmp.Or(err, other.CheckAnswer(made))
 	}
 	return err
 }

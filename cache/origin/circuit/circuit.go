@@ -119,7 +119,7 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	defer cancel(nil)
 	defer context.AfterFunc(era, func() { cancel(errCanceled) })()
 	// The store may be in doubt before the request ends, because the driver repeats what a server refuses.
-	err := request(origin.WithDoubt(ctx, func() { raise(s.doubt) }))
+	err := request(origin.WithRefusalHook(ctx, func() { signal(s.doubt) }))
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCanceled) {
 		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)
 	}
@@ -138,11 +138,11 @@ func (s *Store) note(err error) {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		s.recordAnswer()
 	case errors.Is(err, rules.ErrUnavailable):
-		raise(s.doubt)
+		signal(s.doubt)
 	}
 }
 
-func raise(doubt chan<- struct{}) {
+func signal(doubt chan<- struct{}) {
 	select {
 	case doubt <- struct{}{}:
 	default: // Run already has a signal

@@ -32,17 +32,17 @@ func recoverReply(err *error, classify func(error) error) {
 
 // request sends a request if the gate lets it pass. Work that waits for the server leaves its processor to other work.
 func request[T any](ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
-	err = fair.TurnOf(ctx).Away(ctx, func() error {
+	err = fair.TurnOf(ctx).RunPaused(ctx, func() error {
 		return gate(ctx, func(ctx context.Context) (err error) {
-			result, err = guarded(ctx, classify, send)
+			result, err = callDriver(ctx, classify, send)
 			return err
 		})
 	})
 	return result, err
 }
 
-// guarded calls send, and turns a panic of the driver into an error.
-func guarded[T any](
+// callDriver calls send, and turns a panic of the driver into an error.
+func callDriver[T any](
 	ctx context.Context, classify func(error) error, send func(context.Context) (T, error),
 ) (result T, err error) {
 	defer recoverReply(&err, classify)
@@ -164,7 +164,7 @@ type cursor interface {
 func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) (bool, error) {
 	advance := func(ctx context.Context) (bool, error) { return c.Next(ctx), c.Err() }
 	if c.RemainingBatchLength() > 0 {
-		return guarded(ctx, classify, advance)
+		return callDriver(ctx, classify, advance)
 	}
 	return request(ctx, s.gate, classify, advance)
 }

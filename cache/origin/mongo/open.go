@@ -6,7 +6,7 @@
 // views database, which may be the same or another, Vitrine keeps
 //
 //	view_NAME        a view's rows: the record and _view: {gen, hash}; a deleted one is {_id, _view: {gen, hash, gone: true}}
-//	view_NAME-new-…  the rows of an attempt at a first generation, see aside.go
+//	view_NAME-new-…  the rows of an attempt at a first generation, see bulkload.go
 //	view_meta        one document per view: the committed generation and what belongs to it
 //	view_staged      row versions being prepared, and committed ones not settled yet
 //	view_lease       one document per lease
@@ -29,7 +29,7 @@
 // harmless: settling replaces only older versions, and deletions concern only finished attempts and generations. One
 // exception is in publish.go, another is a process that stops between finding rows of a lost meta and deleting them: it
 // deletes rows published meanwhile, which front ends and the next run miss by their count. The first generation, which
-// has all rows, is nevertheless written once: see aside.go.
+// has all rows, is nevertheless written once: see bulkload.go.
 //
 // A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In the other order a row could be
 // folded in after the reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta;
@@ -136,7 +136,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	leases := table[registry.Lease, *registry.Lease]{s.side("lease")}
 	s.Leases = registry.NewLeases(leases, metas.newestToken, o.Now, o.Elapsed)
 	p := publisher{s, metas, cmp.Or(o.KeepDeltas, 1000), new(atomic.Bool)}
-	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard, Aside: p.aside})
+	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard, BulkLoad: p.bulkLoad})
 	return s, nil
 }
 

@@ -25,8 +25,8 @@ type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
 	keep  uint64 // how many generations deltas reach back
-	// staging is set once a collection could not be written aside or take its place. First generations are then staged.
-	staging *atomic.Bool
+	// stageAlways is set once a collection could not be written aside or take its place. First generations are then staged.
+	stageAlways *atomic.Bool
 }
 
 // byGeneration is the index of a view's collection for deltas and RowCount.
@@ -95,7 +95,7 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 }
 
 // stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. A malformed row is
-// left out and deleted with the others: the generation then has fewer versions than its meta counts, see tally.
+// left out and deleted with the others: the generation then has fewer versions than its meta counts, see rowCounts.
 func (p publisher) stagedBatch(ctx context.Context, d registry.View) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size, filter := 0, stagedRange(d.View, d.Staged, d.Staged+1)
 	o := options.Find().SetLimit(int64(p.store.batch))
@@ -177,7 +177,7 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	if d.Generation == 0 {
 		before = math.MaxUint64
 		var err error
-		if exists, err = p.dropAside(ctx, d); err != nil {
+		if exists, err = p.dropBulkLoads(ctx, d); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	var batch []bson.Raw
 	size := 0
 	hand := func() (more bool, err error) {
-		if err := g.still(ctx); err != nil {
+		if err := g.verify(ctx); err != nil {
 			return false, err
 		}
 		unwanted := slices.ContainsFunc(batch, func(doc bson.Raw) bool { return !take(doc) })
@@ -90,7 +90,7 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	}
 	n, err := s.side(at.View).count(ctx, withoutTombstones(filter))
 	if err == nil {
-		err = g.still(ctx)
+		err = g.verify(ctx)
 	}
 	return n, err
 }
@@ -120,7 +120,7 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 		return fn(found.Lookup("_id").Value, int(found.Lookup("rows").AsInt64()))
 	})
 	if err == nil {
-		err = g.still(ctx)
+		err = g.verify(ctx)
 	}
 	return err
 }
@@ -157,7 +157,7 @@ type generation struct {
 // asks the server only until the generation was seen settled.
 func (g generation) wait(ctx context.Context) error {
 	for !g.settled() {
-		settled, err := g.look(ctx)
+		settled, err := g.readSettled(ctx)
 		if err != nil || settled {
 			return err
 		}
@@ -178,21 +178,21 @@ func (g generation) settled() bool {
 
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "check whether view %s is settled", at.View)
-	return generation{s, at}.look(ctx)
+	return generation{s, at}.readSettled(ctx)
 }
 
-// still returns nil if rows read since wait, or since the last call, are those of the generation.
-func (g generation) still(ctx context.Context) error {
-	settled, err := g.look(ctx)
+// verify returns nil if rows read since wait, or since the last call, are those of the generation.
+func (g generation) verify(ctx context.Context) error {
+	settled, err := g.readSettled(ctx)
 	if err == nil && !settled { // the next query waits; this one's caller cannot, because it may have rows already
 		err = fmt.Errorf("generation %d is being settled again: %w", g.at.Generation, rules.ErrUnavailable)
 	}
 	return err
 }
 
-// look reads the view's meta and reports whether the generation is settled, which it keeps for wait. The error is
+// readSettled reads the view's meta and reports whether the generation is settled, which it keeps for wait. The error is
 // origin.ErrStale unless the view is at the generation.
-func (g generation) look(ctx context.Context) (settled bool, err error) {
+func (g generation) readSettled(ctx context.Context) (settled bool, err error) {
 	d, err := g.store.Read(ctx, g.at.View)
 	if err == nil {
 		err = d.Is(g.at)

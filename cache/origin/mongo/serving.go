@@ -24,9 +24,9 @@ import (
 // monitor returns a monitor that notices refusals of single attempts.
 func monitor(refused *atomic.Bool) *event.CommandMonitor {
 	return &event.CommandMonitor{Failed: func(ctx context.Context, e *event.CommandFailedEvent) {
-		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServing, int(failed.Code)) {
+		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServingCodes, int(failed.Code)) {
 			refused.Store(true)
-			origin.Doubt(ctx)
+			origin.ReportRefusal(ctx)
 		}
 	}}
 }

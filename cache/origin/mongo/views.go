@@ -65,23 +65,23 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	return all - gone, err
 }
 
-// checkCounts returns origin.ErrMixed if the rows of a settled view, of which live ones were counted, are not those of
+// checkCounts returns origin.ErrInconsistent if the rows of a settled view, of which live ones were counted, are not those of
 // its generation. Before it does, it reads the meta again, because a publication may have been going on.
 func checkCounts(ctx context.Context, s *Store, rows collection, view string, live int) error {
 	d, err := s.Read(ctx, view)
 	if err != nil || d.Generation == 0 || d.Staged != 0 {
 		return err
 	}
-	t := tally{live: live}
-	if t.above, err = rows.count(ctx, generations("$gt", d.Generation)); err == nil && d.Versions > 0 {
+	t := rowCounts{live: live}
+	if t.newer, err = rows.count(ctx, generations("$gt", d.Generation)); err == nil && d.Versions > 0 {
 		t.versions, err = rows.count(ctx, generations("$eq", d.Generation))
 	}
-	if err != nil || !t.mixed(d, 0) {
+	if err != nil || !t.inconsistent(d, 0) {
 		return err
 	}
 	now, err := s.Read(ctx, view)
 	if err == nil && now.Is(d.Meta) == nil && now.Staged == 0 {
-		err = origin.ErrMixed
+		err = origin.ErrInconsistent
 	}
 	return err
 }
@@ -110,7 +110,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	if err == nil {
 		err = d.Reaches(since)
 	}
-	var read tally
+	var read rowCounts
 	for from := since; err == nil && from != d.Generation; {
 		if read, err = readSince(ctx, s, d, from, fn); err != nil {
 			return origin.Meta{}, err
@@ -123,8 +123,8 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 		if next.Epoch != d.Epoch || next.Generation < d.Generation || (from > 0 && from < next.Pruned) {
 			err = origin.ErrStale
 		}
-		if next.Is(d.Meta) == nil && err == nil && read.mixed(next, from) {
-			err = origin.ErrMixed
+		if next.Is(d.Meta) == nil && err == nil && read.inconsistent(next, from) {
+			err = origin.ErrInconsistent
 		}
 		from, d = d.Generation, next
 	}
@@ -134,7 +134,7 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 // readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
 // staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
 // replaces.
-func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) (read tally, err error) {
+func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) (read rowCounts, err error) {
 	replaced := map[string]bool{}
 	pass := func(r origin.Row) error {
 		read.add(r, d.Generation)
@@ -148,7 +148,7 @@ func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn f
 		err := wrap.Do(staged, func(doc bson.Raw) error {
 			r, err := decodeStaged(doc, d.Generation)
 			if err != nil || replaced[mapKey(r.ID)] {
-				return nil // what the tally misses, or has twice, is reported in the end
+				return nil // what the rowCounts misses, or has twice, is reported in the end
 			}
 			replaced[mapKey(r.ID)] = true
 			return pass(r)
@@ -158,7 +158,7 @@ func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn f
 		}
 	}
 	filter := generations("$gt", from)
-	if from == 0 { // with the tombstones of the last generation, which the tally needs
+	if from == 0 { // with the tombstones of the last generation, which the rowCounts needs
 		filter = bson.D{{Key: "$or", Value: bson.A{notGone(), generations("$gte", d.Generation)}}}
 	}
 	for r, err := range s.side(d.View).rows(ctx, filter, withoutWords()) {
@@ -192,10 +192,10 @@ func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOpti
 	}
 }
 
-// owns returns an origin.ForeignError if a document in the views' database was written for another source database. The
+// checkSource returns an origin.ForeignError if a document in the views' database was written for another source database. The
 // databases' names decide, because both are on one server. Older programs wrote no name. A database that has its own
 // views cannot be another's: it may have got its name when it was restored or copied.
-func (c collection) owns(source string) error {
+func (c collection) checkSource(source string) error {
 	views, own := c.store.own.Name(), c.store.source.Name()
 	if source == "" || source == own || views == own {
 		return nil
@@ -211,7 +211,7 @@ func (c collection) newestToken(ctx context.Context) (newest uint64, err error) 
 	err = wrap.Do(c.documents(ctx, bson.D{}, fields), func(doc bson.Raw) error {
 		newest = max(newest, registry.TokenOf(doc))
 		source, _ := doc.Lookup("source").StringValueOK()
-		return c.owns(source)
+		return c.checkSource(source)
 	})
 	return newest, err
 }
@@ -220,7 +220,7 @@ func (c collection) newestToken(ctx context.Context) (newest uint64, err error) 
 type table[D any, P interface {
 	*D
 	Revise() uint64
-	SourceOf() *string
+	SourceField() *string
 }] struct{ collection }
 
 func (t table[D, P]) Read(ctx context.Context, name string) (D, error) {
@@ -235,8 +235,8 @@ func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, 
 	})
 	switch {
 	case err == nil:
-		if err = readable(bson.Unmarshal(doc, &d)); err == nil {
-			err = t.owns(*P(&d).SourceOf())
+		if err = damaged(bson.Unmarshal(doc, &d)); err == nil {
+			err = t.checkSource(*P(&d).SourceField())
 		}
 	case errors.Is(err, origin.ErrNotFound):
 		err = nil
@@ -254,7 +254,7 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 			return d, err
 		}
 		P(&d).Revise()
-		*P(&d).SourceOf() = t.store.source.Name()
+		*P(&d).SourceField() = t.store.source.Name()
 		replace := driver.NewReplaceOneModel().SetFilter(unrevised(name, doc)).SetReplacement(d).SetUpsert(doc == nil)
 		done, err := t.write(ctx, replace)
 		if done.MatchedCount+done.UpsertedCount > 0 || err != nil && !driver.IsDuplicateKeyError(err) {
@@ -287,9 +287,9 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 			return nil
 		}
 		var d registry.View
-		err := readable(bson.Unmarshal(doc, &d))
+		err := damaged(bson.Unmarshal(doc, &d))
 		if err == nil {
-			err = c.owns(d.Source)
+			err = c.checkSource(d.Source)
 		}
 		if err != nil {
 			d.Meta = origin.Unreadable(view, fmt.Errorf("read meta of view %s: %w", view, err))

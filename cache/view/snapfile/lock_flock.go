@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// acquire locks the file at a path until the returned one is closed, by its process or by the kernel at the end of the
-// process. It does not wait: the error is errBusy if another descriptor has the lock, of this process or another, and
+// lockFile locks the file at a path until the returned one is closed, by its process or by the kernel at the end of the
+// process. It does not wait: the error is errLocked if another descriptor has the lock, of this process or another, and
 // errors.ErrUnsupported if the file system has no locks.
-func acquire(path string) (*os.File, error) {
+func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // to write, because NFS locks only such descriptors
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func acquire(path string) (*os.File, error) {
 		return f, nil
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errBusy
+		err = errLocked
 	} else {
 		err = errors.Join(errors.ErrUnsupported, err)
 	}

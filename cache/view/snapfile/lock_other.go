@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// acquire is not supported: unfinished files are removed when they are old.
-func acquire(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+// lockFile is not supported: unfinished files are removed when they are old.
+func lockFile(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -19,25 +19,25 @@ const (
 // abandoned is the age from which an unfinished file must come from a killed process, where no lock says so.
 const abandoned = time.Hour
 
-// errBusy reports that another process, or another writer in this one, has the lock on a file.
-var errBusy = errors.New("the file is locked")
+// errLocked reports that another process, or another writer in this one, has the lock on a file.
+var errLocked = errors.New("the file is locked")
 
-// unfinished is a file that gets its final name when it is complete.
-type unfinished struct {
+// tempFile is a file that gets its final name when it is complete.
+type tempFile struct {
 	file *os.File
 	name string   // its name now
 	lock *os.File // holds the lock until it is closed; nil if there are no locks
 }
 
-// create makes an unfinished file in a folder, which only the owner can read. It gets lockedSuffix once it is locked:
+// createTemp makes an unfinished file in a folder, which only the owner can read. It gets lockedSuffix once it is locked:
 // so no other process ever finds a file with that suffix and without a lock whose writer lives.
-func create(dir string) (*unfinished, error) {
+func createTemp(dir string) (*tempFile, error) {
 	temp, err := os.CreateTemp(dir, tempPattern)
 	if err != nil {
 		return nil, err
 	}
-	u := &unfinished{file: temp, name: temp.Name()}
-	if u.lock, err = acquire(u.name); errors.Is(err, errors.ErrUnsupported) {
+	u := &tempFile{file: temp, name: temp.Name()}
+	if u.lock, err = lockFile(u.name); errors.Is(err, errors.ErrUnsupported) {
 		return u, nil // other processes judge it by its age
 	}
 	if err == nil {
@@ -53,7 +53,7 @@ func create(dir string) (*unfinished, error) {
 }
 
 // release ends the lock. The caller calls it when the file has its final name or is removed.
-func (u *unfinished) release() {
+func (u *tempFile) release() {
 	if u.lock != nil {
 		_ = u.lock.Close() // nothing was written by it
 	}
@@ -65,14 +65,14 @@ func (u *unfinished) release() {
 func removeAbandoned(dir string) {
 	all, _ := os.ReadDir(dir) // not Glob, because the folder's name may look like a pattern
 	for _, entry := range all {
-		if unfinished, _ := filepath.Match(tempPattern, entry.Name()); !unfinished {
+		if matched, _ := filepath.Match(tempPattern, entry.Name()); !matched {
 			continue
 		}
 		name := filepath.Join(dir, entry.Name())
 		var lock *os.File
 		err := errors.ErrUnsupported
 		if strings.HasSuffix(name, lockedSuffix) {
-			lock, err = acquire(name)
+			lock, err = lockFile(name)
 		}
 		switch {
 		case err == nil: // if its writer has just given it its final name, there is nothing to remove

@@ -24,7 +24,7 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
 // replacing the file: it would give rows that another program has altered a right checksum.
 func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) (err error) {
 	removeAbandoned(filepath.Dir(path)) // first, because they may take the space that this file needs
-	temp, err := create(filepath.Dir(path))
+	temp, err := createTemp(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("write snapshot file: %w", err)
 	}

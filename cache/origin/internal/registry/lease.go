@@ -22,8 +22,8 @@ type Lease struct {
 	Source string `bson:"source,omitempty"`
 }
 
-// SourceOf returns the source database of a stored lease, to be read and set.
-func (d *Lease) SourceOf() *string { return &d.Source }
+// SourceField returns the source database of a stored lease, to be read and set.
+func (d *Lease) SourceField() *string { return &d.Source }
 
 // UnmarshalBSON implements bson.Unmarshaler without an error: a lease that cannot be read is free, because its holder
 // cannot renew it either. What can be read of its token and revision stays, so that both go on growing.

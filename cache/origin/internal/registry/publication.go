@@ -11,13 +11,13 @@ import (
 
 // publication is one attempt at a view's next generation. Any later Begin fences it off.
 type publication struct {
-	views *Views
-	lease origin.Lease
-	begun View  // the view as of Begin, with our Attempt
-	rows  int   // number of rows that Put has received
-	aside Aside // gets the rows instead of Rows.Put, unless it is nil
-	moved bool  // aside is placed
-	done  bool  // the publication was committed or aborted
+	views    *Views
+	lease    origin.Lease
+	begun    View     // the view as of Begin, with our Attempt
+	rows     int      // number of rows that Put has received
+	load     BulkLoad // gets the rows instead of Rows.Put, unless it is nil
+	promoted bool     // load is promoted
+	done     bool     // the publication was committed or aborted
 }
 
 var errDone = errors.New("publication is over")
@@ -41,8 +41,8 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 		}
 	}
 	p.rows += len(rows)
-	if p.aside != nil {
-		return p.aside.Put(ctx, rows)
+	if p.load != nil {
+		return p.load.Put(ctx, rows)
 	}
 	return p.views.rows.Put(ctx, p.begun, rows)
 }
@@ -53,7 +53,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	if p.done {
 		return origin.Meta{}, errDone
 	}
-	if err := p.place(ctx); err != nil {
+	if err := p.promote(ctx); err != nil {
 		return origin.Meta{}, err
 	}
 	d, err := p.views.fence(ctx, p.begun.View, p.lease, func(d *View) error {
@@ -63,7 +63,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		if d.Generation == 0 {
 			d.Epoch = rand.Text()
 		}
-		if p.rows > 0 && p.aside == nil {
+		if p.rows > 0 && p.load == nil {
 			d.Staged = d.Attempt
 		}
 		d.Versions = p.rows
@@ -87,10 +87,10 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	return d.Meta, nil
 }
 
-// place places the rows that were written aside, if the commit can succeed: once placed, those of a newer publication no
+// promote places the rows that were written aside, if the commit can succeed: once placed, those of a newer publication no
 // longer can be.
-func (p *publication) place(ctx context.Context) error {
-	if p.aside == nil || p.moved {
+func (p *publication) promote(ctx context.Context) error {
+	if p.load == nil || p.promoted {
 		return nil
 	}
 	if err := p.views.leases.Check(ctx, p.lease); err != nil {
@@ -101,9 +101,9 @@ func (p *publication) place(ctx context.Context) error {
 		err = p.newest(&d)
 	}
 	if err == nil {
-		err = p.aside.Place(ctx)
+		err = p.load.Promote(ctx)
 	}
-	p.moved = err == nil
+	p.promoted = err == nil
 	return err
 }
 

@@ -29,8 +29,8 @@ type View struct {
 	Versions int `bson:"versions,omitempty"`
 }
 
-// SourceOf returns the source database of a stored meta, to be read and set.
-func (d *View) SourceOf() *string { return &d.Source }
+// SourceField returns the source database of a stored meta, to be read and set.
+func (d *View) SourceField() *string { return &d.Source }
 
 // Next is the generation that the next publication prepares.
 func (d View) Next() uint64 { return d.Generation + 1 }
@@ -43,18 +43,18 @@ type Rows struct {
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
-	// Aside runs after Discard if nothing was published, and begins a place where the rows are written once and stay. If
+	// BulkLoad runs after Discard if nothing was published, and begins a place where the rows are written once and stay. If
 	// it is nil or returns nil, Put gets the rows.
-	Aside func(ctx context.Context, d View) (Aside, error)
+	BulkLoad func(ctx context.Context, d View) (BulkLoad, error)
 }
 
-// Aside has the rows of one attempt at a view's first generation.
-type Aside interface {
+// BulkLoad has the rows of one attempt at a view's first generation.
+type BulkLoad interface {
 	// Put writes rows where neither readers nor other attempts look.
 	Put(ctx context.Context, rows []origin.Row) error
-	// Place makes them the view's rows, before the commit. Of all attempts at a view one succeeds: an error ends the
+	// Promote makes them the view's rows, before the commit. Of all attempts at a view one succeeds: an error ends the
 	// publication.
-	Place(ctx context.Context) error
+	Promote(ctx context.Context) error
 }
 
 // Views implements the methods of origin.Views that concern metas.
@@ -127,14 +127,14 @@ func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 	if err == nil {
 		err = v.rows.Discard(ctx, d)
 	}
-	var aside Aside
-	if err == nil && d.Generation == 0 && v.rows.Aside != nil {
-		aside, err = v.rows.Aside(ctx, d)
+	var load BulkLoad
+	if err == nil && d.Generation == 0 && v.rows.BulkLoad != nil {
+		load, err = v.rows.BulkLoad(ctx, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &publication{views: v, lease: lease, begun: d, aside: aside}, nil
+	return &publication{views: v, lease: lease, begun: d, load: load}, nil
 }
 
 // storable returns h with at most origin.MaxSkips records, and valid UTF-8: an error may quote a record that is not.

@@ -60,14 +60,14 @@ func TestMixedRows(t *testing.T) {
 			}
 			n := 0
 			_, err = s.Rows(t.Context(), "parts", 0, func(origin.Row) error { n++; return nil })
-			if short := n < before.Rows; errors.Is(err, origin.ErrMixed) == c.short || short != c.short {
+			if short := n < before.Rows; errors.Is(err, origin.ErrInconsistent) == c.short || short != c.short {
 				t.Errorf("Rows yields %d of %d rows, and %v", n, before.Rows, err)
 			}
 			n, err = s.RowCount(t.Context(), "parts")
-			if short := n < before.Rows; errors.Is(err, origin.ErrMixed) == c.short || short != c.short {
+			if short := n < before.Rows; errors.Is(err, origin.ErrInconsistent) == c.short || short != c.short {
 				t.Errorf("RowCount = %d of %d rows, %v", n, before.Rows, err)
 			}
-			if _, err = s.Rows(t.Context(), "parts", 2, func(origin.Row) error { return nil }); name != "a row of nobody" && !errors.Is(err, origin.ErrMixed) {
+			if _, err = s.Rows(t.Context(), "parts", 2, func(origin.Row) error { return nil }); name != "a row of nobody" && !errors.Is(err, origin.ErrInconsistent) {
 				t.Errorf("Rows since generation 2: %v", err)
 			}
 			hashes := map[string]uint64{}

@@ -15,14 +15,14 @@ import (
 //
 // Rows of another view under generations of this one are found only by their number, and by full runs.
 
-// tally counts the rows that a reader has got at a generation.
-type tally struct {
+// rowCounts counts the rows that a reader has got at a generation.
+type rowCounts struct {
 	live     int // rows
 	versions int // rows and tombstones of the generation
-	above    int // rows and tombstones of later ones
+	newer    int // rows and tombstones of later ones
 }
 
-func (t *tally) add(r origin.Row, generation uint64) {
+func (t *rowCounts) add(r origin.Row, generation uint64) {
 	if r.Doc != nil {
 		t.live++
 	}
@@ -30,15 +30,15 @@ func (t *tally) add(r origin.Row, generation uint64) {
 	case r.Generation == generation:
 		t.versions++
 	case r.Generation > generation:
-		t.above++
+		t.newer++
 	}
 }
 
-// mixed reports whether rows read since a generation are not those of the meta, which was the same before and after. Of
+// inconsistent reports whether rows read since a generation are not those of the meta, which was the same before and after. Of
 // all rows, those that are missing are the reader's to find, who counts them.
-func (t tally) mixed(d registry.View, since uint64) bool {
+func (t rowCounts) inconsistent(d registry.View, since uint64) bool {
 	if since == 0 && t.live < d.Rows {
 		return false
 	}
-	return t.above > 0 || d.Versions > 0 && t.versions != d.Versions || since == 0 && t.live > d.Rows
+	return t.newer > 0 || d.Versions > 0 && t.versions != d.Versions || since == 0 && t.live > d.Rows
 }

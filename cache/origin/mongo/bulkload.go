@@ -44,45 +44,45 @@ import (
 // If a rename fails for whatever reason, this process stages first generations from then on. So a user who may create
 // collections but not rename them costs one failed run.
 
-// aside is a collection of one attempt's own with the rows of a view's first generation.
-type aside struct {
+// bulkLoad is a collection of one attempt's own with the rows of a view's first generation.
+type bulkLoad struct {
 	publisher
 	view    string
 	rows    collection
 	written int // rows that the server has acknowledged
 }
 
-// asideMark stands between a view's name and the attempt's number. Names of views have no hyphen (origin.CheckView), and
+// bulkLoadMark stands between a view's name and the attempt's number. Names of views have no hyphen (origin.CheckView), and
 // a second full stop in a namespace is more than some servers rename.
-const asideMark = "-new-"
+const bulkLoadMark = "-new-"
 
-// asideName returns a new name for the collection of an attempt. The random part tells apart the attempts before and
+// bulkLoadName returns a new name for the collection of an attempt. The random part tells apart the attempts before and
 // after a view's meta was lost, because these count from 1 again.
-func asideName(view string, attempt uint64) string {
-	return view + asideMark + strconv.FormatUint(attempt, 10) + "-" + rand.Text()
+func bulkLoadName(view string, attempt uint64) string {
+	return view + bulkLoadMark + strconv.FormatUint(attempt, 10) + "-" + rand.Text()
 }
 
-// aside implements registry.Rows. It returns nil if the view's collection exists, or if this process could not write
+// bulkLoad implements registry.Rows. It returns nil if the view's collection exists, or if this process could not write
 // one aside before: then the rows are staged, which needs no permission to create and rename collections.
-func (p publisher) aside(ctx context.Context, d registry.View) (registry.Aside, error) {
+func (p publisher) bulkLoad(ctx context.Context, d registry.View) (registry.BulkLoad, error) {
 	names, err := p.collectionsOf(ctx, d.View)
 	if err != nil || slices.Contains(names, d.View) {
 		return nil, err
 	}
-	rows := p.store.side(asideName(d.View, d.Attempt))
-	if !p.staging.Load() {
+	rows := p.store.side(bulkLoadName(d.View, d.Attempt))
+	if !p.stageAlways.Load() {
 		if err = rows.index(ctx, byGeneration); err == nil { // this creates the collection, even if no row follows
-			return &aside{p, d.View, rows, 0}, nil
+			return &bulkLoad{p, d.View, rows, 0}, nil
 		}
 		if !hasCode(err, unauthorizedCodes) {
 			return nil, err
 		}
-		p.staging.Store(true)
+		p.stageAlways.Store(true)
 	}
 	return nil, p.store.side(d.View).index(ctx, byGeneration)
 }
 
-func (a *aside) Put(ctx context.Context, rows []origin.Row) error {
+func (a *bulkLoad) Put(ctx context.Context, rows []origin.Row) error {
 	err := a.rows.insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) {
 		r.Generation = 1
 		return sideDoc(r)
@@ -93,12 +93,12 @@ func (a *aside) Put(ctx context.Context, rows []origin.Row) error {
 	return err
 }
 
-// Place renames the collection, unless another process has dropped it meanwhile and Put has created a second one. The
+// Promote renames the collection, unless another process has dropped it meanwhile and Put has created a second one. The
 // server refuses the new name if it exists.
-func (a *aside) Place(ctx context.Context) (err error) {
+func (a *bulkLoad) Promote(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
-			a.staging.Store(true)
+			a.stageAlways.Store(true)
 		}
 	}()
 	there, err := a.rows.count(ctx, bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}})
@@ -111,11 +111,11 @@ func (a *aside) Place(ctx context.Context) (err error) {
 	return err
 }
 
-// dropAside drops the collections of earlier attempts, and reports whether the view's collection exists.
-func (p publisher) dropAside(ctx context.Context, d registry.View) (exists bool, err error) {
+// dropBulkLoads drops the collections of earlier attempts, and reports whether the view's collection exists.
+func (p publisher) dropBulkLoads(ctx context.Context, d registry.View) (exists bool, err error) {
 	names, err := p.collectionsOf(ctx, d.View)
 	for _, name := range names {
-		_, attempt, _ := strings.Cut(name, asideMark)
+		_, attempt, _ := strings.Cut(name, bulkLoadMark)
 		attempt, _, _ = strings.Cut(attempt, "-")
 		n, notOurs := strconv.ParseUint(attempt, 10, 64)
 		if err != nil || notOurs != nil || n >= d.Attempt {
@@ -130,7 +130,7 @@ func (p publisher) dropAside(ctx context.Context, d registry.View) (exists bool,
 
 // collectionsOf lists the view's collection, if it exists, and those of attempts at it, without SidePrefix.
 func (p publisher) collectionsOf(ctx context.Context, view string) ([]string, error) {
-	pattern := "^" + origin.SidePrefix + view + "(" + asideMark + ".*)?$"
+	pattern := "^" + origin.SidePrefix + view + "(" + bulkLoadMark + ".*)?$"
 	like := bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: pattern}}}}
 	names, err := request(ctx, p.store.gate, storeError, func(ctx context.Context) ([]string, error) {
 		// A user without the privilege to list all collections gets those that it may read.

@@ -9,24 +9,24 @@ import (
 	"vitrine/materialize"
 )
 
-// unrecorded has the last run of each view's job in this process that failed or was held while the store did not take
+// unrecordedRuns has the last run of each view's job in this process that failed or was held while the store did not take
 // its outcome, as when the view's meta refuses this instance's lease. Everything that reports on jobs reads their
 // health from the store, where such a view looks as good as before. The zero value has none.
-type unrecorded struct {
+type unrecordedRuns struct {
 	mu   sync.Mutex // guards runs
 	runs map[string]unrecordedRun
 }
 
 type unrecordedRun struct {
 	status, reason string
-	// over is when the run began whose health the store has instead. Once the store has that of another run, in whichever
+	// storedStart is when the run began whose health the store has instead. Once the store has that of another run, in whichever
 	// process, it knows more than we do. Times are only compared for equality, because clocks of hosts differ.
-	over time.Time
+	storedStart time.Time
 }
 
-// ended records the outcome of a run. A run that was stopped says nothing. Without an answer from the store, which is
+// record records the outcome of a run. A run that was stopped says nothing. Without an answer from the store, which is
 // reported as away, nothing is known of the health that it has.
-func (u *unrecorded) ended(o materialize.Outcome) {
+func (u *unrecordedRuns) record(o materialize.Outcome) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	status := map[materialize.Result]string{materialize.Failed: origin.HealthError, materialize.Held: origin.HealthHeld}[o.Result]
@@ -42,19 +42,19 @@ func (u *unrecorded) ended(o materialize.Outcome) {
 	}
 }
 
-// served has the views as the server reports them: with the health of runs that the store does not know.
-type served struct {
+// servedViews has the views as the server reports them: with the health of runs that the store does not know.
+type servedViews struct {
 	*view.Set
-	unrecorded *unrecorded
+	unrecorded *unrecordedRuns
 }
 
 // Status implements proxy.Source.
-func (s served) Status() []view.Status {
+func (s servedViews) Status() []view.Status {
 	all := s.Set.Status()
 	s.unrecorded.mu.Lock()
 	defer s.unrecorded.mu.Unlock()
 	for i, st := range all {
-		if run, ok := s.unrecorded.runs[st.View]; ok && run.over.Equal(st.Meta.Health.Started) {
+		if run, ok := s.unrecorded.runs[st.View]; ok && run.storedStart.Equal(st.Meta.Health.Started) {
 			all[i].Meta.Health.Status, all[i].Meta.Health.Error = run.status, run.reason
 		}
 	}

@@ -21,7 +21,7 @@ type mixing struct {
 
 func (m *mixing) check(meta origin.Meta, err error) error {
 	if err == nil && meta.Generation == m.mixed.Load() {
-		return origin.ErrMixed
+		return origin.ErrInconsistent
 	}
 	return err
 }
