@@ -11,49 +11,50 @@ import (
 )
 
 const (
-	// maxWaiting bounds how many works wait in a Line.
+	// maxWaiting is the most works that wait in a Line.
 	maxWaiting = 1 << 12
-	// checkPeriod is how often waiting work estimates anew whether its turn comes in time.
+	// checkPeriod is how often waiting work checks again whether it can meet its deadline.
 	checkPeriod = 100 * time.Millisecond
-	// smoothing is the weight of all earlier works against the last one in how long a work usually has its place.
+	// smoothing is the weight of the mean time of earlier works, against 1 for the last one.
 	smoothing = 7
 )
 
-// Line lets work ask something that serves few at a time, such as a database, in the order of arrival. Work has its
-// place from its first question to its end, so that later questions need not wait again, and gives it back while it is
-// paused. Work that cannot be answered before its deadline, as long as others take now, is refused as soon as that is
-// known: at once, if it is known when the work arrives.
+// Line is an admission queue before a service that handles few works at a time, such as a database. It admits work in
+// the order of arrival. Work keeps its slot from its first query to its end, so that later queries do not wait again, and
+// releases it while it is paused. The line refuses work as soon as it estimates that the work would miss its deadline.
+// It checks this when the work arrives, and again while the work waits.
 type Line struct {
 	slots int
-	// queue has a turn for each place. Its turns have no client, who would have precedence: whoever came later could
-	// go first, and the work before it would have been let in vain.
+	// queue has a turn for each slot. Its turns name no client: a client with precedence could overtake works that were
+	// admitted to the line because their turn seemed to come in time.
 	queue *Queue
 
 	mu         sync.Mutex
-	admittedAt map[*slot]time.Time // when each work got its place; guarded by mu
-	meanTime   time.Duration       // how long a work has its place; guarded by mu
+	admittedAt map[*slot]time.Time // when each work got its slot; guarded by mu
+	meanTime   time.Duration       // moving average of how long a work keeps its slot; guarded by mu
 }
 
-// NewLine returns a line with some places.
+// NewLine returns a line with a number of slots.
 func NewLine(slots int) *Line {
 	return &Line{slots: slots, queue: New(slots, maxWaiting), admittedAt: map[*slot]time.Time{}}
 }
 
-// slot is the place of a work in a line, or its wait for one.
+// slot is the slot of a work in a line, or its wait for one.
 type slot struct {
 	line     *Line
-	turn     *Turn         // by which line.queue knows the work
-	entering chan struct{} // holds an item while a goroutine of the work waits for the place
-	admitted bool          // the work has its place; guarded by the mu of the work's turn
+	turn     *Turn         // identifies the work in line.queue
+	entering chan struct{} // holds an item while a goroutine of the work waits for the slot
+	admitted bool          // the work has its slot; guarded by the mu of the work's turn
 }
 
 func (l *Line) newSlot() *slot {
 	return &slot{line: l, turn: &Turn{}, entering: make(chan struct{}, 1)}
 }
 
-// Enter waits for a place for the work in ctx, unless it has one. Until Turn.Pause or Turn.End the place is the work's;
-// a request without a turn has it until leave is called. The program's own work, without either, is not delayed. The
-// error is a rules.RetryError with rules.ErrUnavailable if the work would not be done in time, or the context's cause.
+// Enter waits for a slot for the work in ctx, unless the work has one. The work keeps the slot until Turn.Pause or
+// Turn.End; a request without a turn keeps it until it calls leave. Enter does not delay the program's own work, which
+// has neither account nor turn. The error is a rules.RetryError with rules.ErrUnavailable if the work would miss its
+// deadline, or the context's cause.
 func (l *Line) Enter(ctx context.Context) (leave func(), err error) {
 	if t := TurnOf(ctx); t != nil {
 		return func() {}, t.enter(ctx, l)
@@ -68,7 +69,8 @@ func (l *Line) Enter(ctx context.Context) (leave func(), err error) {
 	return s.leave, nil
 }
 
-// enter waits for the work's place without its turn. Of several goroutines one waits, and the others for that one.
+// enter waits for the work's slot without its turn. If several goroutines of the work call it, one waits for the slot
+// and the others wait for that one.
 func (t *Turn) enter(ctx context.Context, l *Line) error {
 	s, has := t.slotIn(l)
 	if has {
@@ -89,14 +91,14 @@ func (t *Turn) enter(ctx context.Context, l *Line) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.admitted = true
-	s.turn.shared.Store(1) // if it gives the place back for a while, it goes first
+	s.turn.shared.Store(1) // if the work releases the slot for a while, it goes first afterwards
 	if t.ended {
 		t.leaveLocked()
 	}
 	return nil
 }
 
-// slotIn returns the work's slot in a line, and whether it has its place. A work asks in one line.
+// slotIn returns the work's slot in a line, and whether the work was admitted. A work uses only one line.
 func (t *Turn) slotIn(l *Line) (*slot, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +108,7 @@ func (t *Turn) slotIn(l *Line) (*slot, bool) {
 	return t.slot, t.slot.admitted
 }
 
-// leaveLocked gives the work's place back.
+// leaveLocked releases the work's slot.
 func (t *Turn) leaveLocked() {
 	if t.slot != nil && t.slot.admitted {
 		t.slot.admitted = false
@@ -114,10 +116,10 @@ func (t *Turn) leaveLocked() {
 	}
 }
 
-// RunPaused calls wait, which waits for something other than a processor, without the turn. The work keeps its place in a
-// Line. The error is wait's, or the context's cause.
+// RunPaused pauses the turn while it calls wait, which waits for something other than a processor. The work keeps its
+// slot in a Line. The error is wait's, or the context's cause.
 func (t *Turn) RunPaused(ctx context.Context, wait func() error) error {
-	if !t.Held() { // there is none, or another goroutine of the work is away, too
+	if !t.Held() { // there is no turn, or another goroutine of the work has paused it
 		return wait()
 	}
 	t.mu.Lock()
@@ -129,7 +131,7 @@ func (t *Turn) RunPaused(ctx context.Context, wait func() error) error {
 	return t.Resume(ctx)
 }
 
-// wait waits for the place.
+// wait waits for the slot.
 func (s *slot) wait(ctx context.Context) error {
 	l := s.line
 	waiting, refuse := context.WithCancelCause(ctx)
@@ -160,10 +162,10 @@ func (s *slot) wait(ctx context.Context) error {
 	return nil
 }
 
-// leave gives the place to the next work.
+// leave releases the slot to the next work.
 func (s *slot) leave() {
 	l := s.line
-	l.mu.Lock() // until the place is the next work's, so that late sees both changes or none
+	l.mu.Lock() // until the next work has the slot, so that checkDeadline sees both changes or none
 	defer l.mu.Unlock()
 	took := time.Since(l.admittedAt[s])
 	delete(l.admittedAt, s)
@@ -174,30 +176,30 @@ func (s *slot) leave() {
 	l.queue.release(&l.queue.ordinary, s.turn.client, took)
 }
 
-// checkDeadline returns an error if a work that waits, or is about to, would not be done before its deadline: those before it
-// and itself, places at a time, take as long as others have taken lately.
+// checkDeadline returns an error if a work that waits, or is about to wait, would miss its deadline. It estimates that
+// the works ahead, and this work, take as long as others have taken lately.
 func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
-	before := l.queue.ahead(s.turn)
+	ahead := l.queue.ahead(s.turn)
 	took, done := l.estimateLocked()
 	l.mu.Unlock()
-	if before == 0 {
+	if ahead == 0 {
 		return nil
 	}
-	// The works before, shared among the places, and what all places but one may still have to do when these are through.
-	places := time.Duration(l.slots)
-	wait := max(took*time.Duration(before)-done+took*(places-1), 0) / places
+	// The slots share the works ahead. When these have ended, all slots but one may still have a work to finish.
+	slots := time.Duration(l.slots)
+	wait := max(took*time.Duration(ahead)-done+took*(slots-1), 0) / slots
 	if left := time.Until(deadline); wait+took > left {
 		err := fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
-			rules.ErrUnavailable, before, took.Round(time.Millisecond), left.Round(time.Millisecond))
+			rules.ErrUnavailable, ahead, took.Round(time.Millisecond), left.Round(time.Millisecond))
 		return &rules.RetryError{After: wait, Err: err}
 	}
 	return nil
 }
 
-// estimateLocked returns how long a work has its place now, and for how long all present ones have had theirs, together.
-// Works take as long as they did lately, or as long as every present one has taken already. A place that was given and
-// not taken yet counts as taken now.
+// estimateLocked returns how long a work is expected to keep its slot, and the total time for which the present works
+// have kept theirs. It expects that works take as long as the recent mean, or as long as each present work has taken
+// already, if that is longer. A slot whose work has not taken it yet counts as taken now.
 func (l *Line) estimateLocked() (took, done time.Duration) {
 	took = l.meanTime
 	if len(l.admittedAt) == l.slots {
@@ -215,7 +217,7 @@ func (l *Line) estimateLocked() (took, done time.Duration) {
 	return took, done
 }
 
-// ahead returns how many works must end before a work gets a turn: 0 if there is a free one.
+// ahead returns how many works must end before a work gets a turn. It is 0 if a turn is free.
 func (q *Queue) ahead(t *Turn) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -84,7 +84,7 @@ type Turn struct {
 	others    time.Duration // part of the time during which parts were shared
 	last      time.Time     // when the turn last saw that a request had arrived
 	ended     bool
-	slot      *slot // in a Line; nil until the work asks there
+	slot      *slot // in a Line; nil until the work enters it
 }
 
 // Begin waits for a turn and returns a context with it. Errors are the context's cause and rules.ErrUnavailable.

@@ -9,17 +9,17 @@ import (
 // SidePrefix begins the name of every collection that Vitrine writes.
 const SidePrefix = "view_"
 
-// ForeignError is returned for a meta or lease that was written for another source database than the store's own: two
-// institutes have one database for their views, where each would serve and replace the other's rows.
+// ForeignError reports a meta or lease that was written for another source database than the store's own. Two institutes
+// then share one database for their views, and each would serve and replace the rows of the other.
 type ForeignError struct {
-	Database string // with the views
-	Source   string // for which it was written
-	Own      string // the store's
+	Database string // database with the views
+	Source   string // source database for which the document was written
+	Own      string // source database of the store
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("database %s has views of the records in %s, not of those in %s: set views.database to one of its own",
-		e.Database, e.Source, e.Own)
+	return fmt.Sprintf("database %s has views of the records in %s, not of those in %s: "+
+		"set views.database to a database that no other institute uses", e.Database, e.Source, e.Own)
 }
 
 // Unwrap returns ErrForeign.

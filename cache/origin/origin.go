@@ -36,8 +36,8 @@ var (
 	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
 	// The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
-	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by hand. The next
-	// run makes them again.
+	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by hand.
+	// The next run makes them again.
 	ErrInconsistent = errors.New("rows of the view are not those of its generation")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -45,7 +45,7 @@ var (
 	ErrDamaged = errors.New("store is damaged")
 	// ErrDamagedRecord: one record is damaged. See DamagedError.
 	ErrDamagedRecord = errors.New("record is damaged")
-	// ErrForeign: the database for views has those of another institute's database. See ForeignError.
+	// ErrForeign: the views database has views of another source database. See ForeignError.
 	ErrForeign = errors.New("views of another source database")
 	// ErrUnsupported: this store lacks the feature (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
@@ -80,12 +80,13 @@ func NoGate(ctx context.Context, request func(context.Context) error) error { re
 
 type refusalKey struct{}
 
-// WithRefusalHook returns a context for a request whose store calls doubt when a server refuses to serve, before it ends.
+// WithRefusalHook returns a context for a request. If a server refuses to serve the request, the store calls refused at
+// once, although the driver may retry the request.
 func WithRefusalHook(ctx context.Context, refused func()) context.Context {
 	return context.WithValue(ctx, refusalKey{}, refused)
 }
 
-// ReportRefusal calls the function of WithRefusalHook, if there is one.
+// ReportRefusal calls the function given to WithRefusalHook, if there is one.
 func ReportRefusal(ctx context.Context) {
 	if refused, ok := ctx.Value(refusalKey{}).(func()); ok {
 		refused()
@@ -141,17 +142,17 @@ type Meta struct {
 	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
 	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
 	Health     Health    `bson:"health"`
-	Err        error     `bson:"-"` // why Metas cannot read the meta, so that only View and Health are set
+	Err        error     `bson:"-"` // why Metas could not read the meta; only View and Health are set then
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and if an
-	// older program wrote the meta.
+	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and if
+	// an older program wrote the meta.
 	Source string `bson:"source,omitempty"`
 	// Past are the publication times of the last generations, ending with Generation. Older programs left it empty.
 	Past []time.Time `bson:"past,omitempty"`
 }
 
-// Unreadable returns what Metas returns of a view whose meta cannot be read because of an error.
+// Unreadable returns what Metas returns for a view whose meta cannot be read. err is the reason.
 func Unreadable(view string, err error) Meta {
 	return Meta{View: view, Err: err, Health: Health{Status: HealthError, Error: err.Error()}}
 }
@@ -208,7 +209,7 @@ type Health struct {
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
 	Skips   []Skip        `bson:"skips,omitempty"`  // the first Skipped ones, at most MaxSkips
-	Read    time.Time     `bson:"read,omitempty"`   // when the last run that read all records began; later runs read at most changes
+	Read    time.Time     `bson:"read,omitempty"`   // when the last run began that read all records, not only changes
 	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
@@ -222,26 +223,28 @@ func (h Health) SourceEmpty() bool {
 type Views interface {
 	// Meta returns a view's meta. For a view that was never published, Generation is 0, without an error.
 	Meta(ctx context.Context, view string) (Meta, error)
-	// Metas returns every known view's meta, sorted by name. One that cannot be read has the reason in Err and in its
-	// Health, and does not keep the others from being read.
+	// Metas returns every known view's meta, sorted by name. If one cannot be read, its Err and Health have the reason,
+	// and Metas still returns the others.
 	Metas(ctx context.Context) ([]Meta, error)
 	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's: with since 0 every
 	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at that
 	// generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid one,
 	// and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may keep
 	// the row and may call the store. Rows leaves out damaged rows. If other processes can write to the store, Rows may
-	// find only in the end that the rows are not those of the generation: the error is then ErrInconsistent, beside the meta, and
-	// fn has got all rows.
+	// find only at the end that the rows are not those of the generation. It has then called fn with all rows, and
+	// returns ErrInconsistent beside the meta.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
-	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is 0.
+	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is
+	// 0.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. ErrInconsistent:
-	// they are not those of the generation, see Rows.
+	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. The error
+	// is ErrInconsistent if they are not those of the generation, see Rows.
 	RowCount(ctx context.Context, view string) (int, error)
-	// Fingerprint returns a text that changes whenever a view loses rows, or any view does if view is empty; it may also
-	// change without that. A store makes it from numbers that it has anyway, so it costs little: a reader that got the
-	// text before a RowCount need not count again before it changes. ErrUnsupported: the store does not tell.
+	// Fingerprint returns a text that changes whenever the view loses rows; with an empty name, whenever any view does.
+	// It may also change without a loss. A store makes it from numbers that it keeps anyway, so it is cheap. A reader
+	// that reads it before RowCount need not count again until it changes. The error is ErrUnsupported if the store has
+	// no such numbers.
 	Fingerprint(ctx context.Context, view string) (string, error)
 	// Begin repairs the leftovers of an interrupted publication, fences off all earlier ones, and starts one under a
 	// lease, which guarantees one at a time: a view is always published under leases of one name. The error is
@@ -290,12 +293,12 @@ type Indexer interface {
 type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
 	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
-	Token   uint64    `bson:"token"`   // grows with every change of holder, above those of all metas; every write carries it
+	Token   uint64    `bson:"token"`   // fencing token: grows with every change of holder; every write carries it
 	Expires time.Time `bson:"expires"` // by the holder's clock, for people; no decision depends on it
 }
 
-// MaxTerm is the longest term of a lease. A stored one with a longer term is damaged, or would keep all instances from
-// working for as long.
+// MaxTerm is the longest term of a lease. A stored lease with a longer term counts as damaged: all instances would have
+// to wait for its end.
 const MaxTerm = 24 * time.Hour
 
 // Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the monotonic
@@ -303,8 +306,8 @@ const MaxTerm = 24 * time.Hour
 // and fails, and frequent calls find the end early. A lease that cannot be read, or whose term is not from 1 ns to
 // MaxTerm, is free.
 type Leases interface {
-	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. If
-	// the lease was free, is older than a meta, or was lost, its token is greater than those of all metas.
+	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. If the
+	// lease was free or lost, or its token is less than a meta's, the new token is greater than those of all metas.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
 	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from before the call, monotonically.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
@@ -333,15 +336,15 @@ type Versioner interface {
 
 // Version identifies a state of a collection.
 type Version struct {
-	Text string // differs from that of another state
+	Text string // differs between states
 	// Exact says that only this process writes to the store, and that every write to the collection changes Text.
 	// Otherwise Text covers only the count of documents, the greatest _id and the greatest value of the field.
 	Exact bool
-	// ID is the greatest _id, and Field the greatest value of the field, in MongoDB's order. They are zero if Exact, and
-	// if there is no document; Field also if no path was given.
+	// ID is the greatest _id, and Field the greatest value of the field, in MongoDB's order. Both are zero if Exact is
+	// set or the collection is empty. Field is also zero if no path was given.
 	ID, Field bson.RawValue
-	// Count counts the documents that match a filter, of those that the collection has when it is called; nil matches all.
-	// It is exact, where Text may cover a server's estimate, and slower. It is nil if Exact.
+	// Count counts the documents that match a filter at the time of the call; nil matches all. It is exact, but slower
+	// than the estimate in Text. Count is nil if Exact is set.
 	Count func(ctx context.Context, filter bson.Raw) (int, error)
 }
 

@@ -67,8 +67,8 @@ const readShare = 20
 // help.
 func (e *HeldError) damaged() bool { return e != nil && (e.Missing > 0 || e.inconsistent) }
 
-// complete returns nil if the number of rows is that in a meta, and they are not mixed, which is an origin.ErrInconsistent or
-// nil. began is the time at which reading them began.
+// complete returns nil if no row of a meta is missing and the rows are consistent. inconsistent is nil or an
+// origin.ErrInconsistent. began is the time at which reading the rows began.
 func (v *view) complete(meta origin.Meta, rows int, inconsistent error, began time.Time) error {
 	missing := max(meta.Rows-rows, 0)
 	if missing == 0 && inconsistent == nil || v.accepts(meta, missing, inconsistent != nil) {
@@ -87,8 +87,8 @@ func (v *view) complete(meta origin.Meta, rows int, inconsistent error, began ti
 	return h
 }
 
-// completeStored is complete for rows that stay in the store. It returns their number, or that in the meta if it cannot
-// count them.
+// completeStored is complete for rows that stay in the store. It returns their number, or the meta's number if a
+// generation is being settled.
 func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, err error) {
 	one, err := v.set.o.Store.Fingerprint(ctx, v.def.Name)
 	if err != nil && !errors.Is(err, origin.ErrUnsupported) {
@@ -101,12 +101,12 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, 
 	return rows, err
 }
 
-// settlePolls is for how many polls a generation may stay unsettled before this is reported. With many rows a
-// publication takes a minute or so; one whose process was killed waits for the next run.
+// settlePolls is the number of polls for which a generation may stay unsettled before the view is held. Settling many
+// rows takes about a minute. If the publishing process was killed, the generation stays unsettled until the next run.
 const settlePolls = 30
 
-// unsettled returns nil, and a HeldError if the generation has stayed unsettled for long, because the leader was killed and
-// no other instance materializes: queries wait in vain then.
+// unsettled returns a HeldError if the generation has stayed unsettled for settlePolls, and nil before. That happens if
+// the leader was killed and no other instance materializes: queries would wait until their deadline.
 func (v *view) unsettled(meta origin.Meta) error {
 	if v.unsettledAt.Is(meta) != nil {
 		v.unsettledAt, v.unsettledSince = meta, time.Now()
@@ -114,8 +114,8 @@ func (v *view) unsettled(meta origin.Meta) error {
 	if time.Since(v.unsettledSince) < settlePolls*v.set.o.Poll {
 		return nil
 	}
-	return &HeldError{Meta: meta, reason: fmt.Sprintf("generation %d is published, but its rows are not yet in their place: "+
-		"the next run moves the rest", meta.Generation)}
+	return &HeldError{Meta: meta, reason: fmt.Sprintf("generation %d is published, but some of its rows are still staged: "+
+		"the next run settles them", meta.Generation)}
 }
 
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
@@ -131,25 +131,25 @@ func (s *Set) Force(names ...string) (found bool) {
 	return found
 }
 
-// A view whose rows stay in the store can lose them while it is shown: a collection is dropped, or rows are deleted.
-// The generation is the same, so queries would answer from the rest. Therefore every poll compares the store's
-// fingerprint, one cheap request for all views. If it has changed, each view compares its own, and if that has
-// changed, too, counts its rows. Fingerprints alone decide nothing: rows that a publication folds in change them, too,
-// and counting a million rows at every poll would cost the store too much.
+// A view whose rows stay in the store can lose them while it is shown: an operator drops a collection or deletes rows.
+// The generation stays the same, so queries would answer from the remaining rows. Therefore every poll compares the
+// store's fingerprint of all views, by one cheap request. If it has changed, each view compares its own fingerprint, and
+// if that has changed too, counts its rows. A changed fingerprint alone proves no loss, because publications also
+// change it. Counting a million rows at every poll would cost the store too much.
 
-// fingerprints has the fingerprints of all views and of one, taken before that view's rows were last counted, so that a loss
-// during the count is found by the next poll. They are empty if unknown.
+// fingerprints are those of all views and of one, read before that view's rows were last counted: so the next poll finds
+// a loss during the count. They are empty if unknown.
 type fingerprints struct{ all, one string }
 
-// recount looks whether shown, which is at the store's generation, still has all its rows there. If some are missing,
-// the error is a HeldError, and queries fail from then on. It returns another snapshot once the rows are there again,
-// or Set.Force has accepted the loss.
+// recount checks whether the store still has all rows of shown, which is at the store's generation. If some are missing,
+// the error is a HeldError, and queries fail from then on. Once the rows are back, or Set.Force has accepted the loss,
+// recount returns another snapshot.
 func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	stored := shown.stored()
 	if stored == nil {
 		return nil, nil
 	}
-	var before error // of a view that is held
+	var before error // why the view is held; nil if it is not
 	if v.held != nil {
 		before = v.held
 	}
@@ -162,7 +162,7 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 		}
 		return nil, err
 	}
-	if one == "" && !lost && began.Before(v.retry) { // count without a reason, but for no more than a share of the time
+	if one == "" && !lost && began.Before(v.retry) { // without fingerprints, count only for a share of the time
 		return nil, before
 	}
 	rows, known, err := v.countStored(ctx, meta, fingerprints{p.all, one})
@@ -170,7 +170,7 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 		stored.loss.reason.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()})
 	}
 	if err == nil && !known && before == nil {
-		if before = v.unsettled(meta); before != nil { // at once, not after the time for a request
+		if before = v.unsettled(meta); before != nil { // so that queries fail at once, not at their deadline
 			stored.loss.reason.Store(&rules.Error{Kind: rules.ErrUnavailable, Reason: before.Error()})
 		}
 	}
@@ -188,8 +188,8 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	return v.swap(ctx, v.recounted(shown, rows, began), nil), nil
 }
 
-// fingerprint returns the store's fingerprint of the view, and reports whether it, or that of all views, is the same as
-// when the view's rows were last counted. Between polls nothing is compared.
+// fingerprint returns the store's fingerprint of the view. It reports whether this fingerprint, or that of all views, is
+// the same as when the view's rows were last counted. For a refresh without a poll it reports true and reads nothing.
 func (v *view) fingerprint(ctx context.Context, p pollResult) (one string, same bool, err error) {
 	lost := v.held.damaged()
 	silent := errors.Is(p.allErr, origin.ErrUnsupported)
@@ -217,8 +217,8 @@ func (v *view) recounted(shown *Snapshot, rows int, began time.Time) *Snapshot {
 	return v.snapshotInStore(shown.meta, rows, began)
 }
 
-// countStored counts the rows of a view in the store and looks whether they are complete. It returns their number, at
-// most that in the meta. known is false if it cannot count them, because a generation is being settled.
+// countStored counts the rows of a view in the store and checks whether they are complete. It returns their number, at
+// most that in the meta. known is false if a generation is being settled, because the count would not be exact.
 func (v *view) countStored(ctx context.Context, meta origin.Meta, at fingerprints) (rows int, known bool, err error) {
 	began := time.Now()
 	known, err = v.set.o.Store.Settled(ctx, meta)

@@ -101,7 +101,7 @@ func TestMixedRowsAreNotShown(t *testing.T) {
 // TestUnsettledForLong: a generation that stays unsettled is held after some polls, whether or not one is shown already,
 // and shown once it is settled.
 func TestUnsettledForLong(t *testing.T) {
-	const words = "its rows are not yet in their place"
+	const words = "some of its rows are still staged"
 	m := &mixing{publisher: newPublisher(t)}
 	m.publish("things", 5, numberedDocs(t, 5, 1)...)
 	m.unsettled.Store(true)

@@ -7,16 +7,16 @@ import (
 	"vitrine/rules"
 )
 
-// loss says whether rows of a snapshot are missing in the store. The snapshot's requests read it.
+// loss records whether rows of a snapshot are missing in the store. Requests to the snapshot read it.
 type loss struct {
-	// reason queries fail, with rules.ErrUnavailable. It is set once: when the rows are there again, another snapshot is
-	// shown, of another edition, so that no answer made from the rest is found any more.
+	// reason is the error of queries, a rules.ErrUnavailable; nil if no rows are missing. It is never reset: when the rows
+	// are back, the view shows a snapshot of another edition, so that the cache finds no answers made from too few rows.
 	reason atomic.Pointer[rules.Error]
-	// complete is when the last check that found all rows began, in nanoseconds of the process's monotonic clock.
+	// complete is when the last check began that found all rows, in nanoseconds since processStart.
 	complete atomic.Int64
 }
 
-// processStart makes monotonic times of times.
+// processStart is the zero of monotonic times.
 var processStart = time.Now()
 
 func (l *loss) confirm(at time.Time) { l.complete.Store(int64(at.Sub(processStart))) }

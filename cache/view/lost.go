@@ -55,9 +55,8 @@ func (v *view) edition(meta origin.Meta) string {
 	return meta.Epoch + "~" + strconv.Itoa(v.editions)
 }
 
-// Intact returns a MovedError if the rows are lost. It looks whether their files have changed, so that what was read
-// before and led to no such error is right. If the store is known to lack rows that stay there, the error is
-// rules.ErrUnavailable.
+// Intact returns a MovedError if the rows are lost. It checks whether their files have changed: if not, what was read
+// before is right. If rows that stay in the store are known to be missing, the error is rules.ErrUnavailable.
 func (s *Snapshot) Intact() error { return cmp.Or(s.filesIntact(), s.incomplete()) }
 
 func (s *Snapshot) filesIntact() error { return s.movedBy(s.files.Check()) }
@@ -124,7 +123,7 @@ func (v *view) refreshIntact(ctx context.Context, p pollResult) (next *Snapshot,
 	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost == nil {
 		return next, err
 	}
-	p.read = false // it may be old by now
+	p.read = false // the meta may be outdated by now
 	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost != nil {
 		return nil, lost
 	}

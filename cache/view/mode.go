@@ -72,7 +72,7 @@ func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, err
 	return v.swap(ctx, v.snapshotInStore(meta, rows, began), nil), nil
 }
 
-// snapshotInStore returns a snapshot whose rows, which were counted from began on, stay in the store.
+// snapshotInStore returns a snapshot whose rows stay in the store. began is when counting them began.
 func (v *view) snapshotInStore(meta origin.Meta, rows int, began time.Time) *Snapshot {
 	stored := v.stored(meta, rows, false)
 	stored.loss.confirm(began)

@@ -32,10 +32,10 @@ type view struct {
 	editions  int        // how often rows were lost
 	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
 	retry     time.Time  // when to read, or count, a view with missing rows again
-	// the last generation that was found unsettled, and since when
+	// the last generation that was found unsettled, and when it was first found so
 	unsettledAt    origin.Meta
 	unsettledSince time.Time
-	countedAt      fingerprints // for what the rows in the store were last counted
+	countedAt      fingerprints // fingerprints before the rows in the store were last counted
 
 	mu    sync.Mutex // guards state
 	state state
@@ -65,14 +65,14 @@ func (v *view) update(change func(*state)) state {
 
 func (v *view) known() state { return v.update(func(*state) {}) }
 
-// pollResult is what a poll has read for one view. The zero value has nothing: the view then reads the store itself.
+// pollResult is what a poll has read for one view. With the zero value, the view reads the store itself.
 type pollResult struct {
 	number uint64 // of the refresh that uses it, assigned before the store was read
 	began  time.Time
 	read   bool // meta and err are set
 	meta   origin.Meta
 	err    error
-	// all is the store's fingerprint of all views, if any view may ask the store for rows; allErr says why it is unknown.
+	// all is the store's fingerprint of all views; "" if no view has rows in the store. allErr says why it is unknown.
 	all    string
 	allErr error
 }
@@ -91,8 +91,8 @@ func (s *Set) pollLoop(ctx context.Context) {
 	}
 }
 
-// poll reads the metas of all views by one request, and hands each view its own: idle front ends are many, and each
-// request of theirs costs the store. It does not wait for views, of which one may be loading.
+// poll reads the metas of all views by one request, and passes each view its own. One request for each view would cost
+// the store more, and there may be many idle front ends. poll does not wait for the views, because one may be loading.
 func (s *Set) poll(ctx context.Context) {
 	began, next := time.Now(), make([]pollResult, len(s.views))
 	for i, v := range s.views {
@@ -120,7 +120,8 @@ func (s *Set) poll(ctx context.Context) {
 	}
 }
 
-// replacePoll replaces what the view has not yet taken of an earlier poll. Only the polling goroutine calls it.
+// replacePoll passes a result to the view, and drops an earlier one that the view has not taken yet. Only the polling
+// goroutine calls it.
 func (v *view) replacePoll(p pollResult) {
 	select {
 	case <-v.polls:
@@ -143,9 +144,9 @@ func (v *view) begin(p pollResult) pollResult {
 	return p
 }
 
-// outdated reports whether what a poll has read is too old: a refresh that began later has ended, or the view has
-// shown another snapshot since the poll began, to which it would look as if the store had gone back. The next poll
-// follows soon.
+// outdated reports whether the result of a poll is too old: a refresh that began later has ended, or the view has shown
+// another snapshot since the poll began. With the older meta it would seem that the store had gone back to an earlier
+// generation.
 func (v *view) outdated(p pollResult) bool { return p.number <= v.known().outdatedUpTo }
 
 // end records the outcome of a refresh, and returns the error of the one before.

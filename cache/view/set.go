@@ -159,7 +159,7 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
 	}
-	var p pollResult // nothing at first: the view's file may be newer than an earlier look at the store
+	var p pollResult // empty at first: the view's file may be newer than an earlier poll
 	for warming := false; ; {
 		if !p.read || !v.outdated(p) {
 			s.refresh(ctx, v, p)
@@ -254,7 +254,8 @@ func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
 }
 
-// CurrentMeta returns the meta and the number of rows of the view's current snapshot; zero if it is not loaded.
+// CurrentMeta returns the meta and the number of rows of the view's current snapshot. Both are zero if the view is not
+// loaded.
 func (s *Set) CurrentMeta(name string) (at origin.Meta, rows int) {
 	if v := s.view(name); v != nil {
 		if snap := v.current.Load(); snap != nil {

@@ -79,8 +79,8 @@ func (s *Snapshot) incomplete() error {
 	return nil
 }
 
-// CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been when an
-// answer was made: since then no check has found all rows. The zero time stands for an answer that is yet to be made.
+// CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been missing
+// when an answer was made: since then no check has found all rows. For an answer that is yet to be made, the time is zero.
 func (s *Snapshot) CheckAnswer(made time.Time) error {
 	err := s.incomplete()
 	if err != nil && !made.IsZero() && int64(made.Sub(processStart)) <= s.stored().loss.complete.Load() {

@@ -77,7 +77,7 @@ func (v views) RowCount(ctx context.Context, view string) (n int, err error) {
 }
 
 // Fingerprint implements origin.Views. It is always the same: only this process writes to the open file, and it removes
-// rows only by publishing. What the file had lost before, RowCount finds when the view is loaded.
+// rows only by publishing. If the file had lost rows before, RowCount finds that when the view is loaded.
 func (v views) Fingerprint(ctx context.Context, _ string) (string, error) {
 	return "alone", v.file.view(ctx, func(*bbolt.Tx) error { return nil })
 }

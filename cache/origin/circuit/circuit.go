@@ -8,7 +8,7 @@
 // A usual circuit breaker lets a request through to test the store; here only pings do. So a slow query does not open
 // the circuit, and a store that comes back gets one ping from each process, not all waiting requests.
 //
-// While the store answers, few requests ask it at a time, in the order of arrival (line.go).
+// While the store answers, an admission queue lets few requests query it at a time, in the order of arrival (line.go).
 package circuit
 
 import (
@@ -54,7 +54,7 @@ type Store struct {
 
 	log      *slog.Logger
 	onChange func(closed bool)
-	line     *fair.Line    // of requests that ask the store
+	line     *fair.Line    // admits requests that query the store
 	doubt    chan struct{} // of capacity one: signals that an operation did not reach the store
 
 	mu    sync.Mutex // guards the rest
@@ -118,7 +118,7 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(era, func() { cancel(errCanceled) })()
-	// The store may be in doubt before the request ends, because the driver repeats what a server refuses.
+	// Signal a refusal before the request ends, because the driver retries what a server refuses.
 	err := request(origin.WithRefusalHook(ctx, func() { signal(s.doubt) }))
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCanceled) {
 		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)

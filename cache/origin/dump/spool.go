@@ -10,11 +10,11 @@ import (
 	"os"
 )
 
-// spool is a file system with one file: a copy of standard input, because Load reads twice. The file has no name where
-// the system permits that, so that nothing stays of a killed import, which may have read many gigabytes.
+// spool is a file system with one file: a copy of standard input, because Load reads twice. Where the system permits it,
+// the file has no name, so that the system frees its space, which may be many gigabytes, when an import is killed.
 type spool struct {
 	file  *os.File
-	named bool
+	named bool // the file still has its name
 }
 
 // Open implements fs.FS. Each file reads from the beginning.

@@ -15,36 +15,38 @@ import (
 	"vitrine/cache/origin/internal/registry"
 )
 
-// How a first generation is written once
+// How a bulk load writes a first generation once
 //
-// Begin finds a view that was never published, and no collection view_NAME. It creates view_NAME-new-ATTEMPT-RANDOM
-// with the view's index, and Put inserts the rows there as view_NAME has them. Commit checks that the attempt is the
-// latest, counts these rows, renames the collection to view_NAME, which the server refuses if that exists, and then
-// replaces the meta as always, with staged: 0, because nothing is left to settle.
+// If a view was never published and the collection view_NAME does not exist, Begin creates the collection
+// view_NAME-new-ATTEMPT-RANDOM with the view's index. Put inserts the rows there in the form that view_NAME needs. Commit
+// checks that the attempt is the latest, counts the rows and renames the collection to view_NAME. The server refuses the
+// rename if view_NAME exists. Then Commit replaces the meta as always, with staged: 0, because nothing is left to settle.
 //
-// No reader looks into view_NAME while the meta is at generation 0: the rename publishes nothing. Vitrine never drops
-// view_NAME, so only one rename of a view ever succeeds, and whatever view_NAME has while nothing is published is not
-// committed: a Begin that finds it there empties it, keeps its indexes and shards, and stages the rows.
+// No reader reads view_NAME while the meta is at generation 0, so the rename publishes nothing. Vitrine never drops
+// view_NAME, so only one rename to it ever succeeds. Rows that view_NAME has while nothing is published are not
+// committed: if Begin finds view_NAME, it deletes these rows, keeps the indexes and shards, and stages the new rows.
 //
-//   - Killed before the rename: the next Begin drops the collection, as its attempt is an earlier one.
-//   - Killed between rename and meta, or the answer to the rename is lost: the next Begin finds view_NAME, empties it and
-//     stages the rows. They cannot become visible meanwhile, as the commit is conditional on the attempt.
-//   - A fenced-off publisher writes late: rows go into its own collection, which is not renamed any more. If it was
-//     dropped, the server creates it anew: a few rows take space until the view is built from nothing again.
-//   - It renames late: after ours, the server refuses. If it comes between its check and our rename, view_NAME has rows
-//     that are not committed: our rename is refused, our publication fails, and the next one stages. If it did so
-//     before Begin looked, Begin stages. Hashes may read such rows for ours, but then no commit of ours succeeds.
-//   - It commits late: the attempt has moved on, as for staged rows.
-//   - It clears up late: it drops only collections of attempts before its own. Those are ours only if the meta was lost
-//     meanwhile, so that attempts count from 1 again. A drop before the count leaves too few rows, one after it leaves
-//     nothing to rename, and one after the rename finds no such name.
-//   - Index creates no collection. An older program's Begin, or an operator who shards view_NAME beforehand, does: our
-//     rename is refused once, or Begin stages at once.
+// What happens if a process is killed, or a publisher that was fenced off goes on late:
 //
-// If a rename fails for whatever reason, this process stages first generations from then on. So a user who may create
-// collections but not rename them costs one failed run.
+//   - Killed before the rename: the next Begin drops the collection, because it belongs to an earlier attempt.
+//   - Killed between rename and meta, or the reply to the rename is lost: the next Begin finds view_NAME, deletes its
+//     rows and stages the new ones. Nobody sees the old rows meanwhile, because the commit requires the latest attempt.
+//   - A late Put writes into the late publisher's own collection, which is not renamed any more. If another process has
+//     dropped it, the server creates it again: a few rows take space until the view is next built without a meta.
+//   - A late rename after ours: the server refuses it. A late rename just before ours: view_NAME has rows that are not
+//     committed, the server refuses our rename, our publication fails, and the next one stages. A late rename before
+//     our Begin: Begin stages. Hashes may return such rows as ours, but then no commit of ours succeeds.
+//   - A late commit fails, because the attempt has changed, as for staged rows.
+//   - A late Begin drops only collections of attempts before its own. They are ours only if the meta was lost
+//     meanwhile, so that attempts count from 1 again. If it drops ours before we count, rows are missing; after we
+//     count, the rename finds no collection; after the rename, the drop finds no collection.
+//   - An older program's Begin, or an operator who shards view_NAME beforehand, creates view_NAME. Then Begin stages,
+//     or the server refuses our rename once. Index creates no collection.
+//
+// After a rename has failed for any reason, this process stages first generations. So if the database user may create
+// collections but not rename them, one run fails.
 
-// bulkLoad is a collection of one attempt's own with the rows of a view's first generation.
+// bulkLoad writes the rows of a view's first generation into a collection of its attempt.
 type bulkLoad struct {
 	publisher
 	view    string
@@ -52,18 +54,18 @@ type bulkLoad struct {
 	written int // rows that the server has acknowledged
 }
 
-// bulkLoadMark stands between a view's name and the attempt's number. Names of views have no hyphen (origin.CheckView), and
-// a second full stop in a namespace is more than some servers rename.
+// bulkLoadMark stands between a view's name and the attempt's number. Names of views have no hyphen (origin.CheckView).
+// A full stop would not do: some servers do not rename namespaces with a second one.
 const bulkLoadMark = "-new-"
 
-// bulkLoadName returns a new name for the collection of an attempt. The random part tells apart the attempts before and
-// after a view's meta was lost, because these count from 1 again.
+// bulkLoadName returns a new name for the collection of an attempt. The random part distinguishes attempts with the same
+// number: after a view's meta was lost, attempts count from 1 again.
 func bulkLoadName(view string, attempt uint64) string {
 	return view + bulkLoadMark + strconv.FormatUint(attempt, 10) + "-" + rand.Text()
 }
 
-// bulkLoad implements registry.Rows. It returns nil if the view's collection exists, or if this process could not write
-// one aside before: then the rows are staged, which needs no permission to create and rename collections.
+// bulkLoad implements registry.Rows. It returns nil if the view's collection exists, or if a bulk load of this process
+// has failed before. The rows are then staged, which needs no permission to create and rename collections.
 func (p publisher) bulkLoad(ctx context.Context, d registry.View) (registry.BulkLoad, error) {
 	names, err := p.collectionsOf(ctx, d.View)
 	if err != nil || slices.Contains(names, d.View) {
@@ -93,8 +95,8 @@ func (a *bulkLoad) Put(ctx context.Context, rows []origin.Row) error {
 	return err
 }
 
-// Promote renames the collection, unless another process has dropped it meanwhile and Put has created a second one. The
-// server refuses the new name if it exists.
+// Promote renames the collection if it has all rows that Put has written. It has not if another process dropped it and a
+// later Put created it again. The server refuses the rename if a collection has the new name.
 func (a *bulkLoad) Promote(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -122,7 +124,7 @@ func (p publisher) dropBulkLoads(ctx context.Context, d registry.View) (exists b
 			continue
 		}
 		if err = p.store.side(name).drop(ctx); hasCode(err, unauthorizedCodes) {
-			err = nil // it takes space, but no reader looks there
+			err = nil // the collection takes space, but no reader reads it
 		}
 	}
 	return slices.Contains(names, d.View), err
@@ -142,8 +144,8 @@ func (p publisher) collectionsOf(ctx context.Context, view string) ([]string, er
 	return names, err
 }
 
-// rename gives the collection the name of another one, which must not exist, once a majority of the servers has all
-// its rows.
+// rename gives the collection the name of another one, which must not exist. It returns once a majority of the servers
+// has renamed it.
 func (c collection) rename(ctx context.Context, to collection) error {
 	command := bson.D{
 		{Key: "renameCollection", Value: c.inner.Database().Name() + "." + c.inner.Name()},

@@ -30,8 +30,10 @@ func recoverReply(err *error, classify func(error) error) {
 	}
 }
 
-// request sends a request if the gate lets it pass. Work that waits for the server leaves its processor to other work.
-func request[T any](ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error)) (result T, err error) {
+// request sends a request if the gate lets it pass. While work waits for the server, other work uses its processor.
+func request[T any](
+	ctx context.Context, gate origin.Gate, classify func(error) error, send func(context.Context) (T, error),
+) (result T, err error) {
 	err = fair.TurnOf(ctx).RunPaused(ctx, func() error {
 		return gate(ctx, func(ctx context.Context) (err error) {
 			result, err = callDriver(ctx, classify, send)

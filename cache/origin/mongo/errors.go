@@ -38,9 +38,9 @@ var ownCodes = slices.Concat(
 // unauthorizedCodes report that a user lacks a permission, or that a hosted server does not permit the command.
 var unauthorizedCodes = []int{13, 8000}
 
-// notServingCodes are the codes of a server that answers no queries now: it is not the primary (10058, 10107, 13435),
-// neither that nor a secondary (13436), shuts down (91, 11600), has just changed its role (189, 11602) or finds no
-// member of the set to read from (133).
+// notServingCodes are the codes of a server that refuses queries now: it is not the primary (10058, 10107, 13435), is
+// neither primary nor secondary (13436), shuts down (91, 11600), has just changed its role (189, 11602), or finds no
+// member of the replica set to read from (133).
 var notServingCodes = []int{91, 133, 189, 10058, 10107, 11600, 11602, 13435, 13436}
 
 // unsupportedCodes report what this server lacks: a command (59, 115, 238), a stage (40324), a replica set (40573).
@@ -86,7 +86,8 @@ func printable(s string) string {
 // malformed answer. The driver has no type for the last: it is every error that neither the server sent nor concerns an
 // unsent request.
 func unanswered(err error) bool {
-	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) || hasCode(err, notServingCodes) {
+	if driver.IsTimeout(err) || driver.IsNetworkError(err) ||
+		hasCode(err, []int{codeNone}) || hasCode(err, notServingCodes) {
 		return true
 	}
 	_, server := errors.AsType[driver.ServerError](err)
@@ -107,7 +108,7 @@ func onlyDuplicates(err error) bool {
 		!slices.ContainsFunc(bulk.WriteErrors, func(e driver.BulkWriteError) bool { return e.Code != codeDuplicateKey })
 }
 
-// damaged adds origin.ErrDamaged to the error of decoding one of our own documents.
+// damaged adds origin.ErrDamaged to an error from decoding one of our own documents.
 func damaged(err error) error {
 	if err == nil {
 		return nil

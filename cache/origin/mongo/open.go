@@ -5,8 +5,9 @@
 // The institute's collections are only read, save by `vitrine import`. In the
 // views database, which may be the same or another, Vitrine keeps
 //
-//	view_NAME        a view's rows: the record and _view: {gen, hash}; a deleted one is {_id, _view: {gen, hash, gone: true}}
-//	view_NAME-new-…  the rows of an attempt at a first generation, see bulkload.go
+//	view_NAME        a view's rows: the record and _view: {gen, hash};
+//	                 a deleted one is {_id, _view: {gen, hash, gone: true}}
+//	view_NAME-new-…  the rows of a bulk load: of an attempt at a first generation, see bulkload.go
 //	view_meta        one document per view: the committed generation and what belongs to it
 //	view_staged      row versions being prepared, and committed ones not settled yet
 //	view_lease       one document per lease
@@ -27,9 +28,9 @@
 // write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another
 // publisher's generation. In view_staged it stays under an attempt that is not committed. Every other late write is
 // harmless: settling replaces only older versions, and deletions concern only finished attempts and generations. One
-// exception is in publish.go, another is a process that stops between finding rows of a lost meta and deleting them: it
-// deletes rows published meanwhile, which front ends and the next run miss by their count. The first generation, which
-// has all rows, is nevertheless written once: see bulkload.go.
+// exception is in publish.go. Another is a process that stops between finding the rows of a lost meta and deleting them:
+// it deletes rows published meanwhile. Front ends and the next run notice that by counting rows. The first generation,
+// which has all rows, is nevertheless written once: see bulkload.go.
 //
 // A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In the other order a row could be
 // folded in after the reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta;
@@ -94,8 +95,8 @@ type Store struct {
 	batch   int              // the most statements in one write command
 	gate    origin.Gate      // all requests but Ping pass it
 	broken  atomic.Bool      // the last change stream ended or was refused
-	refused atomic.Bool      // the last request got no answer, or a server's refusal to serve
-	settled sync.Map         // view name to the origin.Meta of the generation that was last seen settled
+	refused atomic.Bool      // the last request got no reply, or a server refused to serve it
+	settled sync.Map         // by view name, the origin.Meta of the generation that was last found settled
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -136,7 +137,9 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	leases := table[registry.Lease, *registry.Lease]{s.side("lease")}
 	s.Leases = registry.NewLeases(leases, metas.newestToken, o.Now, o.Elapsed)
 	p := publisher{s, metas, cmp.Or(o.KeepDeltas, 1000), new(atomic.Bool)}
-	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{Put: p.stage, Settle: p.settle, Discard: p.discard, BulkLoad: p.bulkLoad})
+	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{
+		Put: p.stage, Settle: p.settle, Discard: p.discard, BulkLoad: p.bulkLoad,
+	})
 	return s, nil
 }
 

@@ -25,7 +25,7 @@ type publisher struct {
 	store *Store
 	metas registry.Table[registry.View]
 	keep  uint64 // how many generations deltas reach back
-	// stageAlways is set once a collection could not be written aside or take its place. First generations are then staged.
+	// stageAlways is set after a bulk load has failed. First generations are then staged.
 	stageAlways *atomic.Bool
 }
 
@@ -40,11 +40,15 @@ func stagedRange(view string, from, to uint64) bson.D {
 
 func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
-	return p.store.side("staged").insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) { return stagedDoc(prefix, r, d.Next()) })
+	return p.store.side("staged").insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) {
+		return stagedDoc(prefix, r, d.Next())
+	})
 }
 
-// insertRows inserts rows as encode returns them.
-func (c collection) insertRows(ctx context.Context, rows []origin.Row, encode func(origin.Row) (bson.Raw, error)) error {
+// insertRows inserts the documents that encode makes of rows.
+func (c collection) insertRows(
+	ctx context.Context, rows []origin.Row, encode func(origin.Row) (bson.Raw, error),
+) error {
 	for part := range batch.Of(rows, c.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		models := make([]driver.WriteModel, len(part))
 		for i, r := range part {
@@ -94,9 +98,12 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 	return p.prune(ctx, d)
 }
 
-// stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. A malformed row is
-// left out and deleted with the others: the generation then has fewer versions than its meta counts, see rowCounts.
-func (p publisher) stagedBatch(ctx context.Context, d registry.View) (ids []bson.RawValue, rows []origin.Row, err error) {
+// stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. It leaves out a
+// malformed row, which settle deletes with the others: the generation then has fewer versions than its meta counts, see
+// rowCounts.
+func (p publisher) stagedBatch(
+	ctx context.Context, d registry.View,
+) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size, filter := 0, stagedRange(d.View, d.Staged, d.Staged+1)
 	o := options.Find().SetLimit(int64(p.store.batch))
 	for doc, err := range p.store.side("staged").documents(ctx, filter, o) {
@@ -134,7 +141,7 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 				continue
 			}
 			older := append(byID(r.ID), generations("$lt", r.Generation)...)
-			if there[mapKey(r.ID)] == 0 { // its generation is no number, so it is not below another one either
+			if there[mapKey(r.ID)] == 0 { // malformed: its generation may be no number, which $lt never matches
 				newer := bson.D{{Key: "$gte", Value: r.Generation}}
 				older = append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$not", Value: newer}}})
 			}
@@ -167,11 +174,11 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), there, nil
 }
 
-// discard deletes the staged rows of this attempt, left by one with the same number if the meta was restored, and of
-// earlier ones, and rows above the committed generation: those come from a
-// backup of different moments, and fold would consider them newer than the next rows. If nothing was ever published,
-// all rows belong to a view whose meta was lost, or to an attempt that was not committed. discard also creates the
-// index for deltas and RowCount, unless the view's first rows will come with it.
+// discard deletes the staged rows of earlier attempts, and of this attempt's number, which a restored meta may give out
+// again. It also deletes rows above the committed generation: they come from a backup of different moments, and fold
+// would consider them newer than the next rows. If nothing was ever published, all rows belong to a view whose meta was
+// lost, or to an attempt that was not committed. discard also creates the index for deltas and RowCount, unless the
+// view's collection does not exist: a bulk load brings its own.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
 	before, exists := d.Attempt+1, true // earlier attempts are settled or can no longer be committed
 	if d.Generation == 0 {

@@ -67,8 +67,8 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decodeSide returns a copy of the row in a document of view_NAME. A malformed one has its ID beside the error, and
-// generation 0, so that the next run can put another in its place.
+// decodeSide returns a copy of the row in a document of view_NAME. If the row is malformed, decodeSide returns its ID and
+// generation 0 beside the error, so that the next run can replace the row.
 func decodeSide(doc bson.Raw) (origin.Row, error) {
 	id, err := raw.ID(doc)
 	if err != nil {
@@ -76,7 +76,7 @@ func decodeSide(doc bson.Raw) (origin.Row, error) {
 	}
 	info, err := infoIn(doc)
 	if err == nil && !info.ID.IsZero() {
-		err = fmt.Errorf("%w: it is a staged one", errMalformedRow)
+		err = fmt.Errorf("%w: it is a staged row", errMalformedRow)
 	}
 	if err != nil {
 		return origin.Row{ID: raw.Clone(id)}, err
@@ -96,8 +96,8 @@ func decodeStaged(doc bson.Raw, generation uint64) (origin.Row, error) {
 	return rowIn(doc, info.ID, info)
 }
 
-// infoIn reads viewField. Only the generation must be there, and be one: without the hash, or the words, the row is made
-// again when a run compares hashes.
+// infoIn reads viewField. Only a valid generation is required: without hash or words, the next run that compares hashes
+// makes the row again.
 func infoIn(doc bson.Raw) (info rowInfo, err error) {
 	about, ok := doc.Lookup(viewField).DocumentOK()
 	if ok {

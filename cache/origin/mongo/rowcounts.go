@@ -5,21 +5,22 @@ import (
 	"vitrine/cache/origin/internal/registry"
 )
 
-// Whether rows and meta belong together
+// How readers check that rows and meta belong together
 //
-// A meta and the rows of its view are documents of their own, and a dump that was not taken at one moment, or that was
-// restored in part, has them of different generations. Their number may be the same all the same. Therefore a meta
-// counts the versions that its generation published, rows and tombstones: all of them are in the view's collection, or
-// still staged, until the next generation. Other rows are of earlier generations. So older rows, or staged rows that
-// were lost before they were folded in, are too few versions; rows of a later generation are above the meta's.
+// A meta and the rows of its view are separate documents. A dump that was not taken at one moment, or was restored in
+// part, has rows of another generation than its meta. The number of rows may still be the same. Therefore a meta counts
+// the versions that its generation published: rows and tombstones. Until the next generation, all of them are in the
+// view's collection or staged, and all other rows are of earlier generations. If the rows are older than the meta, or
+// staged rows were lost before settle folded them in, there are too few versions. If the rows are newer, some have a
+// later generation than the meta's.
 //
-// Rows of another view under generations of this one are found only by their number, and by full runs.
+// If another view's rows have the same generations and the same number, only full runs find that.
 
-// rowCounts counts the rows that a reader has got at a generation.
+// rowCounts counts the rows that a reader has received at a generation.
 type rowCounts struct {
-	live     int // rows
+	live     int // rows, without tombstones
 	versions int // rows and tombstones of the generation
-	newer    int // rows and tombstones of later ones
+	newer    int // rows and tombstones of later generations
 }
 
 func (t *rowCounts) add(r origin.Row, generation uint64) {
@@ -34,8 +35,9 @@ func (t *rowCounts) add(r origin.Row, generation uint64) {
 	}
 }
 
-// inconsistent reports whether rows read since a generation are not those of the meta, which was the same before and after. Of
-// all rows, those that are missing are the reader's to find, who counts them.
+// inconsistent reports whether the rows read since a generation are not those of the meta. The meta must be the same
+// before and after reading. If all rows were read and some are missing, inconsistent returns false: the reader counts
+// them.
 func (t rowCounts) inconsistent(d registry.View, since uint64) bool {
 	if since == 0 && t.live < d.Rows {
 		return false

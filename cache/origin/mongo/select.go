@@ -21,14 +21,14 @@ import (
 
 // How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta has
 // moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing staged,
-// are that generation. Queries do not merge staged rows, as Rows does, but wait for them: the server sorts and counts,
-// and our memory is bounded.
+// are that generation. Queries do not merge staged rows, as Rows does, but wait until they are settled: then the server
+// can sort and count, and our memory is bounded.
 //
-// A settled generation never becomes unsettled: only Commit sets staged, and it sets the next generation in the same
-// replacement; Begin and the prepared rows touch view_staged alone, and a late write of a fenced publisher replaces
-// only older versions. So we look at the meta before a query only until we have once seen its generation settled, and
-// then once after each batch: if the meta is still there, nothing else was written before. Should a restored backup put
-// the same generation there with rows to settle, the look after the batch finds them staged (see still).
+// A settled generation never becomes unsettled. Only Commit sets staged, and it sets the next generation in the same
+// replacement. Begin and Put write only to view_staged, and a late write of a fenced publisher replaces only older
+// versions. So a query reads the meta before it begins only until this process has once found the generation settled.
+// It reads the meta once after each batch: if that is unchanged, the batch is of the generation. If a restored backup has
+// the same generation with staged rows, the reading after the batch finds that (see verify).
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
@@ -66,7 +66,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	}
 	for row, err := range s.side(at.View).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
 		if errors.Is(err, errMalformedRow) {
-			continue // RowCount does not count it either, and a view that misses rows is not queried
+			continue // RowCount does not count it either, and front ends do not query a view that lacks rows
 		}
 		if err != nil {
 			return err
@@ -131,13 +131,13 @@ func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 		q.Projection = append(slices.Clip(q.Projection), pathGeneration)
 		return findOptions(q).SetBatchSize(selectRows)
 	}
-	o := findOptions(q).SetBatchSize(selectRows) // by default a server's first batch has 101 documents, and needs another
+	o := findOptions(q).SetBatchSize(selectRows) // the server's default is 101 in the first batch: one more request
 	o.Opts = append(o.Opts, withoutWords().Opts...)
 	return o
 }
 
-// withoutTombstones adds to a filter that the document is a row that is not deleted. The hash stands for whatever a row
-// has and other documents in the collection lack: a condition on the generation could draw the server to its index.
+// withoutTombstones adds the condition that the document is a row and no tombstone. It recognizes rows by their hash,
+// because with a condition on the generation the server could choose the index on generations.
 func withoutTombstones(filter bson.Raw) bson.D {
 	there := append(notGone(), bson.E{Key: pathHash, Value: bson.D{{Key: "$exists", Value: true}}})
 	if filter == nil {
@@ -153,8 +153,8 @@ type generation struct {
 	at    origin.Meta
 }
 
-// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one. It
-// asks the server only until the generation was seen settled.
+// wait waits until the generation is settled. The error is origin.ErrStale if the view has moved to another one. Once
+// this process has found the generation settled, wait sends no request.
 func (g generation) wait(ctx context.Context) error {
 	for !g.settled() {
 		settled, err := g.readSettled(ctx)
@@ -170,7 +170,7 @@ func (g generation) wait(ctx context.Context) error {
 	return nil
 }
 
-// settled reports whether the generation was seen settled.
+// settled reports whether this process has found the generation settled.
 func (g generation) settled() bool {
 	seen, ok := g.store.settled.Load(g.at.View)
 	return ok && seen.(origin.Meta).Is(g.at) == nil
@@ -181,17 +181,17 @@ func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error)
 	return generation{s, at}.readSettled(ctx)
 }
 
-// verify returns nil if rows read since wait, or since the last call, are those of the generation.
+// verify returns nil if the rows read since wait, or since the last call of verify, are those of the generation.
 func (g generation) verify(ctx context.Context) error {
 	settled, err := g.readSettled(ctx)
-	if err == nil && !settled { // the next query waits; this one's caller cannot, because it may have rows already
+	if err == nil && !settled { // the next query waits; this one cannot, because its caller may have rows already
 		err = fmt.Errorf("generation %d is being settled again: %w", g.at.Generation, rules.ErrUnavailable)
 	}
 	return err
 }
 
-// readSettled reads the view's meta and reports whether the generation is settled, which it keeps for wait. The error is
-// origin.ErrStale unless the view is at the generation.
+// readSettled reads the view's meta and reports whether the generation is settled. It records that for wait. The error
+// is origin.ErrStale if the view is at another generation.
 func (g generation) readSettled(ctx context.Context) (settled bool, err error) {
 	d, err := g.store.Read(ctx, g.at.View)
 	if err == nil {
@@ -211,7 +211,7 @@ func (g generation) readSettled(ctx context.Context) (settled bool, err error) {
 }
 
 // Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they exist.
-// It does nothing before the view is published: to create the collection would keep a first build from being renamed.
+// It does nothing before the view is published: a bulk load cannot be promoted if Index has created the collection.
 func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()

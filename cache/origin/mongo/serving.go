@@ -16,12 +16,11 @@ import (
 	"vitrine/rules"
 )
 
-// A server may answer and yet serve nobody: one that has lost its primary's role, that shuts down or recovers, refuses
-// queries but answers pings. The driver asks again until the operation's deadline, 10 seconds or more for each
-// question. So we learn of every refusal as it comes, tell the circuit, and let Ping ask what questions need until one
-// succeeds.
+// A server may answer pings and yet refuse queries: it is no longer the primary, shuts down or recovers. The driver
+// retries such a query until the operation's deadline, 10 seconds or more. So a monitor reports each refusal to the
+// circuit at once. From then on Ping also sends a query, until one succeeds.
 
-// monitor returns a monitor that notices refusals of single attempts.
+// monitor returns a monitor that reports each refused attempt of a command.
 func monitor(refused *atomic.Bool) *event.CommandMonitor {
 	return &event.CommandMonitor{Failed: func(ctx context.Context, e *event.CommandFailedEvent) {
 		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServingCodes, int(failed.Code)) {
@@ -47,8 +46,8 @@ func (s *Store) Guard(g origin.Gate) {
 	}
 }
 
-// Ping reports whether the server answers, and after a question without an answer, whether it answers questions about
-// views, which need the primary.
+// Ping reports whether the server answers. If the last request got no reply or was refused, Ping also checks that the
+// server answers queries on views, which need the primary.
 func (s *Store) Ping(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "ping %s", s.name)
 	defer recoverReply(&err, storeError)

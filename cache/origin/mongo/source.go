@@ -60,7 +60,9 @@ func (s *Store) Version(ctx context.Context, name, field string) (version origin
 	if version.ID, err = greatest(ctx, s, name, "_id"); err == nil && field != "" {
 		version.Field, err = greatest(ctx, s, name, field)
 	}
-	version.Count = func(ctx context.Context, filter bson.Raw) (int, error) { return count(ctx, s.collection(name), filter) }
+	version.Count = func(ctx context.Context, filter bson.Raw) (int, error) {
+		return count(ctx, s.collection(name), filter)
+	}
 	version.Text += " " + raw.Key(version.ID) + " " + raw.Key(version.Field)
 	return version, err
 }
@@ -78,9 +80,9 @@ func greatest(ctx context.Context, s *Store, name, field string) (value bson.Raw
 	return value, nil
 }
 
-// count counts the documents of a source collection that match a filter. Servers do not maintain an exact count of all:
-// after a crash theirs may be wrong, and that of shards includes documents that are being moved. So they count the keys
-// of an index, and send no more than the number.
+// count counts the documents of a source collection that match a filter. The count that a server maintains is not exact:
+// after a crash it may be wrong, and with shards it includes documents that are being moved. So for all documents the
+// server counts the keys of the index on _id. It sends only the number.
 func count(ctx context.Context, c collection, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count %s", c.inner.Name())
 	all := options.Count()

@@ -26,7 +26,7 @@ const (
 	pathGone       = viewField + ".gone"
 )
 
-// generations is the condition that a row's generation compares in this way.
+// generations returns a filter for rows whose generation compares with the given one by the operator.
 func generations(operator string, generation uint64) bson.D {
 	return bson.D{{Key: pathGeneration, Value: bson.D{{Key: operator, Value: generation}}}}
 }
@@ -45,10 +45,10 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return nil
 }
 
-// RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones. It
-// counts all rows that it has, not those of a majority: the numbers of Fingerprint change before a majority knows of a
-// loss, and a count that does not see it yet would not be repeated. Rows that a failover may revoke do no harm: the
-// meta, which readers compare before and after, is of a majority, and a publication writes rows only after that.
+// RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones. The
+// count has read concern local, not majority. The numbers of Fingerprint change before a majority has a loss of rows: a
+// majority count could still include the lost rows, and would not be repeated. Rows that a failover may roll back do no
+// harm: readers compare the meta before and after with read concern majority, and settle writes rows only after that.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	rows := s.side(view)
@@ -57,16 +57,17 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// A row counts as deleted if the field is there, as in queries. To ask for null needs no more than the index.
-	gone, err := rows.count(ctx, append(generations("$gt", 0), bson.E{Key: pathGone, Value: bson.D{{Key: "$ne", Value: nil}}}))
+	// A row counts as deleted if it has the field, as in queries. The index suffices for a comparison with null.
+	deleted := bson.E{Key: pathGone, Value: bson.D{{Key: "$ne", Value: nil}}}
+	gone, err := rows.count(ctx, append(generations("$gt", 0), deleted))
 	if err == nil {
 		err = checkCounts(ctx, s, rows, view, all-gone)
 	}
 	return all - gone, err
 }
 
-// checkCounts returns origin.ErrInconsistent if the rows of a settled view, of which live ones were counted, are not those of
-// its generation. Before it does, it reads the meta again, because a publication may have been going on.
+// checkCounts returns origin.ErrInconsistent if the rows of a settled view are not those of its generation. live is their
+// number. Before that, checkCounts reads the meta again, because another process may have published meanwhile.
 func checkCounts(ctx context.Context, s *Store, rows collection, view string, live int) error {
 	d, err := s.Read(ctx, view)
 	if err != nil || d.Generation == 0 || d.Staged != 0 {
@@ -134,7 +135,9 @@ func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(ori
 // readSince calls fn with the rows that changed after generation from, or with all live rows if from is 0: first the
 // staged rows of the current generation, unless it is settled, then those of the view's collection that no staged row
 // replaces.
-func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error) (read rowCounts, err error) {
+func readSince(
+	ctx context.Context, s *Store, d registry.View, from uint64, fn func(origin.Row) error,
+) (read rowCounts, err error) {
 	replaced := map[string]bool{}
 	pass := func(r origin.Row) error {
 		read.add(r, d.Generation)
@@ -148,7 +151,7 @@ func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn f
 		err := wrap.Do(staged, func(doc bson.Raw) error {
 			r, err := decodeStaged(doc, d.Generation)
 			if err != nil || replaced[mapKey(r.ID)] {
-				return nil // what the rowCounts misses, or has twice, is reported in the end
+				return nil // Rows reports missing and duplicate rows at the end, by their counts
 			}
 			replaced[mapKey(r.ID)] = true
 			return pass(r)
@@ -158,13 +161,13 @@ func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn f
 		}
 	}
 	filter := generations("$gt", from)
-	if from == 0 { // with the tombstones of the last generation, which the rowCounts needs
+	if from == 0 { // with the tombstones of the last generation, which rowCounts counts
 		filter = bson.D{{Key: "$or", Value: bson.A{notGone(), generations("$gte", d.Generation)}}}
 	}
 	for r, err := range s.side(d.View).rows(ctx, filter, withoutWords()) {
 		switch {
 		case errors.Is(err, errMalformedRow):
-			continue // it is missing in the count of rows
+			continue // the row is missing in rowCounts
 		case err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)]:
 			continue
 		case err == nil:
@@ -177,7 +180,7 @@ func readSince(ctx context.Context, s *Store, d registry.View, from uint64, fn f
 	return read, nil
 }
 
-// rows yields the rows of a view's collection. Beside errMalformedRow it yields the row's ID, and goes on.
+// rows yields the rows of a view's collection. For a malformed row it yields errMalformedRow and the row's ID, and goes on.
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range c.documents(ctx, filter, o) {
@@ -192,9 +195,9 @@ func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOpti
 	}
 }
 
-// checkSource returns an origin.ForeignError if a document in the views' database was written for another source database. The
-// databases' names decide, because both are on one server. Older programs wrote no name. A database that has its own
-// views cannot be another's: it may have got its name when it was restored or copied.
+// checkSource returns an origin.ForeignError if a document in the views database was written for another source
+// database. It compares the names, because both databases are on one server. Older programs wrote no name. If records
+// and views are in one database, checkSource accepts any name: the database may have been copied or renamed.
 func (c collection) checkSource(source string) error {
 	views, own := c.store.own.Name(), c.store.source.Name()
 	if source == "" || source == own || views == own {
@@ -203,8 +206,8 @@ func (c collection) checkSource(source string) error {
 	return &origin.ForeignError{Database: views, Source: source, Own: own}
 }
 
-// newestToken returns the greatest lease token in a collection of metas, or an origin.ForeignError: whoever takes the
-// lease would keep the institute that these belong to from publishing.
+// newestToken returns the greatest lease token in a collection of metas. The error is an origin.ForeignError if a meta
+// belongs to another institute, because a holder of the lease would keep that institute from publishing.
 func (c collection) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
 	fields := options.Find().SetProjection(bson.D{{Key: "token", Value: 1}, {Key: "source", Value: 1}})
@@ -228,7 +231,7 @@ func (t table[D, P]) Read(ctx context.Context, name string) (D, error) {
 	return d, err
 }
 
-// read returns the document of a name in both forms, or zero ones.
+// read returns the document of a name, decoded and raw. Both are zero if there is none.
 func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, err error) {
 	doc, err = request(ctx, t.store.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
 		return t.inner.FindOne(ctx, is(name)).Raw()
@@ -263,14 +266,14 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 	}
 }
 
-// unrevised is a filter for the document of a name as long as its revision is that of doc, whatever its type: a damaged
-// one must be replaced, too. If there was no document, the filter is for an upsert.
+// unrevised returns a filter for the document of a name if it still has the revision of doc. The revision may have any
+// type, so that a damaged document can be replaced. If doc is nil, the filter is for an upsert.
 func unrevised(name string, doc bson.Raw) bson.D {
 	var revision any = 0
 	if doc != nil {
 		revision = nil // equal to a missing field
 		if v, err := doc.LookupErr("rev"); err == nil {
-			revision = bson.D{{Key: "$eq", Value: v}} // a pattern is not to be matched
+			revision = bson.D{{Key: "$eq", Value: v}} // so that a regular expression is compared, not matched
 		}
 	}
 	return append(is(name), bson.E{Key: "rev", Value: revision})
@@ -283,7 +286,7 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	c := s.side("meta")
 	err = wrap.Do(c.documents(ctx, bson.D{}, byName), func(doc bson.Raw) error {
 		view, named := doc.Lookup("_id").StringValueOK()
-		if !named { // it is not one of ours: no view has such a name
+		if !named { // Vitrine did not write it: names of views are strings
 			return nil
 		}
 		var d registry.View
@@ -300,10 +303,10 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	return metas, err
 }
 
-// Fingerprint implements origin.Views by one command, which reads no documents: a server keeps the number of documents
-// and their bytes with each collection, and changes both with every write. After a crash they may be off by the writes
-// since the last checkpoint (MongoDB: dbStats), but go on changing with every write. If the views' database has the
-// institute's records, too, the text for all views changes with these as well.
+// Fingerprint implements origin.Views by one command, which reads no documents. A server keeps the number of documents
+// and their bytes with each collection, and changes both with every write. After a crash they may lack the writes since
+// the last checkpoint (MongoDB: dbStats), but still change with every write. If the views database also has the
+// institute's records, the text for all views also changes with them.
 func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err error) {
 	defer wrap.Error(&err, "fingerprint of view %q", view)
 	command, fields := bson.D{{Key: "dbStats", Value: 1}}, []string{"collections", "objects", "dataSize"}

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lockFile is not supported: unfinished files are removed when they are old.
+// lockFile is not supported: removeAbandoned removes unfinished files when they are old.
 func lockFile(string) (*os.File, error) { return nil, errors.ErrUnsupported }

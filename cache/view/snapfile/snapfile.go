@@ -2,8 +2,8 @@
 // the values derived from them, such as indexes, in another, so that it need not build them again.
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
-// previous file unchanged. What it had written is locked while it lives, so that the next process that starts or writes
-// in the folder knows whether it may remove it. Readers read a file to its end before they use any of it, or refuse it.
+// previous file unchanged. The process locks the file while it writes it. So the next process that starts or writes in
+// the folder knows whether it may remove the file. Readers read a file to its end before they use any of it, or refuse it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
 // checksums of what is mapped. If a program writes into a file that is in use, package mapped finds it by these checksums.
@@ -17,9 +17,9 @@
 // The first block has the header, the others have rows or derived values. The last block is empty, and nothing may follow
 // it. A block's checksum continues that of the block before it, so that no block can be missing or out of place.
 //
-// A program reads no other layout than its own, neither an older nor a newer one: it then reads the view from the store
-// once and replaces the file (docs/operations.md, Upgrade and roll back). Fields that are added to the header do not
-// change the layout, because readers ignore those that they do not know.
+// A program reads only its own layout. If a file has an older or newer one, the program reads the view from the store
+// once and replaces the file (docs/operations.md, Upgrade and roll back). New fields in the header do not change the
+// layout, because readers ignore fields that they do not know.
 package snapfile
 
 import (

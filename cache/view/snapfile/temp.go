@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// tempPattern matches unfinished files, and the files of package mapped in the moment before they lose their name. Those
-// with lockedSuffix have a lock as long as their writer lives. Older programs take none, and have no such names.
+// tempPattern matches unfinished files, and the files of package mapped before it removes their names. Files with
+// lockedSuffix are locked as long as their writer lives. Older programs take no locks and do not use the suffix.
 const (
 	tempPattern  = ".vitrine-*" + tempSuffix
 	tempSuffix   = ".tmp"
 	lockedSuffix = ".locked" + tempSuffix
 )
 
-// abandoned is the age from which an unfinished file must come from a killed process, where no lock says so.
+// abandoned is the age from which an unfinished file without a lock is considered left by a killed process.
 const abandoned = time.Hour
 
 // errLocked reports that another process, or another writer in this one, has the lock on a file.
@@ -29,8 +29,8 @@ type tempFile struct {
 	lock *os.File // holds the lock until it is closed; nil if there are no locks
 }
 
-// createTemp makes an unfinished file in a folder, which only the owner can read. It gets lockedSuffix once it is locked:
-// so no other process ever finds a file with that suffix and without a lock whose writer lives.
+// createTemp creates an unfinished file in a folder. Only its owner can read it. createTemp locks the file before it adds
+// lockedSuffix: so a file with that suffix is locked as long as its writer lives.
 func createTemp(dir string) (*tempFile, error) {
 	temp, err := os.CreateTemp(dir, tempPattern)
 	if err != nil {
@@ -52,16 +52,16 @@ func createTemp(dir string) (*tempFile, error) {
 	return nil, err
 }
 
-// release ends the lock. The caller calls it when the file has its final name or is removed.
+// release releases the lock. The caller calls it when the file has its final name or is removed.
 func (u *tempFile) release() {
 	if u.lock != nil {
 		_ = u.lock.Close() // nothing was written by it
 	}
 }
 
-// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their locks.
-// Files that a living process writes stay, also those of processes that write without a lock, for an hour. It ignores
-// errors: another process may remove the same files, and what stays costs only space.
+// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their locks. It
+// keeps files that a living process writes; without locks it keeps all files for an hour. It ignores errors, because
+// another process may remove the same files, and a file that stays costs only space.
 func removeAbandoned(dir string) {
 	all, _ := os.ReadDir(dir) // not Glob, because the folder's name may look like a pattern
 	for _, entry := range all {

@@ -18,15 +18,15 @@ type Lease struct {
 	origin.Lease `bson:",inline"`
 	Revision     `bson:",inline"`
 	Term         time.Duration `bson:"term"` // nanoseconds
-	// Source is as in origin.Meta: institutes with one lease would also keep each other from publishing.
+	// Source is as in origin.Meta. Two institutes that share a lease would keep each other from publishing.
 	Source string `bson:"source,omitempty"`
 }
 
-// SourceField returns the source database of a stored lease, to be read and set.
+// SourceField returns a pointer to the source database of a stored lease.
 func (d *Lease) SourceField() *string { return &d.Source }
 
-// UnmarshalBSON implements bson.Unmarshaler without an error: a lease that cannot be read is free, because its holder
-// cannot renew it either. What can be read of its token and revision stays, so that both go on growing.
+// UnmarshalBSON implements bson.Unmarshaler and returns no error: a lease that cannot be read is free, because its holder
+// cannot renew it either. UnmarshalBSON keeps its token and revision if it can read them, so that both go on growing.
 func (d *Lease) UnmarshalBSON(doc []byte) error {
 	type plain Lease // without this method
 	var whole plain
@@ -39,10 +39,10 @@ func (d *Lease) UnmarshalBSON(doc []byte) error {
 	return nil
 }
 
-// TokenOf returns the lease token in a stored meta, as the fence reads it, or 0 if it cannot be read.
+// TokenOf returns the fencing token in a stored meta, or 0 if it cannot be read.
 func TokenOf(meta bson.Raw) uint64 { return count(meta, "token") }
 
-// count returns a number in a document, or 0 if it has none that this program could have written.
+// count returns a number in a document, or 0 if the field is no number that this program could have written.
 func count(doc bson.Raw, field string) (n uint64) {
 	if v, err := doc.LookupErr(field); err != nil || v.Unmarshal(&n) != nil {
 		return 0
@@ -50,11 +50,11 @@ func count(doc bson.Raw, field string) (n uint64) {
 	return n
 }
 
-// current reports whether the lease has a holder, and a term in which it can run out.
+// current reports whether the lease has a holder and a valid term.
 func (d Lease) current() bool { return d.Holder != "" && d.Term > 0 && d.Term <= origin.MaxTerm }
 
-// take returns the lease after holder has taken or renewed it at now. Its token is at least newest, and a greater one
-// if the lease changes hands or is older than newest.
+// take returns the lease after holder has taken or renewed it at now. Its token is at least newest. It is greater than
+// before, and than newest, if the holder changes or the lease's token is less than newest.
 func (d Lease) take(holder string, newest uint64, now time.Time, term time.Duration) Lease {
 	if d.Holder != holder || d.Token < newest {
 		d.Holder, d.Token = holder, max(d.Token, newest)+1
@@ -78,16 +78,19 @@ func (d Lease) is(l origin.Lease) error {
 // when it has not changed for its whole term by that instance's monotonic clock. The holder counts the same term from
 // before its renewal, so it always stops before another instance takes the lease.
 //
-// A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a token that is
-// greater than the lease's and than those of all metas. Reading the metas and writing the lease are two steps, and a
-// holder of the lost lease may have a token that no meta has yet. If it writes a greater one to a meta in between, the
-// new holder's publication of that view is fenced off; if it writes an equal one, the same, because a meta also has the
-// name of the holder that wrote its token first; if a lower one, the new holder fences it off. In each case only one of
-// the two publishes the view. Later the older holder is refused by Check, and the one that was fenced off gives the
-// lease back and takes it again, with a token above those that it met.
+// A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a fencing token
+// that is greater than the lease's and those of all metas. Reading the metas and writing the lease are two steps, and the
+// holder of the lost lease may write its own token to a meta in between:
+//
+//   - A greater token fences the new holder off from that view.
+//   - So does an equal token, because a meta also names the holder that first wrote its token.
+//   - The new holder fences off a lower token.
+//
+// In each case only one of the two publishes the view. Later, Check refuses the old holder. If the new holder was fenced
+// off, it releases the lease and takes it again, with a token greater than those in all metas.
 type Leases struct {
 	table   Table[Lease]
-	newest  func(context.Context) (uint64, error) // the greatest token of all metas
+	newest  func(context.Context) (uint64, error) // returns the greatest token of all metas
 	now     func() time.Time
 	elapsed func() time.Duration
 
@@ -101,10 +104,11 @@ type sighting struct {
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table, with tokens that exceed newest, the greatest of all metas. Their clocks are
-// the one shown to people and a monotonic one; nil is the process's own.
+// NewLeases returns leases kept in a table. newest returns the greatest token of all metas, which new tokens exceed. now
+// is the clock shown to people, elapsed a monotonic clock; if nil, the process's own clocks are used.
 func NewLeases(
-	table Table[Lease], newest func(context.Context) (uint64, error), now func() time.Time, elapsed func() time.Duration,
+	table Table[Lease], newest func(context.Context) (uint64, error),
+	now func() time.Time, elapsed func() time.Duration,
 ) *Leases {
 	if now == nil {
 		now = time.Now
@@ -124,7 +128,7 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	if err := checkTerm(ttl); err != nil {
 		return origin.Lease{}, err
 	}
-	// Read the lease first: an instance that waits asks often, and need not read the metas each time.
+	// Read the lease first: a waiting instance calls Acquire often, and need not read the metas each time.
 	d, err := s.table.Read(ctx, name)
 	d.Name = name
 	if err == nil {
@@ -148,7 +152,7 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	return d.Lease, err
 }
 
-// checkTerm refuses terms that other instances would not wait for.
+// checkTerm returns an error for a term that other instances would consider damaged.
 func checkTerm(ttl time.Duration) error {
 	if ttl <= 0 || ttl > origin.MaxTerm {
 		return fmt.Errorf("term %v: want more than 0 and at most %v", ttl, origin.MaxTerm)

@@ -22,14 +22,14 @@ type View struct {
 	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0 once settled
 	Settled     uint64 `bson:"settled"` // versions replaced up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
-	// Holder held the lease with Token. It is empty if an older program wrote the meta: then any holder may have it.
+	// Holder held the lease with Token. If it is empty, an older program wrote the meta, and any holder may have Token.
 	Holder string `bson:"holder,omitempty"`
-	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it. They
-	// stay until the next generation, so another number tells that rows were restored, lost or changed by hand.
+	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it. The
+	// store keeps them until the next generation. If it has another number, they were restored, lost or changed by hand.
 	Versions int `bson:"versions,omitempty"`
 }
 
-// SourceField returns the source database of a stored meta, to be read and set.
+// SourceField returns a pointer to the source database of a stored meta.
 func (d *View) SourceField() *string { return &d.Source }
 
 // Next is the generation that the next publication prepares.
@@ -43,16 +43,16 @@ type Rows struct {
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
-	// BulkLoad runs after Discard if nothing was published, and begins a place where the rows are written once and stay. If
-	// it is nil or returns nil, Put gets the rows.
+	// BulkLoad runs after Discard if nothing was published. It begins a bulk load, which writes each row once. If BulkLoad
+	// is nil or returns nil, Put gets the rows.
 	BulkLoad func(ctx context.Context, d View) (BulkLoad, error)
 }
 
-// BulkLoad has the rows of one attempt at a view's first generation.
+// BulkLoad writes the rows of one attempt at a view's first generation.
 type BulkLoad interface {
-	// Put writes rows where neither readers nor other attempts look.
+	// Put writes rows to a place that neither readers nor other attempts read.
 	Put(ctx context.Context, rows []origin.Row) error
-	// Promote makes them the view's rows, before the commit. Of all attempts at a view one succeeds: an error ends the
+	// Promote makes them the view's rows, before the commit. Only one attempt at a view can succeed; an error ends the
 	// publication.
 	Promote(ctx context.Context) error
 }
@@ -97,8 +97,8 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 	return err
 }
 
-// fence changes a view's meta unless it has a newer token, or the same of another holder. It writes the lease's token,
-// which fences off older ones.
+// fence changes a view's meta, unless the meta has a greater fencing token, or the same token of another holder. It
+// writes the lease's token, which fences off holders of smaller ones.
 func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
