@@ -37,9 +37,9 @@ type build struct {
 	verifying bool   // a full run summarises the same records as the previous rows, and must make the same rows
 	outside   string // result of Job.Outside; empty if it failed
 
-	in          inputs // what the run would read, from before it did
-	partial     bool   // the run relies on what an earlier one has read
-	fingerprint string // of what rows are made from, besides their records
+	in          inputs // inputs of the run, identified before it read them
+	partial     bool   // the run reads only changes, and takes the rest from an earlier run
+	fingerprint string // identifies what rows are made from, besides their records
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -78,14 +78,15 @@ func (b *build) run(ctx context.Context) Outcome {
 	return *out
 }
 
-// fenced returns the result of a run whose write was refused. If the lease can still be renewed, no other instance has
-// taken it: then the meta has a token that this lease should have exceeded, for example because a dump restored them
-// from different moments. No other instance will publish, so this is a failure.
+// fenced returns the result of a run whose write the store refused. If the lease can still be renewed, no other
+// instance has taken it: the meta has a greater token than the lease, for example because lease and meta were restored
+// from dumps of different moments. No other instance will publish, so the run has failed.
 func (b *build) fenced(ctx context.Context, err error) (Result, error) {
 	if _, lost := b.Store.Renew(ctx, b.lease, b.LeaseTTL); lost != nil {
 		return Stopped, err
 	}
-	return Failed, fmt.Errorf("the lease is held, but its token %d is not the newest in the view's meta: %w", b.lease.Token, err)
+	return Failed, fmt.Errorf("the lease is held, but its token %d is not the newest in the view's meta: %w",
+		b.lease.Token, err)
 }
 
 // report stores the view's health after a run, unless it was stopped: without the lease a run must not write, and a
@@ -156,7 +157,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	b.out.Missing = max(meta.Rows-b.index.live(), 0)
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
 	foreign := 0
-	if !b.first { // to remove rows that no run published is no loss
+	if !b.first { // do not count the removal of rows that no run published as a loss
 		foreign = b.index.countSurplus(meta)
 	}
 	if err := b.stream(ctx, pub); err != nil {
@@ -198,10 +199,10 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	return next, Published, nil
 }
 
-// detectLostView makes the run compare with what this process knows of the view if the store has lost its meta, or has
-// another that was made anew: the counts went with the meta, so an emptied source would look like that of a new
-// institute. A meta that only follows what is known, or that a forced run has confirmed since, decides alone, whatever
-// the front end shows: its snapshot may be older than a permitted loss of rows.
+// detectLostView checks whether the store has lost the view's meta, or has a new one of another epoch. The run then
+// compares its rows with what this process knows of the view: the counts were lost with the meta, so an emptied source
+// would look like that of a new institute. A meta of a known epoch, or one that a forced run has confirmed since, is
+// trusted, even if the front end shows more rows: its snapshot may be older than a permitted loss of rows.
 func (b *build) detectLostView(meta origin.Meta) {
 	seen := b.lastMeta[b.job.View]
 	known, rows := seen, seen.Rows
@@ -212,15 +213,15 @@ func (b *build) detectLostView(meta origin.Meta) {
 	}
 	// What this process has published is not lost, even if its front end does not show it yet.
 	made := seen.Generation > 0 && meta.Epoch == seen.Epoch
-	decides := made || meta.Epoch == known.Epoch || meta.Forced.After(known.Published)
-	if known.Generation == 0 || meta.Generation > 0 && decides {
+	trusted := made || meta.Epoch == known.Epoch || meta.Forced.After(known.Published)
+	if known.Generation == 0 || meta.Generation > 0 && trusted {
 		if meta.Generation > 0 {
 			b.lastMeta[b.job.View] = meta
 		}
 		return
 	}
 	b.guard.lostRows = rows
-	if meta.Generation == 0 { // otherwise the store has counts, which other instances go by
+	if meta.Generation == 0 { // otherwise the store has counts, which other instances use
 		b.guard.restoreCounts(seen.Health.Counts, rows)
 	}
 }

@@ -13,21 +13,23 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A run that finds another version of its source reads the records beyond the last greatest value of
-// Options.ChangedField, and takes the others for unchanged. The first run after ReadAllEvery reads all, and finds what
-// such a run cannot see: an edit that leaves the field below its greatest value, or at it while many records have that,
-// or gives it a value of another type, because MongoDB compares values with those of their own type only; and a record
-// that came unseen, with an older value and a smaller _id, while another one has gone.
+// If Options.ChangedField is set and the version of a source has changed, a run reads only the records with a greater
+// value of that field or a greater _id than the last version had. It takes the others as unchanged. The first run after
+// ReadAllEvery reads all, and finds the changes that other runs cannot see:
+//
+//   - an edit that leaves the field below its greatest value, or at that value while many records have it,
+//   - an edit that gives the field a value of another type, because MongoDB compares only values of the same type,
+//   - a new record with an older value and a smaller _id, if another record has been deleted meanwhile.
 
-// overlap is how much earlier than the last greatest time a run begins to read. The hosts that write have clocks that
-// differ, and a record can be stored a little after it was dated.
+// overlap is how much earlier than the last greatest time a run begins to read. The clocks of hosts that write differ,
+// and a program may store a record a little after the time that it put into the field.
 const overlap = time.Minute
 
-// maxReread is how many records from before the last greatest value a run reads again, at most. It bounds their bytes:
-// 200 activities have 0.6 MB.
+// maxReread is the most records up to the last greatest value that a run reads again. It bounds the bytes read: 200
+// activities have 0.6 MB.
 const maxReread = 200
 
-// showsChanges reports whether the filter of after finds what has changed between two versions.
+// showsChanges reports whether the filter of changedSince finds what has changed between two versions.
 func showsChanges(before, now origin.Version) bool {
 	switch {
 	case !sameBracket(before.ID, now.ID) || !hasOrder(now.Field):
@@ -35,14 +37,14 @@ func showsChanges(before, now origin.Version) bool {
 	case raw.IsNone(before.Field):
 		return true // no record had the field
 	}
-	// If the greatest value has gone, its record may still be there, without the field: only reading all tells.
+	// If the greatest value is gone, its record may still exist without the field. Only reading all records finds that.
 	return sameBracket(before.Field, now.Field) && raw.Compare(before.Field, now.Field) <= 0
 }
 
-// sameBracket reports whether values compare with each other in queries.
+// sameBracket reports whether queries compare two values with each other.
 func sameBracket(a, b bson.RawValue) bool { return raw.BracketOf(a.Type) == raw.BracketOf(b.Type) }
 
-// hasOrder reports whether a range can begin at a value.
+// hasOrder reports whether a value can be the bound of a range in a query.
 func hasOrder(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeString, bson.TypeDateTime, bson.TypeTimestamp, bson.TypeObjectID:
@@ -53,8 +55,8 @@ func hasOrder(v bson.RawValue) bool {
 	return false
 }
 
-// changedSince returns the filter for records that may have changed since a version. New records may lack the field, but
-// usually have a greater _id.
+// changedSince returns the filter for records that may have changed since a version. A new record may lack the field,
+// but usually has a greater _id.
 func changedSince(ctx context.Context, field string, last, now origin.Version) (filter bson.Raw, err error) {
 	var either [2]bson.D
 	if either[0], err = greaterThan(ctx, field, last.Field, now); err != nil {
@@ -66,9 +68,9 @@ func changedSince(ctx context.Context, field string, last, now origin.Version) (
 	return bson.Marshal(bson.D{{Key: "$or", Value: either}})
 }
 
-// greaterThan returns the condition for a field to be greater than its last greatest value. The records with that value, or
-// one shortly before it, are to be read again, because others may have got it meanwhile; but not if they are many, as
-// changedSince an import that has dated all records alike.
+// greaterThan returns the condition that a field is greater than its last greatest value. It includes the records with
+// that value, or one shortly before it, because other records may have got it meanwhile. It leaves them out if there
+// are more than maxReread, for example after an import that gave all records the same time.
 func greaterThan(ctx context.Context, field string, last bson.RawValue, now origin.Version) (bson.D, error) {
 	if raw.IsNone(last) {
 		return bson.D{{Key: field, Value: bson.D{{Key: "$ne", Value: nil}}}}, nil
@@ -76,16 +78,18 @@ func greaterThan(ctx context.Context, field string, last bson.RawValue, now orig
 	from := minusOverlap(last)
 	greater := bson.D{{Key: field, Value: bson.D{{Key: "$gt", Value: last}}}}
 	if field == "_id" && raw.Compare(from, last) == 0 {
-		return greater, nil // no other record has the same one
+		return greater, nil // no two records have the same _id
 	}
-	again, _ := bson.Marshal(bson.D{{Key: field, Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lte", Value: last}}}}) // cannot fail
+	within := bson.D{{Key: "$gte", Value: from}, {Key: "$lte", Value: last}}
+	again, _ := bson.Marshal(bson.D{{Key: field, Value: within}}) // cannot fail
 	if n, err := now.Count(ctx, again); err != nil || n > maxReread {
 		return greater, err
 	}
 	return bson.D{{Key: field, Value: bson.D{{Key: "$gte", Value: from}}}}, nil
 }
 
-// minusOverlap returns a time, or an ObjectID, which begins with its time, that is earlier by overlap. Other values stay.
+// minusOverlap returns a time or ObjectID that is earlier by overlap; an ObjectID begins with its time. It returns
+// other values unchanged.
 func minusOverlap(v bson.RawValue) bson.RawValue {
 	switch v.Type {
 	case bson.TypeDateTime:
@@ -93,7 +97,8 @@ func minusOverlap(v bson.RawValue) bson.RawValue {
 	case bson.TypeObjectID:
 		const seconds = uint32(overlap / time.Second)
 		began := max(binary.BigEndian.Uint32(v.Value), seconds) - seconds
-		v.Value = append(binary.BigEndian.AppendUint32(nil, began), make([]byte, 8)...) // what follows the time is random
+		v.Value = binary.BigEndian.AppendUint32(nil, began)
+		v.Value = append(v.Value, make([]byte, 8)...) // in an ObjectID, random bytes follow the time
 	}
 	return v
 }

@@ -10,12 +10,12 @@
 //     known and the store still counts as many.
 //  3. If the schedule alone requested the run, and nothing that it would read has
 //     changed since the last run that did, end.
-//  4. Scan the source, or if a field shows what has changed in it since then, read
-//     only that. A record's hash covers its BSON, the fingerprint of the rules and the
-//     collections that its row depends on; an equal hash means that there is nothing
-//     to do. The hash also covers what the row takes from related collections; that
-//     part is only computed again if the record, or anything in them that rows show,
-//     has changed.
+//  4. Scan the source, or if Options.ChangedField is set, read only the records that
+//     have changed since then. A record's hash covers its BSON, the fingerprint of the
+//     rules and the collections that its row depends on; an equal hash means that there
+//     is nothing to do. The hash also covers what the row takes from related
+//     collections; that part is only computed again if the record, or anything in them
+//     that rows show, has changed.
 //  5. Render changed records on several processors, batch by batch, and stage them.
 //  6. Stage a tombstone for every row whose record is gone.
 //  7. Commit: now readers get the new generation. If nothing has changed there is

@@ -33,7 +33,7 @@ func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 	return h
 }
 
-// basis identifies what hashes depend on besides records.
+// basis identifies what hashes depend on, except the records.
 func (h *hasher) basis() string { return fmt.Sprintf("%x %x", h.seed, h.marks) }
 
 // plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks.

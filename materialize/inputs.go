@@ -21,7 +21,7 @@ type inputs struct {
 	source  origin.Version // of the job's source; zero if unknown
 	others  string         // version without the source; empty if unknown
 	exact   bool           // every change would have changed version
-	read    time.Time      // when the run began to read that read all, this or an earlier one
+	read    time.Time      // when the last run began that read all: this one or an earlier one
 	counts  map[string]int // see shrinkGuard.counted
 }
 
@@ -86,13 +86,13 @@ func (b *build) recall(in inputs) {
 	b.guard.counted = maps.Clone(in.counts)
 }
 
-// readRecently reports whether inputs were read so recently that records without a visible change need not be read again.
+// readRecently reports whether all records were read so recently that the run need not read those that seem unchanged.
 func (b *build) readRecently(before, now inputs) bool {
 	return now.exact || now.read.Sub(before.read) < b.ReadAllEvery
 }
 
-// dependencies reads what the job's rows are made from besides its source, and sets the fingerprint. It reads nothing
-// for a summary whose tally has all of that, and of which only records have changed.
+// dependencies reads what the job's rows are made from, except its source, and sets the fingerprint. It reads nothing
+// for a summary if only records have changed, because the tally has everything else.
 func (b *build) dependencies(ctx context.Context) (deps Deps, err error) {
 	before := b.index.inputs
 	same := before.others != "" && before.others == b.in.others && b.readRecently(before, b.in)
@@ -105,7 +105,7 @@ func (b *build) dependencies(ctx context.Context) (deps Deps, err error) {
 	return deps, err
 }
 
-// onlyChanges reports whether a run needs only the records that have changed since the last one: that one has seen all
+// onlyChanges reports whether a run needs only the records that have changed since the last run: that run knows all
 // records, and everything else that rows are made from is the same.
 func (b *build) onlyChanges(h *hasher) bool {
 	before, now := b.index.inputs, b.in
@@ -115,8 +115,9 @@ func (b *build) onlyChanges(h *hasher) bool {
 	return same && b.scheduled && b.readRecently(before, now) && showsChanges(before.source, now.source)
 }
 
-// readChanges yields the records whose rows are stale, of those that show a change. Then it counts the records: if that
-// is not the number of the known ones, it reads all _ids, to find those that have gone or come unseen.
+// readChanges reads the records that may have changed, and yields those whose rows are stale. Then it counts the
+// records of the source. If the count is not that of the known records, it reads all _ids, to find records that were
+// deleted, and new ones that the filter did not match.
 func (b *build) readChanges(ctx context.Context, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
 		b.partial = true
@@ -128,7 +129,7 @@ func (b *build) readChanges(ctx context.Context, h *hasher) iter.Seq2[change, er
 		if err == nil {
 			count, err = b.in.source.Count(ctx, nil)
 		}
-		if err != nil { // this store cannot count, or does not answer: then reading fails, too
+		if err != nil { // the store cannot count. If it does not answer, readAll fails, too
 			b.partial, b.out.Scanned = false, 0
 			b.readAll(ctx, h)(yield)
 			return
@@ -142,7 +143,7 @@ func (b *build) readChanges(ctx context.Context, h *hasher) iter.Seq2[change, er
 	}
 }
 
-// yieldStale yields those of some records whose rows are stale. It returns false if the loop is over.
+// yieldStale yields the records whose rows are stale. It returns false if the loop is over.
 func (b *build) yieldStale(records iter.Seq2[bson.Raw, error], h *hasher, yield func(change, error) bool) bool {
 	for record, err := range records {
 		if b.leftOut(err) {
@@ -161,7 +162,8 @@ func (b *build) yieldStale(records iter.Seq2[bson.Raw, error], h *hasher, yield 
 	return true
 }
 
-// readIDs marks the known records that still exist as seen, and reads the others. It returns false if the loop is over.
+// readIDs reads the _ids of the source. It marks known records as seen, and reads unknown ones. It returns false if the
+// loop is over.
 func (b *build) readIDs(ctx context.Context, h *hasher, yield func(change, error) bool) bool {
 	var unknown []string
 	all := origin.Query{Sort: raw.Sort{raw.ByID}, Projection: []string{}} // an index has all that this needs
@@ -184,7 +186,7 @@ func (b *build) readIDs(ctx context.Context, h *hasher, yield func(change, error
 	return true
 }
 
-// findByKeys yields the source's records with some keys.
+// findByKeys yields the source's records with the given keys.
 func (b *build) findByKeys(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
 	ids := make([]bson.RawValue, len(keys))
 	for i, key := range keys {

@@ -23,7 +23,7 @@ type term struct {
 	until time.Time
 }
 
-// heldLease is a held lease, and the function that ends the work under it.
+// heldLease is a lease that this Runner holds. end ends the work under it.
 type heldLease struct {
 	origin.Lease
 	end context.CancelCauseFunc
@@ -64,9 +64,9 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// withLease calls work with a lease, which it renews meanwhile and releases at the end. If the lease is lost, or the
-// store refuses a run under it, the context of work ends with ErrFenced as its cause, which withLease returns. It
-// returns when work has returned and the lease is no longer renewed.
+// withLease calls work with a lease. It renews the lease meanwhile and releases it at the end. If the lease is lost, or
+// the store refuses a write under it, the context of work ends with the cause origin.ErrFenced, which withLease
+// returns. withLease returns after work has returned and renewing has ended.
 func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, heldLease)) (cause error) {
 	working, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup

@@ -54,8 +54,8 @@ type Options struct {
 	Watcher origin.Watcher
 	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. May be nil.
 	Versioner origin.Versioner
-	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs then read
-	// only the records that it shows to have changed. May be empty.
+	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs then
+	// read only the records that have changed by this field. May be empty.
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration
@@ -63,9 +63,9 @@ type Options struct {
 	Before func(context.Context)
 	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
 	OnPublish func(origin.Meta)
-	// CurrentMeta returns what this process's own front end shows of a view: the generation's meta, and how many rows. It
-	// returns a zero meta if it shows nothing. A run compares with it if the store has lost the view, together with the
-	// counts of earlier runs. May be nil.
+	// CurrentMeta returns the meta and the number of rows of a view that this process's own front end shows. The meta
+	// is zero if it shows none. If the store has lost the view with the counts of earlier runs, a run compares with
+	// these rows. May be nil.
 	CurrentMeta func(view string) (at origin.Meta, rows int)
 	// Observer gets events about runs, for metrics. Its functions may be nil.
 	Observer Observer

@@ -33,16 +33,16 @@ type Outcome struct {
 	Missing int         // published rows that the store had lost or damaged
 	Drifted bool        // rows of a summary were not those of a whole reading; a bug
 	Started time.Time
-	Read    time.Time // when the run that read all records began: this one, or an earlier one; zero if it failed
+	Read    time.Time // when the last run began that read all records: this or an earlier one; zero if it failed
 	Took    time.Duration
 	Counts
-	// Unrecorded means that the store did not take the run's health. Only this Outcome reports how the run ended.
+	// Unrecorded means that the run's health was not written to the store. Only this Outcome reports how the run ended.
 	Unrecorded bool
 }
 
 // Counts are the figures of a run.
 type Counts struct {
-	Scanned  int // source records, of which a run may have read only those that have changed
+	Scanned  int // source records; the run may have read only those that have changed
 	Rendered int // records passed to the job's RowFunc
 	Changed  int // rows published, including new ones
 	Removed  int // rows removed

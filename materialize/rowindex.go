@@ -23,16 +23,16 @@ type rowIndex struct {
 	at     map[string]int // positions in rows by id
 	rows   []storedRow
 	run    uint32 // number of the current run
-	read   uint32 // number of the last run that read its source, before the current one
+	read   uint32 // number of the last run before the current one that read its source
 	key    []byte // scratch space, so that a look-up does not allocate
 
 	dated   bool              // first is known for the rows from before this process
 	tally   *spectrum.Summary // of the records, which gets those that a run finds changed; nil if there is none
 	summary *spectrum.Summary // the tally of which these are the rows; nil if there is none
-	basis   string            // everything that the rows depend on, besides records
+	basis   string            // identifies everything that the rows depend on, except records
 
 	keepAll      bool // this run saw a record with an unreadable id, so no row counts as vanished
-	inconsistent bool // the store's rows were not those of the generation, so another one is due even if no row is stale
+	inconsistent bool // the store's rows were not those of the generation: publish even if no row is stale
 }
 
 type storedRow struct {
@@ -86,7 +86,7 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		}
 	}
 	if k.inconsistent = errors.Is(err, origin.ErrInconsistent); k.inconsistent {
-		err = nil // rows that do not belong to the generation differ, or are of no record
+		err = nil // such rows have another hash, so the run replaces them, or no record, so it removes them
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load rows of view %s: %w", meta.View, err)
@@ -121,7 +121,7 @@ func (k *rowIndex) live() (n int) {
 	return n
 }
 
-// countSurplus returns how many rows there are that the generation does not count: someone has put them into the store.
+// countSurplus returns how many live rows there are beyond the number in the meta. No run has published them.
 func (k *rowIndex) countSurplus(meta origin.Meta) (n int) {
 	for i := range k.rows {
 		if k.rows[i].live {
@@ -178,14 +178,14 @@ func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
 	return ids
 }
 
-// knows reports whether the last run that read, or this one, has seen the record with an id.
+// knows reports whether the record with an id is known: this run, or the last one that read its source, has seen it.
 func (k *rowIndex) knows(id bson.RawValue) bool {
 	k.key = raw.AppendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
 	return ok && (k.rows[at].met == k.read || k.rows[at].met == k.run)
 }
 
-// countKnown counts the records that knows knows.
+// countKnown counts the known records.
 func (k *rowIndex) countKnown() (n int) {
 	for i := range k.rows {
 		if met := k.rows[i].met; met == k.read || met == k.run {
@@ -195,7 +195,7 @@ func (k *rowIndex) countKnown() (n int) {
 	return n
 }
 
-// meetKnown marks the records as seen that the last run that read has seen.
+// meetKnown marks all known records as seen by this run.
 func (k *rowIndex) meetKnown() {
 	for i := range k.rows {
 		if k.rows[i].met == k.read {

@@ -26,12 +26,12 @@ type Runner struct {
 	schedules   map[string]*Schedule   // by view; nil if there is none
 	full        *Schedule              // nil if there is none
 	settings    []string               // collections of settings, see Job.Settings
-	kept        map[string]*rowIndex   // index of the last run by view, or nil; only used by the goroutine of Run or RunOnce
-	lastMeta    map[string]origin.Meta // last meta by view, with the counts of its last good run; used as kept is
-	fencedTerms int                    // terms in a row that the store refused before each job had run once; used as kept is
+	kept        map[string]*rowIndex   // index of the last run by view, or nil; used only by Run or RunOnce's goroutine
+	lastMeta    map[string]origin.Meta // last meta by view, with the counts of its last good run; used like kept
+	fencedTerms int                    // consecutive terms fenced before each job had run once; used like kept
 	wake        chan struct{}          // of capacity one: signals that requests is not empty
 	streams     uint64                 // change streams opened so far; only used by watch
-	stream      atomic.Uint64          // number of the open change stream, which has reported all changes since it was opened; 0 if none is open
+	stream      atomic.Uint64          // number of the open change stream, which reports all changes; 0 if none is open
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
@@ -63,9 +63,9 @@ func New(o Options) (*Runner, error) {
 }
 
 // Run waits for the lease, runs every job once and then on its schedule. If it loses the lease, it waits for it again.
-// If the store refuses a run although the lease is held, it gives the lease back, and takes it again with a token that
-// exceeds those of all metas. It returns nil when ctx ends, after everything that it started has ended and the lease is
-// released.
+// If the store refuses a write although Run holds the lease, Run releases the lease, and takes it again with a token
+// that exceeds those of all metas. It returns nil when ctx ends, after everything that it started has ended and the
+// lease is released.
 func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)
@@ -75,7 +75,8 @@ func (r *Runner) Run(ctx context.Context) error {
 		if cause := r.withLease(ctx, lease, r.work); !errors.Is(cause, origin.ErrFenced) {
 			continue
 		}
-		// Pause, so that a waiting instance gets the lease first, and two that fence each other off do so ever more rarely.
+		// Pause, so that a waiting instance gets the lease first. The pause grows, in case two instances fence each
+		// other.
 		_ = sleep(ctx, pauseAfter(r.fencedTerms)) // its error is that ctx has ended
 		r.fencedTerms++
 	}
@@ -101,9 +102,12 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 
 // build runs one job once for a request and reports it to the observer. If the store refuses a write of the run, build
 // ends the work under the lease: the store would refuse the following runs, too.
-func (r *Runner) build(ctx context.Context, lease heldLease, job Job, request runRequest, progress func(Progress)) Outcome {
+func (r *Runner) build(
+	ctx context.Context, lease heldLease, job Job, request runRequest, progress func(Progress),
+) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, lastMeta: r.lastMeta, job: job, lease: lease.Lease, full: request.full, progress: progress,
+		Options: &r.o, kept: r.kept, lastMeta: r.lastMeta, job: job, lease: lease.Lease,
+		full: request.full, progress: progress,
 		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),
 	}

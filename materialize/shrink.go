@@ -20,7 +20,7 @@ type shrinkGuard struct {
 	settings []string                // collections that may shrink by any share, but not to nothing; see Job.Settings
 	past     map[string]origin.Count // counts of earlier runs by collection; nil if not read yet
 	counted  map[string]int          // counts of this run by collection; "" is the view's rows
-	lostRows int                     // rows that this process had of the view, which the store has lost; 0 if it has not
+	lostRows int                     // rows of the view that this process knew before the store lost the view; else 0
 }
 
 // heldError says why a run is held.
@@ -69,7 +69,7 @@ func (g *shrinkGuard) rows(before, removed, after int) error {
 	return nil
 }
 
-// restoreCounts adds counts that the store has lost. A run that is held, or fails, writes them to the store again, where
+// restoreCounts adds counts that the store has lost. Even a run that is held or fails writes them to the store, where
 // the next process finds them.
 func (g *shrinkGuard) restoreCounts(counts []origin.Count, rows int) {
 	for _, c := range counts {

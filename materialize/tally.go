@@ -86,7 +86,7 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 	return rows, err
 }
 
-// fetch yields the source's records with some keys, as the job's functions get them.
+// fetch yields the source's records with the given keys, prepared for the job's functions.
 func (b *build) fetch(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.findByKeys(ctx, keys) {

@@ -27,7 +27,8 @@ type runRequest struct {
 
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
-		changed: a.changed || b.changed, tallyChanged: a.tallyChanged || b.tallyChanged, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
+		changed: a.changed || b.changed, tallyChanged: a.tallyChanged || b.tallyChanged,
+		now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
 		waiting: slices.Concat(a.waiting, b.waiting),
 	}
 }
@@ -95,7 +96,7 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.pending = t.pending.with(request.retry())
 }
 
-// pauseAfter returns the time from an error to the next try, after a number of errors in a row before it.
+// pauseAfter returns the pause after an error. failures is the number of consecutive errors before it.
 func pauseAfter(failures int) time.Duration { return jitter(min(backoff<<min(failures, 10), maxWait)) }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -81,8 +81,8 @@ func classify(err error) problem {
 		return problem{http.StatusForbidden, permissionDenied, reason("A valid API key is needed for this request.")}
 	case errors.Is(err, rules.ErrNotFound):
 		return problem{http.StatusNotFound, dataNotFound, reason("Not found.")}
-	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrDamaged), errors.Is(err, origin.ErrForeign),
-		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrDamaged),
+		errors.Is(err, origin.ErrForeign), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
 	default:
 		return problem{http.StatusInternalServerError, serverError, "An internal error occurred. The log has it under the id in X-Request-Id."}

@@ -59,17 +59,18 @@ type degradedView struct {
 	Empty      bool       `json:"empty"`              // the last run of its job found no records
 	Held       string     `json:"held,omitempty"`     // why the store's generation is not shown
 	JobHeld    string     `json:"job_held,omitempty"` // why the last run of its job published nothing
-	// JobFailing says that the last run of its job failed. The reason may name hosts, so only the operator gets it.
+	// JobFailing means that the last run of its job failed. Only the operator gets the reason, because it may name
+	// hosts.
 	JobFailing bool `json:"job_failing,omitempty"`
 }
 
-// foreignReason does not name the databases, as everyone may read it. vitrine status does.
-const foreignReason = "The database for views has those of another institute: each needs one of its own."
+// foreignReason does not name the databases, because it is public. vitrine status names them.
+const foreignReason = "The views database has views of another institute: each institute needs its own views database."
 
 // degraded lists the degraded views, and says why they are.
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held, foreign bool
-	var jobs, failing []string // those that are held, those that fail
+	var jobs, failing []string // views whose jobs are held, or fail
 	for _, status := range s.options.Views.Status() {
 		health := status.Meta.Health
 		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
@@ -152,7 +153,7 @@ type ViewStatus struct {
 	Epoch      string     `json:"epoch"`
 	Rows       int        `json:"rows"`
 	Published  *time.Time `json:"published"`        // when the generation was committed; nil if never
-	Source     string     `json:"source,omitempty"` // database with the records that it was made from; empty if embedded
+	Source     string     `json:"source,omitempty"` // database that it was made from; empty if embedded
 	// ServedView is nil if only the store was asked.
 	*ServedView
 	Job JobStatus `json:"job"`
@@ -181,7 +182,7 @@ type JobStatus struct {
 	Started *time.Time `json:"started"`
 	Seconds float64    `json:"seconds"`
 	Checked *time.Time `json:"checked"` // when a run last succeeded, with or without changes
-	Read    *time.Time `json:"read"`    // when the run that last read all records began; later ones read at most changes
+	Read    *time.Time `json:"read"`    // when the last run began that read all records, not only changes
 	Scanned int        `json:"scanned"` // records in its source
 	Changed int        `json:"changed"`
 	Removed int        `json:"removed"`
@@ -200,7 +201,8 @@ type JobSkip struct {
 func StatusOf(m origin.Meta) ViewStatus {
 	h := m.Health
 	v := ViewStatus{
-		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published), Source: m.Source,
+		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
+		Source: m.Source,
 		Job: JobStatus{
 			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked), Read: instant(h.Read),
 			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),

@@ -177,14 +177,15 @@ func (r JobRun) Failed() bool { return !r.OK || r.NotShown != "" }
 // NotLeadingError is returned by AdminOptions.Refresh if another instance runs the jobs, or none does.
 type NotLeadingError struct {
 	Holder  string // name of the instance that holds the lease; empty if there is none
-	Self    bool   // that is this instance, which does not run the jobs at the moment
-	Ran, Of int    // jobs that had run, and all, when this instance ceased to run them; 0 if it did nothing
+	Self    bool   // this instance holds the lease, but does not run the jobs at the moment
+	Ran, Of int    // jobs that had run, and all jobs, when this instance stopped running them; 0 if it did nothing
 }
 
 func (e *NotLeadingError) Error() string {
 	switch {
 	case e.Ran > 0:
-		return fmt.Sprintf("This instance ceased to run the jobs after %d of %d; see its log, and ask again.", e.Ran, e.Of)
+		return fmt.Sprintf("This instance stopped running the jobs after %d of %d; see its log, and ask again.",
+			e.Ran, e.Of)
 	case e.Self:
 		return "This instance holds the lease but does not run the jobs yet, or any more: " +
 			"ask again in a moment; nothing was done."

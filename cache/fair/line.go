@@ -20,9 +20,9 @@ const (
 )
 
 // Line is an admission queue before a service that handles few works at a time, such as a database. It admits work in
-// the order of arrival. Work keeps its slot from its first query to its end, so that later queries do not wait again, and
-// releases it while it is paused. The line refuses work as soon as it estimates that the work would miss its deadline.
-// It checks this when the work arrives, and again while the work waits.
+// the order of arrival. Work keeps its slot from its first query to its end, so that later queries do not wait again,
+// and releases it while it is paused. The line refuses work as soon as it estimates that the work would miss its
+// deadline. It checks this when the work arrives, and again while the work waits.
 type Line struct {
 	slots int
 	// queue has a turn for each slot. Its turns name no client: a client with precedence could overtake works that were

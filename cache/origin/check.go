@@ -9,8 +9,8 @@ import (
 // SidePrefix begins the name of every collection that Vitrine writes.
 const SidePrefix = "view_"
 
-// ForeignError reports a meta or lease that was written for another source database than the store's own. Two institutes
-// then share one database for their views, and each would serve and replace the rows of the other.
+// ForeignError reports a meta or lease that was written for another source database than the store's own. Two
+// institutes then share one database for their views, and each would serve and replace the rows of the other.
 type ForeignError struct {
 	Database string // database with the views
 	Source   string // source database for which the document was written

@@ -36,8 +36,8 @@ var (
 	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
 	// The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
-	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by hand.
-	// The next run makes them again.
+	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by
+	// hand. The next run makes them again.
 	ErrInconsistent = errors.New("rows of the view are not those of its generation")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -238,8 +238,8 @@ type Views interface {
 	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is
 	// 0.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
-	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. The error
-	// is ErrInconsistent if they are not those of the generation, see Rows.
+	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. The
+	// error is ErrInconsistent if they are not those of the generation, see Rows.
 	RowCount(ctx context.Context, view string) (int, error)
 	// Fingerprint returns a text that changes whenever the view loses rows; with an empty name, whenever any view does.
 	// It may also change without a loss. A store makes it from numbers that it keeps anyway, so it is cheap. A reader

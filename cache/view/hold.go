@@ -57,7 +57,8 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 // rows; if the store loses more before the view can be read, the caller must decide again.
 func (v *view) accepts(meta origin.Meta, missing int, inconsistent bool) bool {
 	accepted := v.known().accepted
-	return accepted != nil && meta.Is(accepted.Meta) == nil && missing <= accepted.Missing && (accepted.inconsistent || !inconsistent)
+	return accepted != nil && meta.Is(accepted.Meta) == nil &&
+		missing <= accepted.Missing && (accepted.inconsistent || !inconsistent)
 }
 
 // The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
@@ -114,8 +115,8 @@ func (v *view) unsettled(meta origin.Meta) error {
 	if time.Since(v.unsettledSince) < settlePolls*v.set.o.Poll {
 		return nil
 	}
-	return &HeldError{Meta: meta, reason: fmt.Sprintf("generation %d is published, but some of its rows are still staged: "+
-		"the next run settles them", meta.Generation)}
+	return &HeldError{Meta: meta, reason: fmt.Sprintf(
+		"generation %d is published, but some of its rows are still staged: the next run settles them", meta.Generation)}
 }
 
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
@@ -133,17 +134,17 @@ func (s *Set) Force(names ...string) (found bool) {
 
 // A view whose rows stay in the store can lose them while it is shown: an operator drops a collection or deletes rows.
 // The generation stays the same, so queries would answer from the remaining rows. Therefore every poll compares the
-// store's fingerprint of all views, by one cheap request. If it has changed, each view compares its own fingerprint, and
-// if that has changed too, counts its rows. A changed fingerprint alone proves no loss, because publications also
+// store's fingerprint of all views, by one cheap request. If it has changed, each view compares its own fingerprint,
+// and if that has changed too, counts its rows. A changed fingerprint alone proves no loss, because publications also
 // change it. Counting a million rows at every poll would cost the store too much.
 
-// fingerprints are those of all views and of one, read before that view's rows were last counted: so the next poll finds
-// a loss during the count. They are empty if unknown.
+// fingerprints are those of all views and of one, read before that view's rows were last counted: so the next poll
+// finds a loss during the count. They are empty if unknown.
 type fingerprints struct{ all, one string }
 
-// recount checks whether the store still has all rows of shown, which is at the store's generation. If some are missing,
-// the error is a HeldError, and queries fail from then on. Once the rows are back, or Set.Force has accepted the loss,
-// recount returns another snapshot.
+// recount checks whether the store still has all rows of shown, which is at the store's generation. If some are
+// missing, the error is a HeldError, and queries fail from then on. Once the rows are back, or Set.Force has accepted
+// the loss, recount returns another snapshot.
 func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	stored := shown.stored()
 	if stored == nil {
@@ -188,8 +189,9 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	return v.swap(ctx, v.recounted(shown, rows, began), nil), nil
 }
 
-// fingerprint returns the store's fingerprint of the view. It reports whether this fingerprint, or that of all views, is
-// the same as when the view's rows were last counted. For a refresh without a poll it reports true and reads nothing.
+// fingerprint returns the store's fingerprint of the view. It reports whether this fingerprint, or that of all views,
+// is the same as when the view's rows were last counted. For a refresh without a poll it reports true and reads
+// nothing.
 func (v *view) fingerprint(ctx context.Context, p pollResult) (one string, same bool, err error) {
 	lost := v.held.damaged()
 	silent := errors.Is(p.allErr, origin.ErrUnsupported)

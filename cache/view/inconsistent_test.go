@@ -98,8 +98,8 @@ func TestMixedRowsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestUnsettledForLong: a generation that stays unsettled is held after some polls, whether or not one is shown already,
-// and shown once it is settled.
+// TestUnsettledForLong: a generation that stays unsettled is held after some polls, whether or not one is shown
+// already, and shown once it is settled.
 func TestUnsettledForLong(t *testing.T) {
 	const words = "some of its rows are still staged"
 	m := &mixing{publisher: newPublisher(t)}

@@ -199,7 +199,8 @@ func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err e
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	h := v.held
-	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta, h.Missing, h.inconsistent) {
+	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) &&
+		!v.accepts(meta, h.Missing, h.inconsistent) {
 		return nil, h
 	}
 	if shown == nil {

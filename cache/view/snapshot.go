@@ -80,7 +80,8 @@ func (s *Snapshot) incomplete() error {
 }
 
 // CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been missing
-// when an answer was made: since then no check has found all rows. For an answer that is yet to be made, the time is zero.
+// when an answer was made: since then no check has found all rows. For an answer that is yet to be made, the time is
+// zero.
 func (s *Snapshot) CheckAnswer(made time.Time) error {
 	err := s.incomplete()
 	if err != nil && !made.IsZero() && int64(made.Sub(processStart)) <= s.stored().loss.complete.Load() {

@@ -51,9 +51,9 @@ func (s *refusingStore) Release(ctx context.Context, l origin.Lease) error {
 	return s.Store.Release(ctx, l)
 }
 
-// TestFencedLeader: an instance whose publications are refused although it holds the lease does not go on leading. Every
-// place where an operator looks says that its job fails, though the store has not taken that; a refresh is refused, but
-// does not name the instance itself; and once the store accepts its lease, all is well again.
+// TestFencedLeader: an instance whose publications are refused although it holds the lease does not go on leading.
+// Every place where an operator looks says that its job fails, though the store has not taken that; a refresh is
+// refused, but does not name the instance itself; and once the store accepts its lease, all is well again.
 func TestFencedLeader(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
@@ -77,7 +77,7 @@ func TestFencedLeader(t *testing.T) {
 		t.Errorf("readyz before: %s", body)
 	}
 	store.refuses.Store(true)
-	if status, body := refresh(); status != http.StatusConflict || !strings.Contains(body, "This instance ceased to run the jobs after 1 of") {
+	if status, body := refresh(); status != http.StatusConflict || !strings.Contains(body, "This instance stopped running the jobs after 1 of") {
 		t.Errorf("refresh in a term that ends fenced: %d %s", status, body)
 	}
 	if status, body := refresh(); status != http.StatusConflict || !strings.Contains(body, "This instance holds the lease but does not run the jobs") {

@@ -268,8 +268,9 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	return res, err
 }
 
-// leader returns the instance that runs the jobs, according to the store. An embedded store names no process: if this
-// one, which alone can have it open, runs no jobs, its lease is that of a process that has ended.
+// leader returns the instance that runs the jobs, according to the store. In an embedded store the lease names no
+// process. Only this process can have the store open: if it runs no jobs, the lease is that of a process that has
+// ended.
 func (p *program) leader(ctx context.Context) (string, error) {
 	holder, err := materialize.Leader(ctx, p.store)
 	if p.runner == nil && holder == embeddedHolder {

@@ -156,9 +156,9 @@ func (p *program) storeChanged(back bool) {
 	}
 }
 
-// checkSource returns an origin.ForeignError if the store has views that were made from another database. An instance
-// that started with them would show another institute's rows as soon as an older program wrote a meta without the name.
-// What else may be wrong with the metas is for those who use them.
+// checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise the
+// instance would show another institute's rows as soon as an older program wrote a meta without the source's name.
+// checkSource ignores other errors of metas: the front end and the jobs report them.
 func checkSource(ctx context.Context, store origin.Views) error {
 	metas, _ := store.Metas(ctx)
 	for _, m := range metas {
@@ -272,7 +272,7 @@ func offline(ctx context.Context, cfg configs.Config, do func(*program) error) e
 }
 
 // listen opens the public listener and, if one is configured, the operator's. It fails if the process may open too few
-// files for their connections: a server that refuses almost all of them looks alive to its operator.
+// files for their connections: a server that refuses almost all connections would still look healthy to its operator.
 func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	if err := listener.CheckFiles(); err != nil {
 		return nil, nil, err

@@ -43,8 +43,8 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// databasesOf returns the databases whose records views were made from: one, unless an institute's views are mixed with
-// another's.
+// databasesOf returns the source databases of views. There is more than one only if two institutes share a views
+// database.
 func databasesOf(views []proxy.ViewStatus) (sources []string) {
 	for _, v := range views {
 		if v.Source != "" && !slices.Contains(sources, v.Source) {
@@ -87,7 +87,7 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 		for _, s := range served.Data {
 			if s.View == views[i].View {
 				views[i].ServedView = s.ServedView
-				if sameRun(s.Job, views[i].Job) { // a server knows of failures that it could not write to the store
+				if sameRun(s.Job, views[i].Job) { // a server also reports failures that it could not write to the store
 					views[i].Job = s.Job
 				}
 			}
@@ -96,7 +96,7 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 	return statusReport{Data: views, Purge: served.Purge, Unknown: served.Unknown}, nil
 }
 
-// sameRun reports whether two states of a job are those after the same run that the store knows of.
+// sameRun reports whether two states of a job are based on the same run in the store.
 func sameRun(a, b proxy.JobStatus) bool {
 	if a.Started == nil || b.Started == nil {
 		return a.Started == b.Started

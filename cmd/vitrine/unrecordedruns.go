@@ -9,9 +9,9 @@ import (
 	"vitrine/materialize"
 )
 
-// unrecordedRuns has the last run of each view's job in this process that failed or was held while the store did not take
-// its outcome, as when the view's meta refuses this instance's lease. Everything that reports on jobs reads their
-// health from the store, where such a view looks as good as before. The zero value has none.
+// unrecordedRuns has the last run of each view's job that failed or was held in this process, if its health was not
+// written to the store: for example, the store refuses the token of this instance's lease. Health checks, status and
+// metrics read the health from the store, which would still report the run before. The zero value has no runs.
 type unrecordedRuns struct {
 	mu   sync.Mutex // guards runs
 	runs map[string]unrecordedRun
@@ -19,17 +19,19 @@ type unrecordedRuns struct {
 
 type unrecordedRun struct {
 	status, reason string
-	// storedStart is when the run began whose health the store has instead. Once the store has that of another run, in whichever
-	// process, it knows more than we do. Times are only compared for equality, because clocks of hosts differ.
+	// storedStart is when the run began whose health the store has instead. Once the store has the health of another
+	// run, by any process, that is newer. Times are only compared for equality, because clocks of hosts differ.
 	storedStart time.Time
 }
 
-// record records the outcome of a run. A run that was stopped says nothing. Without an answer from the store, which is
-// reported as away, nothing is known of the health that it has.
+// record records the outcome of a run. It ignores a run that was stopped. It also drops the view's run if the store did
+// not return the view's meta: which health the store has is then unknown, and the store is reported as unavailable.
 func (u *unrecordedRuns) record(o materialize.Outcome) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	status := map[materialize.Result]string{materialize.Failed: origin.HealthError, materialize.Held: origin.HealthHeld}[o.Result]
+	status := map[materialize.Result]string{
+		materialize.Failed: origin.HealthError, materialize.Held: origin.HealthHeld,
+	}[o.Result]
 	switch {
 	case o.Result == materialize.Stopped:
 	case o.Unrecorded && status != "" && o.Meta.View != "":
@@ -42,7 +44,7 @@ func (u *unrecordedRuns) record(o materialize.Outcome) {
 	}
 }
 
-// servedViews has the views as the server reports them: with the health of runs that the store does not know.
+// servedViews reports the views with the health of their last run, also if that was not written to the store.
 type servedViews struct {
 	*view.Set
 	unrecorded *unrecordedRuns

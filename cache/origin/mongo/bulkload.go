@@ -18,9 +18,10 @@ import (
 // How a bulk load writes a first generation once
 //
 // If a view was never published and the collection view_NAME does not exist, Begin creates the collection
-// view_NAME-new-ATTEMPT-RANDOM with the view's index. Put inserts the rows there in the form that view_NAME needs. Commit
-// checks that the attempt is the latest, counts the rows and renames the collection to view_NAME. The server refuses the
-// rename if view_NAME exists. Then Commit replaces the meta as always, with staged: 0, because nothing is left to settle.
+// view_NAME-new-ATTEMPT-RANDOM with the view's index. Put inserts the rows there in the form that view_NAME needs.
+// Commit checks that the attempt is the latest, counts the rows and renames the collection to view_NAME. The server
+// refuses the rename if view_NAME exists. Then Commit replaces the meta as always, with staged: 0, because nothing is
+// left to settle.
 //
 // No reader reads view_NAME while the meta is at generation 0, so the rename publishes nothing. Vitrine never drops
 // view_NAME, so only one rename to it ever succeeds. Rows that view_NAME has while nothing is published are not
@@ -58,8 +59,8 @@ type bulkLoad struct {
 // A full stop would not do: some servers do not rename namespaces with a second one.
 const bulkLoadMark = "-new-"
 
-// bulkLoadName returns a new name for the collection of an attempt. The random part distinguishes attempts with the same
-// number: after a view's meta was lost, attempts count from 1 again.
+// bulkLoadName returns a new name for the collection of an attempt. The random part distinguishes attempts with the
+// same number: after a view's meta was lost, attempts count from 1 again.
 func bulkLoadName(view string, attempt uint64) string {
 	return view + bulkLoadMark + strconv.FormatUint(attempt, 10) + "-" + rand.Text()
 }
@@ -95,8 +96,8 @@ func (a *bulkLoad) Put(ctx context.Context, rows []origin.Row) error {
 	return err
 }
 
-// Promote renames the collection if it has all rows that Put has written. It has not if another process dropped it and a
-// later Put created it again. The server refuses the rename if a collection has the new name.
+// Promote renames the collection if it has all rows that Put has written. It has not if another process dropped it and
+// a later Put created it again. The server refuses the rename if a collection has the new name.
 func (a *bulkLoad) Promote(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {

@@ -291,8 +291,8 @@ func TestFirstBuildDropped(t *testing.T) {
 	collections(t, server, "dropped", "view_lease", "view_meta", "view_parts")
 }
 
-// TestFirstBuildWithoutPermission refuses to create collections for rows written aside, as a server does for a user that
-// may write only named ones. The rows are staged then.
+// TestFirstBuildWithoutPermission refuses to create collections for rows written aside, as a server does for a user
+// that may write only named ones. The rows are staged then.
 func TestFirstBuildWithoutPermission(t *testing.T) {
 	server := mongotest.Start(t)
 	wire := mongotest.NewProxy(t, server)

@@ -13,7 +13,8 @@ import (
 )
 
 // TestMixedRows puts rows of another generation among those of a view, or damages rows, while their number stays the
-// same: a reader of all rows, a count, and a reader of the changes are told, and the next publication of the rows is whole.
+// same: a reader of all rows, a count, and a reader of the changes are told, and the next publication of the rows is
+// whole.
 func TestMixedRows(t *testing.T) {
 	server := mongotest.Start(t)
 	id := bson.D{{Key: "_id", Value: "part 1"}}

@@ -28,9 +28,9 @@
 // write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another
 // publisher's generation. In view_staged it stays under an attempt that is not committed. Every other late write is
 // harmless: settling replaces only older versions, and deletions concern only finished attempts and generations. One
-// exception is in publish.go. Another is a process that stops between finding the rows of a lost meta and deleting them:
-// it deletes rows published meanwhile. Front ends and the next run notice that by counting rows. The first generation,
-// which has all rows, is nevertheless written once: see bulkload.go.
+// exception is in publish.go. Another is a process that stops between finding the rows of a lost meta and deleting
+// them: it deletes rows published meanwhile. Front ends and the next run notice that by counting rows. The first
+// generation, which has all rows, is nevertheless written once: see bulkload.go.
 //
 // A reader takes meta, then the rows of meta's staged attempt, and view_NAME last. In the other order a row could be
 // folded in after the reader read view_NAME and deleted before it reads view_staged. Rows may be newer than the meta;

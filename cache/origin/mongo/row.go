@@ -67,8 +67,8 @@ func ofRecord(name string) bool { return name != "_id" && name != viewField }
 // errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
-// decodeSide returns a copy of the row in a document of view_NAME. If the row is malformed, decodeSide returns its ID and
-// generation 0 beside the error, so that the next run can replace the row.
+// decodeSide returns a copy of the row in a document of view_NAME. If the row is malformed, decodeSide returns its ID
+// and generation 0 beside the error, so that the next run can replace the row.
 func decodeSide(doc bson.Raw) (origin.Row, error) {
 	id, err := raw.ID(doc)
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 // A settled generation never becomes unsettled. Only Commit sets staged, and it sets the next generation in the same
 // replacement. Begin and Put write only to view_staged, and a late write of a fenced publisher replaces only older
 // versions. So a query reads the meta before it begins only until this process has once found the generation settled.
-// It reads the meta once after each batch: if that is unchanged, the batch is of the generation. If a restored backup has
-// the same generation with staged rows, the reading after the batch finds that (see verify).
+// It reads the meta once after each batch: if that is unchanged, the batch is of the generation. If a restored backup
+// has the same generation with staged rows, the reading after the batch finds that (see verify).
 
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.

@@ -23,7 +23,8 @@ import (
 // monitor returns a monitor that reports each refused attempt of a command.
 func monitor(refused *atomic.Bool) *event.CommandMonitor {
 	return &event.CommandMonitor{Failed: func(ctx context.Context, e *event.CommandFailedEvent) {
-		if failed, ok := errors.AsType[xdriver.Error](e.Failure); ok && slices.Contains(notServingCodes, int(failed.Code)) {
+		failed, ok := errors.AsType[xdriver.Error](e.Failure)
+		if ok && slices.Contains(notServingCodes, int(failed.Code)) {
 			refused.Store(true)
 			origin.ReportRefusal(ctx)
 		}

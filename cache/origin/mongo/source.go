@@ -80,9 +80,9 @@ func greatest(ctx context.Context, s *Store, name, field string) (value bson.Raw
 	return value, nil
 }
 
-// count counts the documents of a source collection that match a filter. The count that a server maintains is not exact:
-// after a crash it may be wrong, and with shards it includes documents that are being moved. So for all documents the
-// server counts the keys of the index on _id. It sends only the number.
+// count counts the documents of a source collection that match a filter. The count that a server maintains is not
+// exact: after a crash it may be wrong, and with shards it includes documents that are being moved. So for all
+// documents the server counts the keys of the index on _id. It sends only the number.
 func count(ctx context.Context, c collection, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count %s", c.inner.Name())
 	all := options.Count()

@@ -66,8 +66,8 @@ func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	return all - gone, err
 }
 
-// checkCounts returns origin.ErrInconsistent if the rows of a settled view are not those of its generation. live is their
-// number. Before that, checkCounts reads the meta again, because another process may have published meanwhile.
+// checkCounts returns origin.ErrInconsistent if the rows of a settled view are not those of its generation. live is
+// their number. Before that, checkCounts reads the meta again, because another process may have published meanwhile.
 func checkCounts(ctx context.Context, s *Store, rows collection, view string, live int) error {
 	d, err := s.Read(ctx, view)
 	if err != nil || d.Generation == 0 || d.Staged != 0 {
@@ -180,7 +180,8 @@ func readSince(
 	return read, nil
 }
 
-// rows yields the rows of a view's collection. For a malformed row it yields errMalformedRow and the row's ID, and goes on.
+// rows yields the rows of a view's collection. For a malformed row it yields errMalformedRow and the row's ID, and goes
+// on.
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range c.documents(ctx, filter, o) {

@@ -3,7 +3,8 @@
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
 // previous file unchanged. The process locks the file while it writes it. So the next process that starts or writes in
-// the folder knows whether it may remove the file. Readers read a file to its end before they use any of it, or refuse it.
+// the folder knows whether it may remove the file. Readers read a file to its end before they use any of it, or refuse
+// it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
 // checksums of what is mapped. If a program writes into a file that is in use, package mapped finds it by these checksums.

@@ -29,8 +29,8 @@ type tempFile struct {
 	lock *os.File // holds the lock until it is closed; nil if there are no locks
 }
 
-// createTemp creates an unfinished file in a folder. Only its owner can read it. createTemp locks the file before it adds
-// lockedSuffix: so a file with that suffix is locked as long as its writer lives.
+// createTemp creates an unfinished file in a folder. Only its owner can read it. createTemp locks the file before it
+// adds lockedSuffix: so a file with that suffix is locked as long as its writer lives.
 func createTemp(dir string) (*tempFile, error) {
 	temp, err := os.CreateTemp(dir, tempPattern)
 	if err != nil {
@@ -59,8 +59,8 @@ func (u *tempFile) release() {
 	}
 }
 
-// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their locks. It
-// keeps files that a living process writes; without locks it keeps all files for an hour. It ignores errors, because
+// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their locks.
+// It keeps files that a living process writes; without locks it keeps all files for an hour. It ignores errors, because
 // another process may remove the same files, and a file that stays costs only space.
 func removeAbandoned(dir string) {
 	all, _ := os.ReadDir(dir) // not Glob, because the folder's name may look like a pattern

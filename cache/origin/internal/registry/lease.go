@@ -25,8 +25,9 @@ type Lease struct {
 // SourceField returns a pointer to the source database of a stored lease.
 func (d *Lease) SourceField() *string { return &d.Source }
 
-// UnmarshalBSON implements bson.Unmarshaler and returns no error: a lease that cannot be read is free, because its holder
-// cannot renew it either. UnmarshalBSON keeps its token and revision if it can read them, so that both go on growing.
+// UnmarshalBSON implements bson.Unmarshaler and returns no error: a lease that cannot be read is free, because its
+// holder cannot renew it either. UnmarshalBSON keeps its token and revision if it can read them, so that both go on
+// growing.
 func (d *Lease) UnmarshalBSON(doc []byte) error {
 	type plain Lease // without this method
 	var whole plain
@@ -79,15 +80,15 @@ func (d Lease) is(l origin.Lease) error {
 // before its renewal, so it always stops before another instance takes the lease.
 //
 // A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a fencing token
-// that is greater than the lease's and those of all metas. Reading the metas and writing the lease are two steps, and the
-// holder of the lost lease may write its own token to a meta in between:
+// that is greater than the lease's and those of all metas. Reading the metas and writing the lease are two steps, and
+// the holder of the lost lease may write its own token to a meta in between:
 //
 //   - A greater token fences the new holder off from that view.
 //   - So does an equal token, because a meta also names the holder that first wrote its token.
 //   - The new holder fences off a lower token.
 //
-// In each case only one of the two publishes the view. Later, Check refuses the old holder. If the new holder was fenced
-// off, it releases the lease and takes it again, with a token greater than those in all metas.
+// In each case only one of the two publishes the view. Later, Check refuses the old holder. If the new holder was
+// fenced off, it releases the lease and takes it again, with a token greater than those in all metas.
 type Leases struct {
 	table   Table[Lease]
 	newest  func(context.Context) (uint64, error) // returns the greatest token of all metas
@@ -104,8 +105,8 @@ type sighting struct {
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table. newest returns the greatest token of all metas, which new tokens exceed. now
-// is the clock shown to people, elapsed a monotonic clock; if nil, the process's own clocks are used.
+// NewLeases returns leases kept in a table. newest returns the greatest token of all metas, which new tokens exceed.
+// now is the clock shown to people, elapsed a monotonic clock; if nil, the process's own clocks are used.
 func NewLeases(
 	table Table[Lease], newest func(context.Context) (uint64, error),
 	now func() time.Time, elapsed func() time.Duration,

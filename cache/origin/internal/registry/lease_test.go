@@ -12,7 +12,10 @@ import (
 // TestLeaseOfAnyDocument: a lease comes back from BSON unchanged; a document that is not one is a free lease, which
 // keeps the token and the revision if these can be read.
 func TestLeaseOfAnyDocument(t *testing.T) {
-	whole := Lease{Lease: origin.Lease{Name: "l", Holder: "a", Token: 7, Expires: storedTime(time.Unix(1e9, 0))}, Revision: Revision{9}, Term: time.Minute}
+	whole := Lease{
+		Lease:    origin.Lease{Name: "l", Holder: "a", Token: 7, Expires: storedTime(time.Unix(1e9, 0))},
+		Revision: Revision{9}, Term: time.Minute,
+	}
 	with := func(field string, v any) bson.Raw {
 		doc := bson.D{{Key: "_id", Value: "l"}, {Key: "holder", Value: "a"}, {Key: "token", Value: int64(7)},
 			{Key: "expires", Value: whole.Expires}, {Key: "rev", Value: int64(9)}, {Key: "term", Value: int64(time.Minute)}}

@@ -87,8 +87,8 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	return d.Meta, nil
 }
 
-// promote promotes a bulk load if the commit can still succeed. Only one bulk load of a view can ever be promoted, so an
-// outdated publication must not promote its own.
+// promote promotes a bulk load if the commit can still succeed. Only one bulk load of a view can ever be promoted, so
+// an outdated publication must not promote its own.
 func (p *publication) promote(ctx context.Context) error {
 	if p.load == nil || p.promoted {
 		return nil

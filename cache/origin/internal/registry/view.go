@@ -24,8 +24,9 @@ type View struct {
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 	// Holder held the lease with Token. If it is empty, an older program wrote the meta, and any holder may have Token.
 	Holder string `bson:"holder,omitempty"`
-	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it. The
-	// store keeps them until the next generation. If it has another number, they were restored, lost or changed by hand.
+	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it.
+	// The store keeps them until the next generation. If it has another number, they were restored, lost or changed by
+	// hand.
 	Versions int `bson:"versions,omitempty"`
 }
 
@@ -43,8 +44,8 @@ type Rows struct {
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
-	// BulkLoad runs after Discard if nothing was published. It begins a bulk load, which writes each row once. If BulkLoad
-	// is nil or returns nil, Put gets the rows.
+	// BulkLoad runs after Discard if nothing was published. It begins a bulk load, which writes each row once. If
+	// BulkLoad is nil or returns nil, Put gets the rows.
 	BulkLoad func(ctx context.Context, d View) (BulkLoad, error)
 }
 

@@ -25,9 +25,9 @@ type Fault struct {
 	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
 	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
-	// Reply gets each reply, a message of the wire protocol, and returns the message to forward. If that is shorter than
-	// its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and Reply
-	// at once.
+	// Reply gets each reply, a message of the wire protocol, and returns the message to forward. If that is shorter
+	// than its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and
+	// Reply at once.
 	Reply func(message []byte) []byte
 }
 
@@ -217,8 +217,8 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 	return f.Reply(message)
 }
 
-// Refusal returns a Fault.Reply that replaces replies to queries and writes by an error. It acts as a server that answers
-// pings but serves no queries.
+// Refusal returns a Fault.Reply that replaces replies to queries and writes by an error. It acts as a server that
+// answers pings but serves no queries.
 func Refusal(code int32, name string) func(message []byte) []byte {
 	refused, err := bson.Marshal(bson.D{
 		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name},
