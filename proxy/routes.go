@@ -134,7 +134,9 @@ func (s *Server) answer(path string) fiber.Handler {
 			if who.Keyed || !caller.Anonymous() || ignored != "" {
 				_ = r.Params.Has(query.KeyParam) // marks it as read: it has an effect, or is reported already
 			}
-			return set.routes[path](c.UserContext(), r)
+			ctx, cancel := set.response.Limited(c, who.Client)
+			defer cancel()
+			return set.routes[path](ctx, r)
 		})
 	}
 }
@@ -281,7 +283,9 @@ func (s *Server) list(c *fiber.Ctx) error {
 	}
 	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
 	return set.response.Serve(c, who, func(planning *response.Planning) (response.Plan, error) {
-		return set.lists.Plan(c.UserContext(), lists.Request{
+		ctx, cancel := set.response.Limited(c, who.Client) // to find an item, the store may be asked
+		defer cancel()
+		return set.lists.Plan(ctx, lists.Request{
 			Path: path, Args: args.All(), Accept: accepted, Language: lang, Base: set.lists.Base(scheme, host),
 			Planning: planning,
 		})

@@ -39,7 +39,7 @@ func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s 
 	for _, key.Coding = range append(slices.Clone(r.Codings), result.Identity) {
 		x.Kept = cmp.Or(r.Results.Lookup(key), x.Kept)
 	}
-	ctx, cancel := r.limited(c, client)
+	ctx, cancel := r.Limited(c, client)
 	defer cancel()
 	ctx, turn, err := r.Results.Begin(ctx)
 	if err != nil {

@@ -84,7 +84,7 @@ func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := r.limited(c, who.Client)
+	ctx, cancel := r.Limited(c, who.Client)
 	defer cancel()
 	for range maxRetries {
 		if moved, ok := errors.AsType[*view.MovedError](err); ok {
@@ -182,7 +182,7 @@ type request struct {
 // little memory. From the second request for a large answer on, it also compresses the answer in the background, to
 // keep it. known is the cache entry that says so, or nil.
 func (r *request) answer(known *result.Answer) error {
-	ctx, cancel := r.limited(r.c, r.client)
+	ctx, cancel := r.Limited(r.c, r.client)
 	defer cancel()
 	var built *Body
 	a, outcome, err := known, result.Hit, error(nil)
@@ -255,7 +255,7 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, 
 		return err
 	}
 	c.Response().Header.SetContentType(ContentType)
-	ctx, cancel := r.limited(c, client)
+	ctx, cancel := r.Limited(c, client)
 	defer cancel()
 	found, err := read(ctx)
 	if err != nil || len(found.Text) == 0 {
@@ -279,8 +279,8 @@ func (r *Responder) work(c *fiber.Ctx, client netip.Prefix) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
-// limited returns a context for work that also ends after Timeout.
-func (r *Responder) limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
+// Limited returns a context for work, charged to the client, that also ends after Timeout.
+func (r *Responder) Limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
 	ctx, leave := r.work(c, client)
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	return ctx, func() { cancel(); leave() }
