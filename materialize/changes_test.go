@@ -101,7 +101,8 @@ func (s *datedStore) set(d bson.Raw) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.sources["activities"]
-	if i := slices.IndexFunc(all, func(e bson.Raw) bool { return key(e.Lookup("_id")) == key(d.Lookup("_id")) }); i >= 0 {
+	if i := slices.IndexFunc(all,
+		func(e bson.Raw) bool { return key(e.Lookup("_id")) == key(d.Lookup("_id")) }); i >= 0 {
 		all[i] = d
 	} else {
 		s.sources["activities"] = append(all, d)
@@ -173,8 +174,9 @@ func TestRunsReadChangesOnly(t *testing.T) {
 			s.remove(int32(3))
 			s.set(dated(int32(100), 1999, nil))
 		}, 2, 40, 1, 40},
-		"the latest is gone":      {false, func(s store) { s.remove(int32(0)) }, 39, 0, 0, 39},
-		"a value of another type": {false, func(s store) { s.set(dated(int32(5), 1999, bson.Timestamp{T: 1})) }, 40, 0, 1, 40},
+		"the latest is gone": {false, func(s store) { s.remove(int32(0)) }, 39, 0, 0, 39},
+		"a value of another type": {
+			false, func(s store) { s.set(dated(int32(5), 1999, bson.Timestamp{T: 1})) }, 40, 0, 1, 40},
 		"a person whom rows show": {false, func(s store) { s.replace("persons") }, 40, 0, 0, 40},
 		"what rows do not show": {false, func(s store) {
 			s.replace("persons", append(ada, bson.E{Key: "mail", Value: "x"}))
@@ -184,9 +186,11 @@ func TestRunsReadChangesOnly(t *testing.T) {
 			edit(s)
 			_ = s.runner.Trigger(materialize.Request{})
 		}, 40, 0, 1, 40},
-		"an edit that cannot be seen":           {false, func(s store) { s.set(dated(int32(5), 1999, nil)) }, 0, 0, 0, 40},
-		"the first edit with the field":         {true, edit, 1, 0, 1, 40},
-		"a new record where none has the field": {true, func(s store) { s.set(dated(int32(100), 1999, nil)) }, 41, 0, 1, 41},
+		"an edit that cannot be seen": {
+			false, func(s store) { s.set(dated(int32(5), 1999, nil)) }, 0, 0, 0, 40},
+		"the first edit with the field": {true, edit, 1, 0, 1, 40},
+		"a new record where none has the field": {
+			true, func(s store) { s.set(dated(int32(100), 1999, nil)) }, 41, 0, 1, 41},
 		"an hour later": {false, func(s store) {
 			s.set(dated(int32(5), 1999, nil))
 			time.Sleep(time.Hour)
@@ -226,7 +230,8 @@ func TestRunsReadChangesOnly(t *testing.T) {
 					}
 				}
 				if s.records != tt.records || s.ids != tt.ids || changed != tt.changed || rows != tt.rows {
-					t.Errorf("read %d records and %d ids, changed %d of %d rows, want %+v", s.records, s.ids, changed, rows, tt)
+					t.Errorf("read %d records and %d ids, changed %d of %d rows, want %+v", s.records, s.ids, changed,
+						rows, tt)
 				}
 				last := d.outcomes[len(d.outcomes)-1]
 				if all := tt.records >= 39; all == last.Read.Equal(first.Read) || last.Read.IsZero() {
@@ -259,7 +264,8 @@ func TestManyRecordsDatedAlike(t *testing.T) {
 					s.set(record(7, 1))
 					time.Sleep(time.Minute)
 					stop()
-					if out := d.outcomes[len(d.outcomes)-1]; out.Changed != 1 || again && s.records != records || !again && s.records > 2 {
+					if out := d.outcomes[len(d.outcomes)-1]; out.Changed != 1 || again && s.records != records ||
+						!again && s.records > 2 {
 						t.Errorf("read %d records, %+v", s.records, out.Counts)
 					}
 				})

@@ -46,13 +46,16 @@ func TestFencedUnderAStandingLease(t *testing.T) {
 			t.Fatalf("%d runs, want two, the refused one and two: %v", len(d.outcomes), d.runs)
 		}
 		refused, again := d.outcomes[2], d.outcomes[3]
-		if refused.Result != materialize.Failed || !errors.Is(refused.Err, origin.ErrFenced) || !refused.Unrecorded || refused.Meta.Generation != 1 {
+		if refused.Result != materialize.Failed || !errors.Is(refused.Err, origin.ErrFenced) || !refused.Unrecorded ||
+			refused.Meta.Generation != 1 {
 			t.Errorf("refused run: %+v", refused)
 		}
-		if again.Result != materialize.Published || again.Unrecorded || again.Meta.Generation != 2 || again.Meta.Health.Status != origin.HealthOK {
+		if again.Result != materialize.Published || again.Unrecorded || again.Meta.Generation != 2 ||
+			again.Meta.Health.Status != origin.HealthOK {
 			t.Errorf("run of the next term: %+v", again)
 		}
-		for _, want := range []string{"level=ERROR msg=run view=a result=error", "is not the newest in the view's meta", "level=WARN msg=\"materializing ended"} {
+		for _, want := range []string{"level=ERROR msg=run view=a result=error", "is not the newest in the view's meta",
+			"level=WARN msg=\"materializing ended"} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("the log lacks %s:\n%s", want, said)
 			}
@@ -89,7 +92,8 @@ func TestFencedLeaderMakesWay(t *testing.T) {
 		store, leader, waiting := newFakeStore(), newDiary(), newDiary()
 		run := func(d *diary) (stop func()) {
 			return started(t, newRunner(t, materialize.Options{
-				Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(), Schedule: map[string]string{"a": "@every 1m"}, LeaseTTL: 15 * time.Second,
+				Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(),
+				Schedule: map[string]string{"a": "@every 1m"}, LeaseTTL: 15 * time.Second,
 			}))
 		}
 		first, second := run(leader), run(waiting)
@@ -98,10 +102,12 @@ func TestFencedLeaderMakesWay(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		second()
 		first()
-		if last := leader.outcomes[len(leader.outcomes)-1]; last.Result != materialize.Failed || len(leader.leading) != 2 {
+		if last := leader.outcomes[len(leader.outcomes)-1]; last.Result != materialize.Failed ||
+			len(leader.leading) != 2 {
 			t.Errorf("the first leader: its last run %+v; leading %v", last, leader.leading)
 		}
-		if next := waiting.outcomes[0]; next.Result != materialize.Published || next.Meta.Generation != 2 || len(waiting.leading) != 2 {
+		if next := waiting.outcomes[0]; next.Result != materialize.Published || next.Meta.Generation != 2 ||
+			len(waiting.leading) != 2 {
 			t.Errorf("the next leader: its first run %+v; leading %v", next, waiting.leading)
 		}
 	})
@@ -121,7 +127,8 @@ func TestHealthFenced(t *testing.T) {
 		}
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
-			Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(), Schedule: map[string]string{"a": "@every 1m"},
+			Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(),
+			Schedule: map[string]string{"a": "@every 1m"},
 		})
 		stop := started(t, r)
 		outdates.Store(true)
@@ -130,7 +137,8 @@ func TestHealthFenced(t *testing.T) {
 		if len(d.outcomes) != 3 {
 			t.Fatalf("runs: %v", d.runs)
 		}
-		if out := d.outcomes[1]; out.Result != materialize.Unchanged || !errors.Is(out.Err, origin.ErrFenced) || !out.Unrecorded {
+		if out := d.outcomes[1]; out.Result != materialize.Unchanged || !errors.Is(out.Err, origin.ErrFenced) ||
+			!out.Unrecorded {
 			t.Errorf("run whose health was refused: %+v", out)
 		}
 		if out := d.outcomes[2]; out.Result != materialize.Unchanged || out.Err != nil || out.Unrecorded {
@@ -146,11 +154,13 @@ func TestRunOnceFenced(t *testing.T) {
 	store.onPut = func([]origin.Row) { store.outdate() }
 	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a"), idle("b")}})
 	outs, err := r.RunOnce(t.Context(), materialize.Request{}, nil)
-	if !errors.Is(err, origin.ErrFenced) || len(outs) != 1 || outs[0].Result != materialize.Failed || !store.released() {
+	if !errors.Is(err, origin.ErrFenced) || len(outs) != 1 || outs[0].Result != materialize.Failed ||
+		!store.released() {
 		t.Errorf("got %+v, %v; released %t", outs, err, store.released())
 	}
 	store.onPut = nil
-	if outs, err := r.RunOnce(t.Context(), materialize.Request{}, nil); err != nil || outs[0].Result != materialize.Published {
+	if outs, err := r.RunOnce(t.Context(), materialize.Request{}, nil); err != nil ||
+		outs[0].Result != materialize.Published {
 		t.Errorf("the next time: %+v, %v", outs, err)
 	}
 }

@@ -73,7 +73,8 @@ func TestLostMetaIsHeld(t *testing.T) {
 			}
 			store.loseAll()
 			wantHeld(t, once(t, r, materialize.Request{}), "the run would leave 0")
-			if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Published || out.Meta.Rows != 0 {
+			if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Published ||
+				out.Meta.Rows != 0 {
 				t.Fatalf("forced: %s, %v", out.Result, out.Err)
 			}
 			if out := once(t, r, materialize.Request{}); out.Result != materialize.Unchanged {

@@ -103,7 +103,9 @@ type mixedStore struct {
 	generation uint64
 }
 
-func (s *mixedStore) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+func (s *mixedStore) Rows(
+	ctx context.Context, view string, since uint64, fn func(origin.Row) error,
+) (origin.Meta, error) {
 	meta, err := s.fakeStore.Rows(ctx, view, since, fn)
 	if err == nil && meta.Generation == s.generation {
 		err = origin.ErrInconsistent
@@ -139,7 +141,8 @@ func TestMixedRowsArePublishedAgain(t *testing.T) {
 	}
 	for id := int32(10); id < 20; id++ {
 		foreign := doc(rec(id, "foreign"))
-		store.views["loud"].rows[key(foreign.Lookup("_id"))] = origin.Row{ID: foreign.Lookup("_id"), Generation: 1, Hash: 1, Doc: foreign}
+		id := foreign.Lookup("_id")
+		store.views["loud"].rows[key(id)] = origin.Row{ID: id, Generation: 1, Hash: 1, Doc: foreign}
 	}
 	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Removed: 10})
 	wantLoud(t, store.fakeStore, all)

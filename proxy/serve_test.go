@@ -387,16 +387,20 @@ func TestAdminRefresh(t *testing.T) {
 		err  proxy.NotLeadingError
 		want string
 	}{
-		{proxy.NotLeadingError{Holder: "other/17"}, "The jobs are run by other/17: ask that instance; nothing was done here."},
+		{proxy.NotLeadingError{Holder: "other/17"},
+			"The jobs are run by other/17: ask that instance; nothing was done here."},
 		{proxy.NotLeadingError{}, "No instance runs the jobs at the moment; nothing was done."},
-		{proxy.NotLeadingError{Holder: "me/1", Self: true}, "This instance holds the lease but does not run the jobs yet, or any more"},
-		{proxy.NotLeadingError{Holder: "me/1", Self: true, Ran: 2, Of: 9}, "This instance stopped running the jobs after 2 of 9"},
+		{proxy.NotLeadingError{Holder: "me/1", Self: true},
+			"This instance holds the lease but does not run the jobs yet, or any more"},
+		{proxy.NotLeadingError{Holder: "me/1", Self: true, Ran: 2, Of: 9},
+			"This instance stopped running the jobs after 2 of 9"},
 	} {
 		o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.RefreshResult, error) {
 			return proxy.RefreshResult{}, &tt.err
 		}
 		res := proxytest.Open(t, proxytest.Institute(t), o).Admin(http.MethodPost, "/admin/refresh")
-		if text := string(res.Body); res.StatusCode != 409 || !strings.Contains(text, tt.want) || strings.Contains(text, "me/1") {
+		if text := string(res.Body); res.StatusCode != 409 || !strings.Contains(text, tt.want) ||
+			strings.Contains(text, "me/1") {
 			t.Errorf("%+v: %d %s, want %s", tt.err, res.StatusCode, text, tt.want)
 		}
 	}

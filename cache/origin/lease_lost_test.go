@@ -135,7 +135,8 @@ func testLeaseOlderHolder(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	older := acquire(t, s, "a")
 	lost := publishedUnder(t, s, older, 4)
-	s = h.rewrite(t, s, settings{}, func(doc bson.Raw) any { return changed(t, doc, "holder", "a", "token", int64(older.Token)) })
+	s = h.rewrite(t, s, settings{},
+		func(doc bson.Raw) any { return changed(t, doc, "holder", "a", "token", int64(older.Token)) })
 	if renewed := must(s.Renew(t.Context(), older, time.Minute))(t); renewed.Token != older.Token {
 		t.Errorf("renewed with token %d", renewed.Token) // it is what writes carry
 	}

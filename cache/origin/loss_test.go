@@ -58,7 +58,8 @@ func beside(t *testing.T, s origin.Store) *driver.Database {
 func spoilMongo(t *testing.T, s origin.Store, view string) origin.Store {
 	t.Helper()
 	change := bson.D{{Key: "$set", Value: bson.D{{Key: "gen", Value: "many"}}}}
-	done := must(beside(t, s).Collection("view_meta").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: view}}, change))(t)
+	metas, one := beside(t, s).Collection("view_meta"), bson.D{{Key: "_id", Value: view}}
+	done := must(metas.UpdateOne(t.Context(), one, change))(t)
 	if done.ModifiedCount != 1 {
 		t.Fatalf("spoilt: %+v", done)
 	}

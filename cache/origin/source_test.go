@@ -232,7 +232,8 @@ func testFind(t *testing.T, h harness) {
 		{"empty filter", origin.Query{Filter: raw(t, bson.D{}), Sort: byYear}, []string{"b", "d", "c", "a"}},
 		{"range", origin.Query{Filter: raw(t, bson.D{{Key: "year", Value: bson.D{{Key: "$lt", Value: 2022}}}}), Sort: byYear}, []string{"c", "a"}},
 		{"either", origin.Query{Filter: raw(t, bson.D{{Key: "$or", Value: bson.A{
-			bson.D{{Key: "x", Value: bson.D{{Key: "$gte", Value: 4}}}}, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: "b"}}}},
+			bson.D{{Key: "x", Value: bson.D{{Key: "$gte", Value: 4}}}},
+			bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: "b"}}}},
 		}}}), Sort: byYear}, []string{"d", "c"}},
 		{"skip", origin.Query{Sort: byYear, Skip: 1}, []string{"d", "c", "a"}},
 		{"limit", origin.Query{Sort: byYear, Limit: 2}, []string{"b", "d"}},
@@ -253,7 +254,8 @@ func testFind(t *testing.T, h harness) {
 	same(t, "projection", ordered(t, s.Find(t.Context(), "docs", cut)), []string{
 		raw(t, bson.D{{Key: "_id", Value: "b"}, {Key: "type", Value: "book"}, {Key: "x", Value: 2}}).String()})
 	cut.Projection = []string{}
-	same(t, "projection to the _id", ordered(t, s.Find(t.Context(), "docs", cut)), []string{raw(t, bson.D{{Key: "_id", Value: "b"}}).String()})
+	same(t, "projection to the _id", ordered(t, s.Find(t.Context(), "docs", cut)),
+		[]string{raw(t, bson.D{{Key: "_id", Value: "b"}}).String()})
 	unsorted := origin.Query{Skip: 1, Limit: 2}
 	if got := ordered(t, s.Find(t.Context(), "docs", unsorted)); len(got) != 2 {
 		t.Errorf("unsorted page = %s, want two documents", got)

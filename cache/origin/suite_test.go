@@ -65,7 +65,8 @@ func TestConformance(t *testing.T) {
 		fresh := func(t *testing.T, s settings) origin.Store {
 			return openMongo(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), s)
 		}
-		harness{open: fresh, rewrite: rewriteMongo, plain: true, many: 260, rounds: 5, behind: behind{spoilMongo, loseMongo}}.run(t)
+		harness{open: fresh, rewrite: rewriteMongo, plain: true, many: 260, rounds: 5,
+			behind: behind{spoilMongo, loseMongo}}.run(t)
 	})
 }
 

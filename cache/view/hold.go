@@ -116,7 +116,8 @@ func (v *view) unsettled(meta origin.Meta) error {
 		return nil
 	}
 	return &HeldError{Meta: meta, reason: fmt.Sprintf(
-		"generation %d is published, but some of its rows are still staged: the next run settles them", meta.Generation)}
+		"generation %d is published, but some of its rows are still staged: the next run settles them",
+		meta.Generation)}
 }
 
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.

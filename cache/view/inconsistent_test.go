@@ -77,7 +77,8 @@ func TestMixedRowsAreNotShown(t *testing.T) {
 			m := &mixing{publisher: newPublisher(t)}
 			m.publish("things", 5, numberedDocs(t, 5, 1)...)
 			m.mixed.Store(1)
-			s := begun(t, view.Options{Store: m, Mode: mode, Poll: time.Millisecond, Views: []index.Definition{{Name: "things"}}})
+			s := begun(t,
+				view.Options{Store: m, Mode: mode, Poll: time.Millisecond, Views: []index.Definition{{Name: "things"}}})
 			becomes(s, heldFor("the store has rows of other generations than 1"))
 			if s.Ready() {
 				t.Error("ready without rows of one generation")
@@ -105,7 +106,8 @@ func TestUnsettledForLong(t *testing.T) {
 	m := &mixing{publisher: newPublisher(t)}
 	m.publish("things", 5, numberedDocs(t, 5, 1)...)
 	m.unsettled.Store(true)
-	s := begun(t, view.Options{Store: m, Mode: view.Store, Poll: time.Millisecond, Views: []index.Definition{{Name: "things"}}})
+	s := begun(t,
+		view.Options{Store: m, Mode: view.Store, Poll: time.Millisecond, Views: []index.Definition{{Name: "things"}}})
 	for generation := uint64(1); generation < 3; generation++ {
 		becomes(s, heldFor("generation "+string(rune('0'+generation))+" is published"))
 		if held := heldBy(s.Status()[0]); !strings.Contains(held, words) {

@@ -59,10 +59,11 @@ func TestFencedLeader(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Materialize.Schedule, cfg.Materialize.Full, cfg.Materialize.Lease = nil, "", time.Second
 	store := &refusingStore{}
-	r := runOver(t, cfg, func(r *running) { r.put("activities", activity("a1", "First")) }, func(s origin.Store) origin.Store {
-		store.Store = s
-		return store
-	})
+	r := runOver(t, cfg, func(r *running) { r.put("activities", activity("a1", "First")) },
+		func(s origin.Store) origin.Store {
+			store.Store = s
+			return store
+		})
 	get := func(address string) string {
 		t.Helper()
 		_, body := fetch(t, http.MethodGet, address)
@@ -77,10 +78,12 @@ func TestFencedLeader(t *testing.T) {
 		t.Errorf("readyz before: %s", body)
 	}
 	store.refuses.Store(true)
-	if status, body := refresh(); status != http.StatusConflict || !strings.Contains(body, "This instance stopped running the jobs after 1 of") {
+	if status, body := refresh(); status != http.StatusConflict ||
+		!strings.Contains(body, "This instance stopped running the jobs after 1 of") {
 		t.Errorf("refresh in a term that ends fenced: %d %s", status, body)
 	}
-	if status, body := refresh(); status != http.StatusConflict || !strings.Contains(body, "This instance holds the lease but does not run the jobs") {
+	if status, body := refresh(); status != http.StatusConflict ||
+		!strings.Contains(body, "This instance holds the lease but does not run the jobs") {
 		t.Errorf("refresh between two terms: %d %s", status, body)
 	}
 	for address, want := range map[string]string{
@@ -136,7 +139,8 @@ func TestLeaderOfAnEmbeddedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if _, err := r.program.refresh(t.Context(), proxy.Refresh{}); err == nil || !strings.HasPrefix(err.Error(), "No instance runs the jobs") {
+	if _, err := r.program.refresh(t.Context(), proxy.Refresh{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "No instance runs the jobs") {
 		t.Errorf("refresh: %v", err)
 	}
 }

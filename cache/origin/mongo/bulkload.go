@@ -31,7 +31,7 @@ import (
 //
 //   - Killed before the rename: the next Begin drops the collection, because it belongs to an earlier attempt.
 //   - Killed between rename and meta, or the reply to the rename is lost: the next Begin finds view_NAME, deletes its
-//     rows and stages the new ones. Nobody sees the old rows meanwhile, because the commit requires the latest attempt.
+//     rows and stages the new ones. No reader sees the old rows meanwhile: the commit requires the latest attempt.
 //   - A late Put writes into the late publisher's own collection, which is not renamed any more. If another process has
 //     dropped it, the server creates it again: a few rows take space until the view is next built without a meta.
 //   - A late rename after ours: the server refuses it. A late rename just before ours: view_NAME has rows that are not

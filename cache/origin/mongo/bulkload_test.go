@@ -59,7 +59,8 @@ func publishNext(ctx context.Context, t *testing.T, s *mongo.Store, holder strin
 func large(t *testing.T, n int) (rows []origin.Row, size int) {
 	t.Helper()
 	for i := range n {
-		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: fmt.Sprint("row", i)}, {Key: "text", Value: strings.Repeat("x", 1000)}})
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: fmt.Sprint("row", i)},
+			{Key: "text", Value: strings.Repeat("x", 1000)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,8 @@ func TestFirstBuildWritesOnce(t *testing.T) {
 			written += n
 		}
 	}
-	t.Logf("count: first build of %d rows, %d bytes: %d rows written, %d bytes up, %d bytes down", len(rows), size, written, sent.Up, sent.Down)
+	t.Logf("count: first build of %d rows, %d bytes: %d rows written, %d bytes up, %d bytes down", len(rows), size,
+		written, sent.Up, sent.Down)
 	if written != len(rows) || sent.Up > int64(size)*5/4 || sent.Down > int64(size)/4 {
 		t.Errorf("%+v", sent)
 	}
@@ -126,12 +128,13 @@ func TestFirstBuildCut(t *testing.T) {
 				wire.Set(mongotest.Fault{Refuse: true})
 				return false
 			}
-			wire.Set(mongotest.Fault{Request: func(bson.Raw) bool { return answer || left() }, Reply: func(message []byte) []byte {
-				if !answer || left() {
-					return message
-				}
-				return nil
-			}})
+			wire.Set(mongotest.Fault{Request: func(bson.Raw) bool { return answer || left() },
+				Reply: func(message []byte) []byte {
+					if !answer || left() {
+						return message
+					}
+					return nil
+				}})
 			direct := openAt(t, server+database, mongo.Options{})
 			victim := openAt(t, wire.URI()+database+"?serverSelectionTimeoutMS=1000", mongo.Options{})
 			err := publishNext(ctx, t, victim, "victim")
@@ -207,9 +210,11 @@ func pausedAt(t *testing.T, server, database string, n int64, early bool) bool {
 	after := wholeGeneration(t, direct)
 	switch {
 	case failed == nil && after != before+1 && !(err == nil && after == before+2):
-		t.Errorf("paused before command %d, early %t: generation %d after %d, first publisher: %v", n, early, after, before, err)
+		t.Errorf("paused before command %d, early %t: generation %d after %d, first publisher: %v", n, early, after,
+			before, err)
 	case failed != nil && after != before && !(err == nil && after == before+1):
-		t.Errorf("paused before command %d, early %t: generation %d after %d, second publisher: %v", n, early, after, before, failed)
+		t.Errorf("paused before command %d, early %t: generation %d after %d, second publisher: %v", n, early, after,
+			before, failed)
 	case failed != nil && !early:
 		t.Errorf("paused before command %d: second publisher: %v", n, failed)
 	}
@@ -221,7 +226,8 @@ func pausedAt(t *testing.T, server, database string, n int64, early bool) bool {
 // before the commit. It stays the same collection, and the view is published at once or in the next run.
 func TestFirstBuildBesideCollection(t *testing.T) {
 	server := mongotest.Start(t)
-	marked := bson.D{{Key: "_id", Value: "of nobody"}, {Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}}
+	marked := bson.D{{Key: "_id", Value: "of nobody"},
+		{Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}}
 	for name, late := range map[string]bool{"sharded": false, "appears": true} {
 		s := openAt(t, server+name, mongo.Options{})
 		rows := client(t, server).Database(name).Collection("view_parts")
@@ -274,7 +280,8 @@ func TestFirstBuildDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := client(t, server).Database("dropped")
-	names, err := db.ListCollectionNames(t.Context(), bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "-new-"}}}})
+	names, err := db.ListCollectionNames(t.Context(),
+		bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "-new-"}}}})
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}

@@ -76,7 +76,8 @@ func TestSourceIsAdopted(t *testing.T) {
 	set := func(database string, update bson.D) {
 		t.Helper()
 		for _, name := range []string{"view_meta", "view_lease"} {
-			if _, err := client(t, server).Database(database).Collection(name).UpdateMany(t.Context(), bson.D{}, update); err != nil {
+			c := client(t, server).Database(database).Collection(name)
+			if _, err := c.UpdateMany(t.Context(), bson.D{}, update); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -34,7 +34,8 @@ func TestMixedRows(t *testing.T) {
 			return err
 		}, false},
 		"a row of nobody": {func(rows *driver.Collection) error {
-			_, err := rows.InsertOne(t.Context(), append(id, bson.E{Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}))
+			_, err := rows.InsertOne(t.Context(), append(id,
+				bson.E{Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}))
 			return err
 		}, false},
 		"an unreadable row": {func(rows *driver.Collection) error {
@@ -68,7 +69,8 @@ func TestMixedRows(t *testing.T) {
 			if short := n < before.Rows; errors.Is(err, origin.ErrInconsistent) == c.short || short != c.short {
 				t.Errorf("RowCount = %d of %d rows, %v", n, before.Rows, err)
 			}
-			if _, err = s.Rows(t.Context(), "parts", 2, func(origin.Row) error { return nil }); name != "a row of nobody" && !errors.Is(err, origin.ErrInconsistent) {
+			_, err = s.Rows(t.Context(), "parts", 2, func(origin.Row) error { return nil })
+			if name != "a row of nobody" && !errors.Is(err, origin.ErrInconsistent) {
 				t.Errorf("Rows since generation 2: %v", err)
 			}
 			hashes := map[string]uint64{}

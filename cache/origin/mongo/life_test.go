@@ -120,7 +120,8 @@ func TestNewRowsAreInserted(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := wire.Traffic().Commands
-		if inserts, updates := got["insert view_parts"], got["update view_parts"]; inserts != want.inserts || updates != want.updates {
+		inserts, updates := got["insert view_parts"], got["update view_parts"]
+		if inserts != want.inserts || updates != want.updates {
 			t.Errorf("%d inserts, %d updates, want %+v", inserts, updates, want)
 		}
 	}

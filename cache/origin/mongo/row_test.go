@@ -77,7 +77,8 @@ func TestOwnFieldGivesWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRow(t, side, origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: "n", Value: 1}})}, decodeSide)
+	sameRow(t, side, origin.Row{ID: doc.Lookup("_id"), Generation: 1,
+		Doc: marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: "n", Value: 1}})}, decodeSide)
 }
 
 func TestMalformedRows(t *testing.T) {
@@ -86,12 +87,16 @@ func TestMalformedRows(t *testing.T) {
 		"with another in its place":   {{Key: "_id", Value: 1}, {Key: viewField, Value: "x"}},
 		"without id":                  {{Key: viewField, Value: bson.D{{Key: "gen", Value: 1}}}},
 		"with a generation of a text": {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: "x"}}}},
-		"with several generations":    {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: bson.A{7, 8}}}}},
-		"with generation 0":           {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: 0}}}},
-		"with an array in its place":  {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.A{bson.D{{Key: "gen", Value: 7}}}}},
+		"with several generations": {{Key: "_id", Value: 1},
+			{Key: viewField, Value: bson.D{{Key: "gen", Value: bson.A{7, 8}}}}},
+		"with generation 0": {{Key: "_id", Value: 1},
+			{Key: viewField, Value: bson.D{{Key: "gen", Value: 0}}}},
+		"with an array in its place": {{Key: "_id", Value: 1},
+			{Key: viewField, Value: bson.A{bson.D{{Key: "gen", Value: 7}}}}},
 	} {
 		id := marshal(t, doc).Lookup("_id")
-		if r, err := decodeSide(marshal(t, doc)); !errors.Is(err, errMalformedRow) || !r.ID.Equal(id) || r.Generation != 0 {
+		if r, err := decodeSide(marshal(t, doc)); !errors.Is(err, errMalformedRow) || !r.ID.Equal(id) ||
+			r.Generation != 0 {
 			t.Errorf("%s: row %+v, %v; want an error, and its id", name, r, err)
 		}
 		if r, err := staged7(marshal(t, doc)); !errors.Is(err, errMalformedRow) {

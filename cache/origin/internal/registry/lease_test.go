@@ -18,7 +18,8 @@ func TestLeaseOfAnyDocument(t *testing.T) {
 	}
 	with := func(field string, v any) bson.Raw {
 		doc := bson.D{{Key: "_id", Value: "l"}, {Key: "holder", Value: "a"}, {Key: "token", Value: int64(7)},
-			{Key: "expires", Value: whole.Expires}, {Key: "rev", Value: int64(9)}, {Key: "term", Value: int64(time.Minute)}}
+			{Key: "expires", Value: whole.Expires}, {Key: "rev", Value: int64(9)},
+			{Key: "term", Value: int64(time.Minute)}}
 		for i := range doc {
 			if doc[i].Key == field {
 				doc[i].Value = v
@@ -62,7 +63,8 @@ func TestLeaseOfAnyDocument(t *testing.T) {
 // TestLeaseWithoutTerm: a term in which no lease runs out makes it free.
 func TestLeaseWithoutTerm(t *testing.T) {
 	for term, want := range map[time.Duration]bool{
-		-1: false, 0: false, 1: true, origin.MaxTerm: true, origin.MaxTerm + 1: false, 100 * 365 * 24 * time.Hour: false,
+		-1: false, 0: false, 1: true, origin.MaxTerm: true, origin.MaxTerm + 1: false,
+		100 * 365 * 24 * time.Hour: false,
 	} {
 		if got := (Lease{Lease: origin.Lease{Holder: "a"}, Term: term}).current(); got != want {
 			t.Errorf("term %v: current is %t", term, got)
