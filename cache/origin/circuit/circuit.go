@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	// quiet is how long a store may be silent before Run pings it.
-	quiet = 2 * time.Second
+	// quiet is how long a store may be silent before Run pings it. It is longer than views poll by default: a front end
+	// without requests then sends no pings beside its polls. A failed poll causes a ping at once.
+	quiet = 3 * time.Second
 	// patience is how long a ping waits for an answer.
 	patience = 2 * time.Second
 	// pause is the longest between pings to a store that does not answer, and the shortest to one that does.
