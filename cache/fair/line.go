@@ -15,6 +15,8 @@ const (
 	maxWaiting = 1 << 12
 	// checkPeriod is how often waiting work checks again whether it can meet its deadline.
 	checkPeriod = 100 * time.Millisecond
+	// safety is by how much slower than estimated the service may become before admitted work misses its deadline.
+	safety = 2
 	// smoothing is the weight of the mean time of earlier works, against 1 for the last one.
 	smoothing = 7
 )
@@ -176,8 +178,8 @@ func (s *slot) leave() {
 	l.queue.release(&l.queue.ordinary, s.turn.client, took)
 }
 
-// checkDeadline returns an error if a work that waits, or is about to wait, would miss its deadline. It estimates that
-// the works ahead, and this work, take as long as others have taken lately.
+// checkDeadline returns an error if a work that waits, or is about to wait, may miss its deadline. It estimates that
+// the works ahead, and this work, take as long as others have taken lately, times safety.
 func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
 	ahead := l.queue.ahead(s.turn)
@@ -189,7 +191,7 @@ func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	// The slots share the works ahead. When these have ended, all slots but one may still have a work to finish.
 	slots := time.Duration(l.slots)
 	wait := max(took*time.Duration(ahead)-done+took*(slots-1), 0) / slots
-	if left := time.Until(deadline); wait+took > left {
+	if left := time.Until(deadline); (wait+took)*safety > left {
 		err := fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
 			rules.ErrUnavailable, ahead, took.Round(time.Millisecond), left.Round(time.Millisecond))
 		return &rules.RetryError{After: wait, Err: err}
