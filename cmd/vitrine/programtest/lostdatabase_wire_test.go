@@ -29,6 +29,7 @@ func TestLostDatabase(t *testing.T) {
 			someDemo(t, l.dir, 12)
 			set(l.dir, "VITRINE_MONGO_BATCH", "50")
 			set(l.dir, "VITRINE_VIEWS_POLL", "500ms")
+			set(l.dir, "VITRINE_MATERIALIZE_LEASE", "6s")
 			set(l.dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore what the test looks at
 			set(l.dir, "VITRINE_MATERIALIZE_FULL", "")
 			l.fill()
