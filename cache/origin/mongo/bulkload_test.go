@@ -226,7 +226,7 @@ func pausedAt(t *testing.T, server, database string, n int64, early bool) bool {
 // before the commit. It stays the same collection, and the view is published at once or in the next run.
 func TestFirstBuildBesideCollection(t *testing.T) {
 	server := mongotest.Start(t)
-	marked := bson.D{{Key: "_id", Value: "of nobody"},
+	marked := bson.D{{Key: "_id", Value: "left over"},
 		{Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}}
 	for name, late := range map[string]bool{"sharded": false, "appears": true} {
 		s := openAt(t, server+name, mongo.Options{})

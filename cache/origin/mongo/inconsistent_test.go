@@ -33,7 +33,7 @@ func TestMixedRows(t *testing.T) {
 			_, err := rows.UpdateOne(t.Context(), bson.D{}, set("_view.gen", int64(9)))
 			return err
 		}, false},
-		"a row of nobody": {func(rows *driver.Collection) error {
+		"a row without a record": {func(rows *driver.Collection) error {
 			_, err := rows.InsertOne(t.Context(), append(id,
 				bson.E{Key: "_view", Value: bson.D{{Key: "gen", Value: int64(1)}, {Key: "hash", Value: int64(1)}}}))
 			return err
@@ -70,7 +70,7 @@ func TestMixedRows(t *testing.T) {
 				t.Errorf("RowCount = %d of %d rows, %v", n, before.Rows, err)
 			}
 			_, err = s.Rows(t.Context(), "parts", 2, func(origin.Row) error { return nil })
-			if name != "a row of nobody" && !errors.Is(err, origin.ErrInconsistent) {
+			if name != "a row without a record" && !errors.Is(err, origin.ErrInconsistent) {
 				t.Errorf("Rows since generation 2: %v", err)
 			}
 			hashes := map[string]uint64{}
@@ -80,7 +80,7 @@ func TestMixedRows(t *testing.T) {
 			}); err != nil || len(hashes) < before.Rows {
 				t.Errorf("%d hashes, %v", len(hashes), err)
 			}
-			if name == "a row of nobody" {
+			if name == "a row without a record" {
 				return // a run removes it
 			}
 			if err := publish(t, s, "direct", 5); err != nil {

@@ -233,7 +233,7 @@ func deleteSome(t *testing.T, rows *driver.Collection, n int) error {
 	return nil
 }
 
-// TestIdleFrontEnd counts the commands of a front end that nobody asks: with a poll every 2 s they must be at most 60 a
+// TestIdleFrontEnd counts the commands of a front end without requests: with a poll every 2 s they must be at most 60 a
 // minute.
 func TestIdleFrontEnd(t *testing.T) {
 	t.Parallel()
