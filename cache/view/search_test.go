@@ -267,6 +267,7 @@ func TestStoreIsAskedOnce(t *testing.T) {
 	}
 	_, err = fewer.Facets(t.Context(), []string{"n"}, "n")
 	if err != nil || fewer.Count() != 0 || p.counts.Load() != counts+1 || p.groups.Load() != groups {
-		t.Errorf("no rows: %v, %d counts, %d groupings, want one count more", err, p.counts.Load()-counts, p.groups.Load()-groups)
+		t.Errorf("no rows: %v, %d counts, %d groupings, want one count more",
+			err, p.counts.Load()-counts, p.groups.Load()-groups)
 	}
 }

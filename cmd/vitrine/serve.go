@@ -115,7 +115,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store      *circuit.Store
 	institute  *institute
-	changing   chan struct{}    // of capacity one: full while a goroutine reads and adopts settings; only it changes them
+	changing   chan struct{}    // of capacity one: full while a goroutine, which alone changes settings, adopts them
 	mu         sync.Mutex       // guards settings; never held while files or the store are read
 	settings   effective        // the settings in use by the server
 	sources    configs.Sources  // of the configuration, which a reload reads again

@@ -51,7 +51,8 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	}
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: "application/xml; charset=utf-8",
-		Caching: response.Caching{Period: in}, Query: strings.Join([]string{"sitemap", r.Base, strconv.Itoa(number), of}, "\x00"),
+		Caching: response.Caching{Period: in},
+		Query:   strings.Join([]string{"sitemap", r.Base, strconv.Itoa(number), of}, "\x00"),
 	}, nil
 }
 

@@ -21,7 +21,7 @@ type segment struct {
 	files   *mapped.Files
 	rows    []bson.Raw
 	nap     func()                    // rests beside requests
-	workers int                       // goroutines that derive values; fewer while the segment is warmed in the background
+	workers int                       // goroutines that derive values; fewer while the segment is warmed
 	wanted  atomic.Pointer[time.Time] // when a request last needed a value that is not built; nil if none has
 	frags   []fragments               // one for each of Definition.Fragments
 	bulk    int64                     // bytes of bulky fragments kept; guarded by the budget

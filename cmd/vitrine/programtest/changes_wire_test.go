@@ -48,7 +48,8 @@ func TestLeaderReadsChangesOnly(t *testing.T) {
 	activity := func(id int, title string, minute any) bson.Raw {
 		topic := bson.D{{Key: "id", Value: fmt.Sprint("T", id%40)}, {Key: "score", Value: 0.9}}
 		d := bson.D{
-			{Key: "_id", Value: fmt.Sprintf("a%04d", id)}, {Key: "type", Value: "publication"}, {Key: "title", Value: title},
+			{Key: "_id", Value: fmt.Sprintf("a%04d", id)}, {Key: "type", Value: "publication"},
+			{Key: "title", Value: title},
 			{Key: "year", Value: 2020}, {Key: "affiliated", Value: true},
 			{Key: "catalog", Value: bson.D{{Key: "topics", Value: bson.A{topic}}}},
 			{Key: "abstract", Value: strings.Repeat("some thirty bytes of a summary", 80)},
@@ -73,7 +74,8 @@ func TestLeaderReadsChangesOnly(t *testing.T) {
 	upsert("activities", all...)
 	for i := range 40 {
 		about := bson.E{Key: "description", Value: strings.Repeat("words ", 100)}
-		upsert("catalog_topics", document(bson.D{{Key: "_id", Value: i}, {Key: "id", Value: fmt.Sprint("T", i)}, about}))
+		topic := bson.D{{Key: "_id", Value: i}, {Key: "id", Value: fmt.Sprint("T", i)}, about}
+		upsert("catalog_topics", document(topic))
 		upsert("persons", document(bson.D{{Key: "_id", Value: i}, {Key: "username", Value: fmt.Sprint("user", i)}}))
 	}
 	write(t, filepath.Join(dir, "v.yml"), changesConfig)
@@ -116,7 +118,7 @@ func TestLeaderReadsChangesOnly(t *testing.T) {
 		round()
 		bytes := read()
 		others := bytes["catalog_topics"] + bytes["persons"] + bytes["groups"] + bytes["projects"]
-		t.Logf("count: %s, of %d activities with %d bytes: with changed_field a leader reads %d of these, %d of other sources",
+		t.Logf("count: %s, of %d activities with %d bytes: with changed_field a leader reads %d, %d of other sources",
 			step.name, records, size, bytes["activities"], others)
 		if bytes["activities"] > size/10 || bytes["catalog_topics"] > 40*100 {
 			t.Errorf("%s: read %v bytes", step.name, bytes)

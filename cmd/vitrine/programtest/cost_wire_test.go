@@ -27,8 +27,8 @@ const costEnv = "VITRINE_TEST_COST"
 // costDatabase is the database of the test. Its server takes seconds for one statement if there are many records.
 const costDatabase = "institute?timeoutMS=600000"
 
-// TestCostOverTheWire counts what crosses the network: of a first build, of runs that find nothing new, of full runs, of
-// a front end's first load and, with dumps of one's own, its idle minute, and of a refresh with at most 100 changed
+// TestCostOverTheWire counts what crosses the network: of a first build, of runs that find nothing new, of full runs,
+// of a front end's first load and, with dumps of one's own, its idle minute, and of a refresh with at most 100 changed
 // records. A first build writes each row once.
 func TestCostOverTheWire(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,9 @@ func writtenOnce(t *testing.T, store origin.Store, seen mongotest.Traffic) {
 		}
 		records, size = records+1, size+len(record)
 	}
-	logCost(t, fmt.Sprintf("first build of %d rows, %d written, from %d activities of %d bytes", rows, written, records, size), seen)
+	build := fmt.Sprintf("first build of %d rows, %d written, from %d activities of %d bytes",
+		rows, written, records, size)
+	logCost(t, build, seen)
 }
 
 // retitle changes the titles of at most n activities, and returns how many there were.
@@ -137,8 +139,8 @@ func retitle(t *testing.T, store origin.Store, n int) int {
 	return len(changed)
 }
 
-// copySources inserts the collections of an embedded store into the institute's database on a server, which upserts only
-// slowly.
+// copySources inserts the collections of an embedded store into the institute's database on a server, which upserts
+// only slowly.
 func copySources(t *testing.T, path, server string) {
 	t.Helper()
 	from := storeAt(t, "bolt://"+path)

@@ -55,7 +55,8 @@ func TestTwoInstitutesOneViewsDatabase(t *testing.T) {
 	name("other")
 	g.until("the other institute's views are reported", func() bool {
 		status, text := fetch(t, http.MethodGet, a.base+"/readyz")
-		return status == http.StatusOK && strings.Contains(text, "degraded") && strings.Contains(text, "views of another institute")
+		return status == http.StatusOK && strings.Contains(text, "degraded") &&
+			strings.Contains(text, "views of another institute")
 	})
 	for _, q := range g.institute.questions() {
 		if round, err := q.check(g.institute, []byte(body(a, q.path))); err != nil || round != g.round && q.view != "" {

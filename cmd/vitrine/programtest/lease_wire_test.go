@@ -11,6 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// newerTokens gives metas tokens that no lease has had.
+var newerTokens = bson.D{{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(100)}}}}
+
 // TestSpoiledLease spoils the lease or the metas under a running instance: it drops view_lease, sets it back to an
 // older document or to one of an instance that has ended, makes it unreadable, endless, or gives the metas newer
 // tokens, as a dump that is not of one moment does. Each time the next change of the sources is published and shown
@@ -52,14 +55,17 @@ func TestSpoiledLease(t *testing.T) {
 	}{
 		{"lost", func() error { return lease.Drop(t.Context()) }},
 		{"older", func() error { _, err := lease.ReplaceOne(t.Context(), one, older); return err }},
-		{"unreadable", set(bson.E{Key: "holder", Value: 7}, bson.E{Key: "token", Value: "x"}, bson.E{Key: "rev", Value: "y"}, bson.E{Key: "term", Value: true})},
-		{"of another instance, for years", set(bson.E{Key: "holder", Value: "gone/4"}, bson.E{Key: "term", Value: int64(1) << 62})},
+		{"unreadable", set(bson.E{Key: "holder", Value: 7}, bson.E{Key: "token", Value: "x"},
+			bson.E{Key: "rev", Value: "y"}, bson.E{Key: "term", Value: true})},
+		{"of another instance, for years",
+			set(bson.E{Key: "holder", Value: "gone/4"}, bson.E{Key: "term", Value: int64(1) << 62})},
 		{"without a term", func() error {
-			_, err := lease.ReplaceOne(t.Context(), one, bson.D{{Key: "_id", Value: "materialize"}, {Key: "holder", Value: "gone/5"}})
+			without := bson.D{{Key: "_id", Value: "materialize"}, {Key: "holder", Value: "gone/5"}}
+			_, err := lease.ReplaceOne(t.Context(), one, without)
 			return err
 		}},
 		{"older than the metas", func() error {
-			_, err := metas.UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(100)}}}})
+			_, err := metas.UpdateMany(t.Context(), bson.D{}, newerTokens)
 			return err
 		}},
 	} {
@@ -105,7 +111,7 @@ func TestFencedOverTheWire(t *testing.T) {
 	metas := g.database().Collection("view_meta")
 	refuse := func() {
 		t.Helper()
-		if _, err := metas.UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(100)}}}}); err != nil {
+		if _, err := metas.UpdateMany(t.Context(), bson.D{}, newerTokens); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,9 +124,11 @@ func TestFencedOverTheWire(t *testing.T) {
 		if !strings.Contains(ready, `"job_failing":true`) || !strings.Contains(ready, `"state":"degraded"`) {
 			return false
 		}
-		return strings.Contains(vitrine(t, g.dir, "status", "--store", g.uri, "--admin-listen", strings.TrimPrefix(a.admin, "http://")), reason)
+		admin := strings.TrimPrefix(a.admin, "http://")
+		return strings.Contains(vitrine(t, g.dir, "status", "--store", g.uri, "--admin-listen", admin), reason)
 	})
-	if log := a.logged(); !strings.Contains(log, reason) || !strings.Contains(log, "materializing ended: lease lost, or its token is not the newest") {
+	const ended = "materializing ended: lease lost, or its token is not the newest"
+	if log := a.logged(); !strings.Contains(log, reason) || !strings.Contains(log, ended) {
 		t.Errorf("the log does not say why:\n%s", log)
 	}
 	g.converged(a)

@@ -150,7 +150,8 @@ func TestLostOverTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*server{builder, lone, keeps} {
-		if status, body := s.until("/readyz", "view activities is held: the store no longer has it"); status != http.StatusOK || activitiesOf(s) != all {
+		status, body := s.until("/readyz", "view activities is held: the store no longer has it")
+		if status != http.StatusOK || activitiesOf(s) != all {
 			t.Errorf("readyz: %d %s; %d activities", status, body, activitiesOf(s))
 		}
 	}

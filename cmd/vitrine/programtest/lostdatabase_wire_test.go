@@ -61,7 +61,8 @@ func TestLostDatabase(t *testing.T) {
 			_, _ = leader.refreshed("wait=1") // its lease is gone: it takes another, and runs all jobs
 			const reason = "the store has lost the view, of which this instance has 12 rows, and the run would leave 0"
 			const ofCollection = "collection groups has 0 records and had 12 within the last day"
-			status, body := leader.until("/readyz", `"job_held":"`+reason, `"job_held":"`+ofCollection, `"state":"degraded"`)
+			status, body := leader.until("/readyz",
+				`"job_held":"`+reason, `"job_held":"`+ofCollection, `"state":"degraded"`)
 			if status != http.StatusOK {
 				t.Errorf("readyz: %d %s", status, body)
 			}
@@ -70,7 +71,8 @@ func TestLostDatabase(t *testing.T) {
 			fresh = l.serve("--no-materialize")
 			l.neverEmpty(fresh, "The job of view activities is held: "+ofCollection)
 			admin := strings.TrimPrefix(leader.admin, "http://")
-			if out := vitrine(t, l.dir, "status", "--store", l.store, "--admin-listen", admin); !strings.Contains(out, reason) {
+			out := vitrine(t, l.dir, "status", "--store", l.store, "--admin-listen", admin)
+			if !strings.Contains(out, reason) {
 				t.Errorf("status:\n%s", out)
 			}
 			if status, body := leader.refreshed("view=journals&wait=1"); !strings.Contains(body, reason) {

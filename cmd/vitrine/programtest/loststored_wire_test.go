@@ -156,8 +156,10 @@ func TestLostRowsInStoreMode(t *testing.T) {
 			}
 			const before, within = "/api/activities?limit=7", "/api/activities?limit=9&filter[title][$ne]=within"
 			fresh := []string{
-				"/api/activities?limit=3", "/api/activities?filter[title][$ne]=x", "/api/activities?aggregate=authors.user",
-				"/lists/activities.json?limit=3", "/lists/activities.html?q=a", "/api/search/activities?columns[]=title",
+				"/api/activities?limit=3", "/api/activities?filter[title][$ne]=x",
+				"/api/activities?aggregate=authors.user",
+				"/lists/activities.json?limit=3", "/lists/activities.html?q=a",
+				"/api/search/activities?columns[]=title",
 				"/api/html", "/api/activities?full=1",
 			}
 			for front.answer(before).Header.Get("Cache-Status") != "vitrine; hit" {

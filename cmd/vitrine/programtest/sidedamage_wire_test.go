@@ -23,7 +23,7 @@ type sideDamage struct {
 	memory   string // a front end that runs, or starts from its snapshot file
 	stored   string // one that runs with its rows in the store
 	starting string // one that starts without a file, in either mode
-	// after is what all of them say once a leader has run: one that ran during the damage, and one that starts after it.
+	// after is what all say once a leader has run: one that ran during the damage, and one that starts after it.
 	after string
 }
 
@@ -118,7 +118,8 @@ func leftStaged(s *sideStates, db *driver.Database) {
 	for n := attempt + 1; n < attempt+4; n++ {
 		for i, doc := range s.unsettled["view_staged"] {
 			about := with(with(valueOf(doc, "_view").(bson.D), "gen", int64(9)), "hash", int64(1))
-			s.put(db.Collection("view_staged"), with(with(with(doc, "_id", fmt.Sprintf("activities/%016x/%032x", n, i)), "_view", about), "title", "left"))
+			staged := with(with(doc, "_id", fmt.Sprintf("activities/%016x/%032x", n, i)), "_view", about)
+			s.put(db.Collection("view_staged"), with(staged, "title", "left"))
 		}
 	}
 }
@@ -130,7 +131,8 @@ func addStaged(s *sideStates, db *driver.Database) {
 		doc := stampedActivity(i, 2)
 		id := fmt.Sprint("foreign", i)
 		about := bson.D{{Key: "gen", Value: int64(2)}, {Key: "hash", Value: int64(1)}, {Key: "id", Value: id}}
-		s.put(db.Collection("view_staged"), with(with(doc, "_id", fmt.Sprintf("activities/%016x/%032x", attempt, i)), "_view", about))
+		key := fmt.Sprintf("activities/%016x/%032x", attempt, i)
+		s.put(db.Collection("view_staged"), with(with(doc, "_id", key), "_view", about))
 	}
 }
 
@@ -152,14 +154,19 @@ var sideDamages = []sideDamage{
 	{"rows: all lost", nil, dropped("view_activities"), keepsRows, doubts, refuses, healed},
 	{"rows: one lost", nil, in("view_activities", nothing), keepsRows, doubts, refuses, healed},
 	{"rows: older", nil, restored(ofOlder, "view_activities"), keepsRows, doubts, refuses, healed},
-	{"rows: one unreadable, without the store's field", nil, in("view_activities", field("_view", nil)), keepsRows, doubts, refuses, healed},
-	{"rows: one unreadable, its generation a text", nil, in("view_activities", field("_view.gen", "two")), keepsRows, doubts, refuses, healed},
-	{"rows: one unreadable, its hash a text", nil, in("view_activities", field("_view.hash", "x")), keepsRows, harmless, harmless, healed},
+	{"rows: one unreadable, without the store's field", nil, in("view_activities", field("_view", nil)),
+		keepsRows, doubts, refuses, healed},
+	{"rows: one unreadable, its generation a text", nil, in("view_activities", field("_view.gen", "two")),
+		keepsRows, doubts, refuses, healed},
+	{"rows: one unreadable, its hash a text", nil, in("view_activities", field("_view.hash", "x")),
+		keepsRows, harmless, harmless, healed},
 	{"rows: one twice, under another _id", nil, in("view_activities", func(_ *sideStates, doc bson.D) []bson.D {
 		return []bson.D{doc, with(doc, "_id", "copy")}
 	}), keepsRows, doubts, refuses, healed},
-	{"rows: some of another institute added", nil, added(ofForeign, "view_activities"), keepsRows, doubts, refuses, healed},
-	{"rows: those of another institute", nil, restored(ofForeign, "view_activities"), keepsRows, doubts, refuses, healed},
+	{"rows: some of another institute added", nil, added(ofForeign, "view_activities"),
+		keepsRows, doubts, refuses, healed},
+	{"rows: those of another institute", nil, restored(ofForeign, "view_activities"),
+		keepsRows, doubts, refuses, healed},
 	{"rows: a document that is no row", nil, in("view_activities", func(_ *sideStates, doc bson.D) []bson.D {
 		return []bson.D{doc, {{Key: "_id", Value: "note"}, {Key: "text", Value: "not a row"}}}
 	}), keepsRows, harmless, harmless, healed},
@@ -167,21 +174,28 @@ var sideDamages = []sideDamage{
 
 	{"staged: all lost", ofUnsettled, dropped("view_staged"), keepsRows, refuses, refuses, healed},
 	{"staged: one lost", ofUnsettled, in("view_staged", nothing), keepsRows, refuses, refuses, healed},
-	{"staged: one unreadable", ofUnsettled, in("view_staged", field("_view", nil)), keepsRows, refuses, refuses, healed},
-	{"staged: one unreadable, its generation a text", ofUnsettled, in("view_staged", field("_view.gen", "x")), keepsRows, refuses, refuses, healed},
+	{"staged: one unreadable", ofUnsettled, in("view_staged", field("_view", nil)),
+		keepsRows, refuses, refuses, healed},
+	{"staged: one unreadable, its generation a text", ofUnsettled, in("view_staged", field("_view.gen", "x")),
+		keepsRows, refuses, refuses, healed},
 	{"staged: older", ofUnsettled, restored(ofOlder, "view_staged"), keepsRows, refuses, refuses, healed},
 	{"staged: some of another institute added", ofUnsettled, addStaged, keepsRows, refuses, refuses, healed},
 	{"staged, not committed: all lost", ofAttempted, dropped("view_staged"), keepsRows, harmless, harmless, healed},
-	{"staged, not committed: one unreadable", ofAttempted, in("view_staged", field("_view", int32(7))), keepsRows, harmless, harmless, healed},
+	{"staged, not committed: one unreadable", ofAttempted, in("view_staged", field("_view", int32(7))),
+		keepsRows, harmless, harmless, healed},
 	{"staged: rows of attempts to come", nil, both(leftStaged, loses), keepsRows, doubts, refuses, healed},
 
 	{"meta: lost", nil, in("view_meta", nothing), keepsSaid, doubts, "refused, said", healed},
 	{"meta: all lost", nil, dropped("view_meta"), keepsSaid, doubts, "refused, said", healed},
-	{"meta: older", nil, in("view_meta", func(s *sideStates, _ bson.D) []bson.D { return []bson.D{s.older.meta("activities")} }),
+	{"meta: older", nil,
+		in("view_meta", func(s *sideStates, _ bson.D) []bson.D { return []bson.D{s.older.meta("activities")} }),
 		keepsSaid, doubts, refuses, healed},
-	{"meta: unreadable, its generation a text", nil, in("view_meta", field("gen", "two")), keepsSaid, doubts, refuses, keepsSaid + "|" + refuses},
-	{"meta: unreadable, its health an array", nil, in("view_meta", field("health", bson.A{1})), keepsSaid, doubts, refuses, keepsSaid + "|" + refuses},
-	{"meta: of another institute", nil, in("view_meta", func(s *sideStates, _ bson.D) []bson.D { return []bson.D{s.foreign.meta("activities")} }),
+	{"meta: unreadable, its generation a text", nil, in("view_meta", field("gen", "two")),
+		keepsSaid, doubts, refuses, keepsSaid + "|" + refuses},
+	{"meta: unreadable, its health an array", nil, in("view_meta", field("health", bson.A{1})),
+		keepsSaid, doubts, refuses, keepsSaid + "|" + refuses},
+	{"meta: of another institute", nil,
+		in("view_meta", func(s *sideStates, _ bson.D) []bson.D { return []bson.D{s.foreign.meta("activities")} }),
 		keepsSaid, doubts, exits, keepsSaid + "|" + refuses},
 
 	{"all: lost", nil, func(s *sideStates, db *driver.Database) {
@@ -194,8 +208,10 @@ var sideDamages = []sideDamage{
 
 	{"lease: lost", nil, both(dropped("view_lease"), loses), keepsRows, doubts, refuses, healed},
 	{"lease: older", nil, both(otherHolder("token", int64(1)), loses), keepsRows, doubts, refuses, healed},
-	{"lease: unreadable, its token a text", nil, both(otherHolder("token", "x"), loses), keepsRows, doubts, refuses, healed},
-	{"lease: unreadable, its term a document", nil, both(otherHolder("term", bson.D{}), loses), keepsRows, doubts, refuses, healed},
+	{"lease: unreadable, its token a text", nil, both(otherHolder("token", "x"), loses),
+		keepsRows, doubts, refuses, healed},
+	{"lease: unreadable, its term a document", nil, both(otherHolder("term", bson.D{}), loses),
+		keepsRows, doubts, refuses, healed},
 	{"lease: a term of years", nil, both(otherHolder("term", int64(9e18)), loses), keepsRows, doubts, refuses, healed},
 	{"lease: without a revision", nil, both(otherHolder("rev", nil), loses), keepsRows, doubts, refuses, healed},
 }
@@ -246,7 +262,10 @@ func (s *sideStates) run(row sideDamage, database string) {
 	}
 	memory = s.serve(database, "--no-materialize", "files="+files).ready()
 	s.expect("started from its file", memory, row.memory)
-	all := map[string]*server{"memory": memory, "stored": stored, "starting": front(), "starting, in the store": front("--views-mode", "store")}
+	all := map[string]*server{
+		"memory": memory, "stored": stored,
+		"starting": front(), "starting, in the store": front("--views-mode", "store"),
+	}
 	s.expect("starting", all["starting"], row.starting)
 	s.expect("starting, in the store", all["starting, in the store"], row.starting)
 
@@ -266,9 +285,11 @@ func (s *sideStates) run(row sideDamage, database string) {
 func (s *sideStates) exits(database string) {
 	s.t.Helper()
 	for _, args := range [][]string{{"--no-materialize"}, {"--no-materialize", "--views-mode", "store"}, {}} {
-		cmd := command(s.dir, append([]string{"serve", "--config", "v.yml", "--store", s.uri + sideSource, "--listen", "127.0.0.1:0"}, args...)...)
+		serve := []string{"serve", "--config", "v.yml", "--store", s.uri + sideSource, "--listen", "127.0.0.1:0"}
+		cmd := command(s.dir, append(serve, args...)...)
 		cmd.Env = append(cmd.Env, "VITRINE_VIEWS_DATABASE="+database)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "has views of the records in "+sideOther) {
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "has views of the records in "+sideOther) {
 			s.t.Errorf("serve %q: %v\n%.500s", args, err, out)
 		}
 	}

@@ -50,7 +50,9 @@ materialize:
   lease: 30s
   max_shrink: 0.2
   full: ""
-  schedule: {persons: "", user_units: "", activities: "", projects: "", proposals: "", journals: "", events: "", deadlines: "", spectrum: ""}
+  schedule:
+    {persons: "", user_units: "", activities: "", projects: "", proposals: "", journals: "", events: "",
+    deadlines: "", spectrum: ""}
 `
 
 // newSideStates makes all states by means of the program.
@@ -116,7 +118,8 @@ func (s *sideStates) materialize(store, views string) {
 func (s *sideStates) attempt() {
 	s.t.Helper()
 	s.restore("attempted", s.settled)
-	store, err := mongo.Open(s.t.Context(), s.uri+sideSource, mongo.Options{ViewsDatabase: "attempted", BatchSize: mongotest.BatchSize})
+	o := mongo.Options{ViewsDatabase: "attempted", BatchSize: mongotest.BatchSize}
+	store, err := mongo.Open(s.t.Context(), s.uri+sideSource, o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -207,7 +210,9 @@ func (s *sideStates) put(c *driver.Collection, docs ...bson.D) {
 
 // ofView returns the state with one view's documents, and those of other views from another state.
 func (state sideState) ofView(view string, others sideState) sideState {
-	joined := sideState{"view_meta": {state.meta(view)}, "view_staged": state["view_staged"], "view_" + view: state["view_"+view]}
+	joined := sideState{
+		"view_meta": {state.meta(view)}, "view_staged": state["view_staged"], "view_" + view: state["view_"+view],
+	}
 	for name, docs := range others {
 		if _, ok := joined[name]; !ok {
 			joined[name] = docs

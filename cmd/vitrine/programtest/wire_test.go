@@ -122,7 +122,8 @@ func TestMaterializeUnsettled(t *testing.T) {
 		collection, _ := command.Lookup("find").StringValueOK()
 		return collection != "view_staged"
 	}})
-	if out, err := command(dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "view journals: generation 2 is published but not settled") {
+	out, err := command(dir, args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "view journals: generation 2 is published but not settled") {
 		t.Errorf("materialize: %v\n%s", err, out)
 	}
 	wire.Set(mongotest.Fault{})

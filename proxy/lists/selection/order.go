@@ -246,8 +246,8 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	return true, nil
 }
 
-// sorted is below for rows that the store sorts by the parts: as it sorts them in the order of the parts, the counts tell
-// where a part ends.
+// sorted is below for rows that the store sorts in the order of the parts. The counts of the parts tell where each
+// ends.
 func (w *walk) sorted(
 	ctx context.Context, selected view.Selection, by level, lead raw.Sort, groups []Group,
 ) (more bool, err error) {
