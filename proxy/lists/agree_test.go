@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -229,6 +230,9 @@ func TestFormatsAgree(t *testing.T) {
 	if !t.Failed() && filled < combinations/4 {
 		t.Errorf("seed %d: only %d of %d lists have records", a.seed, filled, combinations)
 	}
+	for _, target := range dividedLists() {
+		answers[target] = a.body(target)
+	}
 	proxytest.InStore(t, map[string]func(*testing.T){"store": func(t *testing.T) {
 		there := proxytest.OpenLists(t, withOthers(t))
 		for target, want := range answers {
@@ -237,4 +241,17 @@ func TestFormatsAgree(t *testing.T) {
 			}
 		}
 	}})
+}
+
+// dividedLists returns lists in each grouping and order. A store divides and sorts them by other queries for each.
+func dividedLists() (targets []string) {
+	for _, group := range []string{"none", "year", "type", "year,type", "type,year", "unit", "person"} {
+		for _, order := range []string{"year", "-year", "title", "-author", "added", "type", "relevance"} {
+			for page := range 2 {
+				targets = append(targets, fmt.Sprintf("/lists/activities.json?q=moth&group=%s&sort=%s&limit=4&page=%d&facets=%s",
+					group, order, page+1, []string{"year,type", "unit,person,topic"}[page]))
+			}
+		}
+	}
+	return targets
 }

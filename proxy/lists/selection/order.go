@@ -112,9 +112,11 @@ func (m *Matches) levels() (all []level) {
 }
 
 // sorts returns what a store can sort rows by instead of dividing them: descending years, where rows without one come
-// last. One query then answers a page that would need one for each of its years. In memory, parts cost nothing.
+// last. One query then answers a page that would need one for each of its years. In memory, parts cost nothing. A store
+// does not sort by relevance, which is computed.
 func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
-	if _, resident := m.snap.Resident(); resident || len(levels) != 1 {
+	field, _ := m.order()
+	if _, resident := m.snap.Resident(); resident || len(levels) != 1 || field == params.Relevance {
 		return nil, false
 	}
 	l := levels[0]
