@@ -1,13 +1,10 @@
 package programtest
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"vitrine/cache/origin/mongo/mongotest"
 )
 
 // TestNoStore: on a path without a store, or with an empty file, every command that needs a store
@@ -62,51 +59,6 @@ func TestNoStore(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
 		t.Error("the folder that the import made is still there")
 	}
-}
-
-// TestEmptySource: the program warns of collections without records, and the server reports
-// degraded, except for collections that may be missing. Both kinds of stores behave alike.
-func TestEmptySource(t *testing.T) {
-	wholeOnly(t)
-	t.Parallel()
-	empty := func(t *testing.T, dir, uri string) {
-		write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
-		vitrine(t, dir, "import", "--store", uri, "things.jsonl")
-		out, err := command(dir, "status", "--store", uri, "--admin-listen", "").CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "has no views: is it the right store?") {
-			t.Errorf("status: %v %s", err, out)
-		}
-		s := startServer(t, dir, "--store", uri).ready()
-		var status int
-		var body string
-		await(t, "all runs are known", func() string { // the outcome of a run is known a moment after its view
-			status, body = s.get("/readyz")
-			return unless(strings.Count(body, `"empty":true`) >= 8)
-		})
-		if status != http.StatusOK || !strings.Contains(body, `"state":"degraded"`) || !strings.Contains(body, `no records`) ||
-			strings.Contains(body, "deadlines") {
-			t.Errorf("readyz: %d %s", status, body)
-		}
-		for _, collection := range []string{"activities", "persons", "projects", "proposals", "journals", "conferences"} {
-			if want := `"collection":"` + collection + `"`; !strings.Contains(s.logged(), want) {
-				t.Errorf("the log has no warning with %s", want)
-			}
-		}
-		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_empty{view="persons"} 1`) {
-			t.Error("the metrics do not report the missing records")
-		}
-		if out := vitrine(t, dir, "status", "--store", uri, "--admin-listen", strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "empty: activities: ") || strings.Contains(out, "empty: deadlines") {
-			t.Errorf("status: %s", out)
-		}
-		s.stop()
-		set(dir, "VITRINE_VIEWS_OPTIONAL", "activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
-		s = startServer(t, dir, "--store", uri).ready()
-		if _, body := s.get("/readyz"); strings.Contains(body, "degraded") {
-			t.Errorf("readyz: %s", body)
-		}
-	}
-	t.Run("embedded", func(t *testing.T) { empty(t, t.TempDir(), "bolt://v.db") })
-	t.Run("MongoDB", func(t *testing.T) { empty(t, t.TempDir(), mongotest.Start(t)+"institute") })
 }
 
 // TestStatusOfAnotherServer: if a store does not answer, status reports nothing from the server of
