@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ type Server struct {
 // StartIn is Start on a state folder, which may be that of an earlier server that has ended.
 func StartIn(t testing.TB, dir string) *Server {
 	t.Helper()
+	checkPlace(t)
 	if os.Getenv(EnvWire) != "1" {
 		t.Skipf("needs a MongoDB-compatible server: set %s=1 to have one built and started", EnvWire)
 	}
@@ -70,6 +72,25 @@ func StartIn(t testing.TB, dir string) *Server {
 	}
 	s.URI = strings.TrimSpace(line)
 	return s
+}
+
+// checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below cache/origin
+// whole, and from programtest only the tests in files named *_wire_test.go. The name of the file must be that of the test
+// itself: helpers that start a server may stand anywhere.
+func checkPlace(t testing.TB) {
+	t.Helper()
+	calls := make([]uintptr, 100)
+	frames := runtime.CallersFrames(calls[:runtime.Callers(1, calls)])
+	var test runtime.Frame // the outermost frame of the tested package
+	for frame, more := frames.Next(); more; frame, more = frames.Next() {
+		if strings.HasSuffix(frame.File, "_test.go") {
+			test = frame
+		}
+	}
+	named := strings.HasSuffix(test.File, "_wire_test.go") && strings.Contains(test.Function, "/programtest.")
+	if !named && !strings.HasPrefix(test.Function, "vitrine/cache/origin") {
+		t.Errorf("%s needs a MongoDB-compatible server: move it to a file of programtest named *_wire_test.go", test.Function)
+	}
 }
 
 // Kill kills the server like kill -9. It may be called twice.
