@@ -33,12 +33,8 @@ const costDatabase = "institute?timeoutMS=600000"
 func TestCostOverTheWire(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)
-	dir, dump := t.TempDir(), cmp.Or(os.Getenv(costEnv), "dump")
-	if dump == "dump" {
-		someDemo(t, dir, 60)
-	}
-	vitrine(t, dir, "import", "--store", "bolt://v.db", dump)
-	copySources(t, filepath.Join(dir, "v.db"), uri)
+	dir, whole := t.TempDir(), os.Getenv(costEnv) != ""
+	copySources(t, dir, uri, 60)
 	set(dir, "VITRINE_MONGO_BATCH", "50")
 	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // jobs run when the test requests it
 	set(dir, "VITRINE_MATERIALIZE_FULL", "")
@@ -66,7 +62,7 @@ func TestCostOverTheWire(t *testing.T) {
 	network := mongotest.NewProxy(t, uri)
 	front := startServer(t, dir, "--store", network.URI()+costDatabase, "--no-materialize").ready()
 	logCost(t, "first load of a front end", network.Traffic())
-	if dump != "dump" {
+	if whole {
 		<-time.After(time.Minute)
 		logCost(t, "an idle front end, a minute", network.Traffic())
 	}
@@ -139,11 +135,16 @@ func retitle(t *testing.T, store origin.Store, n int) int {
 	return len(changed)
 }
 
-// copySources inserts the collections of an embedded store into the institute's database on a server, which upserts
-// only slowly.
-func copySources(t *testing.T, path, server string) {
+// copySources puts source records into the institute's database of a server: those of the dumps that costEnv names, or
+// some of the demo. It inserts them: the upserts of vitrine import take the test server minutes for a whole institute.
+func copySources(t *testing.T, dir, server string, records int) {
 	t.Helper()
-	from := storeAt(t, "bolt://"+path)
+	dump := cmp.Or(os.Getenv(costEnv), "dump")
+	if dump == "dump" {
+		someDemo(t, dir, records)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://v.db", dump)
+	from := storeAt(t, "bolt://"+filepath.Join(dir, "v.db"))
 	defer func() { _ = from.Close() }()
 	c, err := driver.Connect(options.Client().ApplyURI(server))
 	if err != nil {
