@@ -50,7 +50,7 @@ func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(v
 	return p.file.update(ctx, func(tx *bbolt.Tx) error {
 		now, err := p.file.readMeta(tx, d.View)
 		if err == nil && now.Attempt != d.Attempt {
-			err = origin.ErrFenced
+			err = registry.Outdated(now, d)
 		}
 		if err == nil {
 			err = fn(openView(tx, d.View)) // Begin has created it

@@ -213,7 +213,7 @@ func (p publisher) discardRows(ctx context.Context, d registry.View) error {
 	}
 	now, err := p.store.Read(ctx, d.View)
 	if err == nil && now.Attempt != d.Attempt {
-		err = origin.ErrFenced // the rows belong to a later publication
+		err = registry.Outdated(now, d) // the rows belong to a later publication
 	}
 	if err == nil {
 		_, err = rows.deleteMany(ctx, foreign)
@@ -234,7 +234,7 @@ func (p publisher) prune(ctx context.Context, d registry.View) error {
 	update := func(change func(now *registry.View)) error {
 		_, err := p.metas.Update(ctx, d.View, func(now *registry.View) error {
 			if now.Attempt != d.Attempt {
-				return origin.ErrFenced // a later publication has begun
+				return registry.Outdated(*now, d) // a later publication has begun
 			}
 			change(now)
 			return nil

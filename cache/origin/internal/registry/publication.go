@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
@@ -25,9 +26,16 @@ var errDone = errors.New("publication is over")
 // newest returns origin.ErrFenced unless this publication can be committed.
 func (p *publication) newest(d *View) error {
 	if d.Attempt != p.begun.Attempt || d.Generation != p.begun.Generation {
-		return origin.ErrFenced
+		return Outdated(*d, p.begun)
 	}
 	return nil
+}
+
+// Outdated returns the origin.ErrFenced of a publication that has begun with the meta begun, if a later one has begun
+// with the meta now.
+func Outdated(now, begun View) error {
+	return fmt.Errorf("%w: the meta has attempt %d, for generation %d, not %d for %d",
+		origin.ErrFenced, now.Attempt, now.Next(), begun.Attempt, begun.Next())
 }
 
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {

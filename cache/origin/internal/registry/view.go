@@ -5,6 +5,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -109,7 +110,7 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 	}
 	return v.table.Update(ctx, view, func(d *View) error {
 		if d.Token > lease.Token || d.Token == lease.Token && d.Holder != "" && d.Holder != lease.Holder {
-			return origin.ErrFenced
+			return fmt.Errorf("%w: the meta has token %d of %q", origin.ErrFenced, d.Token, d.Holder)
 		}
 		d.View, d.Token, d.Holder = view, lease.Token, lease.Holder
 		return change(d)
