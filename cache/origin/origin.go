@@ -256,7 +256,8 @@ type Views interface {
 
 // Publication collects the changes of a view's next generation, unread before Commit. It is for one goroutine.
 type Publication interface {
-	// Put stages new versions of rows, each id once. It ignores Row.Generation; a nil Doc deletes the row.
+	// Put stages new versions of rows, each id once. It ignores Row.Generation; a nil Doc deletes the row. The
+	// publication may keep the rows, so they must not change afterwards.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes the staged rows and returns the new meta, or ErrFenced if the lease is no longer the newest.
 	// rows is the number of live rows afterwards, rules the fingerprint to record.

@@ -67,7 +67,7 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 // prune deletes versions that no reader can request any more: replaced ones, and tombstones older than the deltas that
 // are kept. It runs under the publisher's lease, so never twice at a time for one view, and may be killed and repeated
 // anywhere: its decisions depend only on committed generations, which do not change.
-func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
+func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease, _ []origin.Row) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
 	if err == nil {

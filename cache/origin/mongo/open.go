@@ -138,7 +138,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	s.Leases = registry.NewLeases(leases, metas.newestToken, o.Now, o.Elapsed)
 	p := publisher{s, metas, cmp.Or(o.KeepDeltas, 1000), new(atomic.Bool)}
 	s.Views = registry.NewViews(metas, s.Leases, registry.Rows{
-		Put: p.stage, Settle: p.settle, Discard: p.discard, BulkLoad: p.bulkLoad,
+		Put: p.stage, Settle: p.settle, KeepBytes: settleBytes, Discard: p.discard, BulkLoad: p.bulkLoad,
 	})
 	return s, nil
 }

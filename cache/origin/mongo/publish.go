@@ -45,11 +45,13 @@ func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row
 	})
 }
 
+func sizeOf(r origin.Row) int { return len(r.Doc) }
+
 // insertRows inserts the documents that encode makes of rows.
 func (c collection) insertRows(
 	ctx context.Context, rows []origin.Row, encode func(origin.Row) (bson.Raw, error),
 ) error {
-	for part := range batch.Of(rows, c.store.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
+	for part := range batch.Of(rows, c.store.batch, batchBytes, sizeOf) {
 		models := make([]driver.WriteModel, len(part))
 		for i, r := range part {
 			doc, err := encode(r)
@@ -65,37 +67,94 @@ func (c collection) insertRows(
 	return nil
 }
 
+// settleBytes is how many bytes of rows a publication keeps in memory for settle. Some hundred changed records have as
+// many, and most publications have fewer.
+const settleBytes = 4 << 20
+
 // settle folds the staged rows of the committed generation into the view's collection. It may be killed and repeated
 // anywhere, even run twice at a time: it deletes a staged row after folding it in, and replaces only older rows.
-func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
-	for d.Staged != 0 {
-		if err := p.store.Check(ctx, lease); err != nil {
-			return err
-		}
-		ids, rows, err := p.stagedBatch(ctx, d)
+//
+// own are rows that this process has staged. settle does not read them back, but only asks which of them are still
+// staged: another process may have settled the others, and published since. All other staged rows are read: those that
+// were too many to keep, those of a killed publisher, and those that were put among them by hand.
+func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease, own []origin.Row) error {
+	if d.Staged == 0 {
+		return p.prune(ctx, d)
+	}
+	for part := range batch.Of(own, p.store.batch, batchBytes, sizeOf) {
+		_, err := p.settleBatch(ctx, d, lease, func() ([]bson.RawValue, []origin.Row, error) {
+			return p.stillStaged(ctx, d, part)
+		})
 		if err != nil {
 			return err
 		}
-		if len(ids) == 0 {
-			_, err = p.metas.Update(ctx, d.View, func(now *registry.View) error {
-				if now.Staged == d.Staged {
-					now.Staged = 0
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			break
-		}
-		if err := p.fold(ctx, d.View, rows); err != nil {
-			return err
-		}
-		if _, err := p.store.side("staged").deleteIDs(ctx, ids); err != nil {
+	}
+	for more := true; more; {
+		n, err := p.settleBatch(ctx, d, lease, func() ([]bson.RawValue, []origin.Row, error) {
+			return p.stagedBatch(ctx, d)
+		})
+		if more = n > 0; err != nil {
 			return err
 		}
 	}
+	_, err := p.metas.Update(ctx, d.View, func(now *registry.View) error {
+		if now.Staged == d.Staged {
+			now.Staged = 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return p.prune(ctx, d)
+}
+
+// settleBatch folds in the staged rows that read returns with the _ids of their documents, and deletes these. It
+// returns how many there were.
+func (p publisher) settleBatch(
+	ctx context.Context, d registry.View, lease origin.Lease,
+	read func() (ids []bson.RawValue, rows []origin.Row, err error),
+) (int, error) {
+	if err := p.store.Check(ctx, lease); err != nil {
+		return 0, err
+	}
+	ids, rows, err := read()
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if err := p.fold(ctx, d.View, rows); err != nil {
+		return 0, err
+	}
+	_, err = p.store.side("staged").deleteIDs(ctx, ids)
+	return len(ids), err
+}
+
+// stillStaged returns those of some rows that are staged for the committed generation, and the _ids of their documents.
+// It reads only the _ids.
+func (p publisher) stillStaged(
+	ctx context.Context, d registry.View, own []origin.Row,
+) (ids []bson.RawValue, rows []origin.Row, err error) {
+	prefix, at := stagedPrefix(d.View, d.Staged), make(map[string]origin.Row, len(own))
+	for _, r := range own {
+		id, err := stagedID(prefix, r.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Generation = d.Generation
+		ids, at[id.StringValue()] = append(ids, id), r
+	}
+	filter, onlyID := is(bson.D{{Key: "$in", Value: ids}}), options.Find().SetProjection(is(1))
+	ids = nil
+	for doc, err := range p.store.side("staged").documents(ctx, filter, onlyID) {
+		if err != nil {
+			return nil, nil, err
+		}
+		id := doc.Lookup("_id")
+		if r, ok := at[id.StringValue()]; ok {
+			ids, rows = append(ids, raw.Clone(id)), append(rows, r)
+		}
+	}
+	return ids, rows, nil
 }
 
 // stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. It leaves out a

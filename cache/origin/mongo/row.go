@@ -26,17 +26,27 @@ type rowInfo struct {
 // stagedPrefix begins the _id of an attempt's staged rows: those of an attempt, or of all earlier ones, are a range.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
+// stagedID returns the _id in view_staged of the row with an _id. It has a digest of the row's own, which can be of any
+// type and length.
+func stagedID(prefix string, id bson.RawValue) (bson.RawValue, error) {
+	key, err := idkey.Of(id)
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	sum := sha256.Sum256(key)
+	return raw.NewString(prefix + hex.EncodeToString(sum[:16])), nil
+}
+
 // stagedDoc returns a row as view_staged has it: its fields stand beside viewField, so that it may be as large as the
-// server allows. Its _id has a digest of the row's own, which can be of any type and length.
+// server allows.
 func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error) {
-	key, err := idkey.Of(r.ID)
+	id, err := stagedID(prefix, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(key)
 	info := infoOf(r, generation)
 	info.ID = r.ID
-	return encode(raw.NewString(prefix+hex.EncodeToString(sum[:16])), r.Doc, info)
+	return encode(id, r.Doc, info)
 }
 
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }

@@ -14,11 +14,13 @@ import (
 type publication struct {
 	views    *Views
 	lease    origin.Lease
-	begun    View     // the view as of Begin, with our Attempt
-	rows     int      // number of rows that Put has received
-	load     BulkLoad // gets the rows instead of Rows.Put, unless it is nil
-	promoted bool     // load is promoted
-	done     bool     // the publication was committed or aborted
+	begun    View         // the view as of Begin, with our Attempt
+	rows     int          // number of rows that Put has received
+	own      []origin.Row // the first of them, for Settle
+	bytes    int          // size of own
+	load     BulkLoad     // gets the rows instead of Rows.Put, unless it is nil
+	promoted bool         // load is promoted
+	done     bool         // the publication was committed or aborted
 }
 
 var errDone = errors.New("publication is over")
@@ -52,7 +54,27 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	if p.load != nil {
 		return p.load.Put(ctx, rows)
 	}
-	return p.views.rows.Put(ctx, p.begun, rows)
+	err = p.views.rows.Put(ctx, p.begun, rows)
+	if err == nil {
+		p.keep(rows)
+	}
+	return err
+}
+
+// keep keeps written rows for Settle, until they are as large as Rows.KeepBytes permits.
+func (p *publication) keep(rows []origin.Row) {
+	const overhead = 100 // bytes of a tombstone
+	for _, r := range rows {
+		p.bytes += len(r.ID.Value) + len(r.Doc) + overhead
+		for _, word := range r.Words {
+			p.bytes += len(word)
+		}
+		if p.bytes > p.views.rows.KeepBytes {
+			p.bytes = p.views.rows.KeepBytes // so that no later row is kept, either
+			return
+		}
+		p.own = append(p.own, r)
+	}
 }
 
 // Commit implements origin.Publication. Changing the meta publishes; the next Begin settles what fails to settle here.
@@ -87,7 +109,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		return origin.Meta{}, err
 	}
 	p.done = true
-	if p.views.rows.Settle(ctx, d, p.lease) == nil {
+	if p.views.rows.Settle(ctx, d, p.lease, p.own) == nil {
 		if settled, err := p.views.Read(ctx, p.begun.View); err == nil {
 			d.Pruned = settled.Pruned
 		}

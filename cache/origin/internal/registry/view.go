@@ -41,8 +41,11 @@ func (d View) Next() uint64 { return d.Generation + 1 }
 type Rows struct {
 	// Put writes rows of d.Next() under d.Attempt, where readers do not look.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
-	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request.
-	Settle func(ctx context.Context, d View, lease origin.Lease) error
+	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request. own are
+	// some rows of this generation as Put got them, possibly none: Settle need not read them back.
+	Settle func(ctx context.Context, d View, lease origin.Lease, own []origin.Row) error
+	// KeepBytes is how many bytes of rows a publication keeps for Settle. If it is 0, Settle gets none.
+	KeepBytes int
 	// Discard deletes the uncommitted rows of attempts before d.Attempt, and all rows if nothing was published.
 	Discard func(ctx context.Context, d View) error
 	// BulkLoad runs after Discard if nothing was published. It begins a bulk load, which writes each row once. If
@@ -124,7 +127,7 @@ func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 		return nil
 	})
 	if err == nil {
-		err = v.rows.Settle(ctx, d, lease)
+		err = v.rows.Settle(ctx, d, lease, nil)
 	}
 	if err == nil {
 		err = v.rows.Discard(ctx, d)
