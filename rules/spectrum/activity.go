@@ -25,7 +25,7 @@ type activity struct {
 
 // moment orders activities in time.
 type moment struct {
-	key   string // raw.Key of the _id; empty if the record is at hand
+	key   string // raw.Key of the _id
 	id    string
 	year  int64
 	dated bool // whether the activity has a year
@@ -65,7 +65,8 @@ func (m moment) listed(assignment []byte) (score float64, ok bool) {
 // read reads the fields of an activity. It uses stored users unchanged, because rendering keeps them.
 func (s *Summary) read(record bson.Raw) activity {
 	a := activity{record: record, doc: document(raw.Get(record, "rendered"))}
-	a.id = ejson.IDText(raw.Get(record, "_id"))
+	id := raw.Get(record, "_id")
+	a.key, a.id = raw.Key(id), ejson.IDText(id)
 	a.year, a.dated = whole(raw.Get(record, "year"))
 	a.units = s.units.find(raw.Get(record, "units"))
 	users := raw.Get(a.doc, "users")

@@ -74,9 +74,9 @@ func (s *Summary) touch(m member, counted bool) {
 	}
 }
 
-// count counts the members. Unless all records are at hand, it returns the numbers of the activities that the rows of
-// touched topics show, by key. It drops topics whose rows stay the same.
-func (s *Summary) count(at map[string]int) (shown map[string]int) {
+// count counts the members. Unless all records are at hand, it returns the activities that the rows of touched topics
+// show, but whose records are needed for that: their numbers by key. It drops topics whose rows stay the same.
+func (s *Summary) count(at map[string]int) (unknown map[string]int) {
 	var list []int
 	live := map[int]bool{}
 	s.activities = 0
@@ -107,25 +107,43 @@ func (s *Summary) count(at map[string]int) (shown map[string]int) {
 			t.add(a, !s.noting, ref%2 == 1)
 		}
 	}
-	s.live, shown = len(live), map[string]int{}
+	s.live, unknown = len(live), map[string]int{}
 	for n, t := range s.touched {
 		if s.noting || t.count == 0 {
 			continue
 		}
-		keys := []string{t.latest.key}
-		for _, e := range t.recent {
-			keys = append(keys, e.key)
-		}
-		if !t.counted && !slices.ContainsFunc(keys, func(key string) bool { return s.edited[at[key]] }) {
+		edited := func(key string) bool { return s.edited[at[key]] }
+		shows := func(e entry) bool { return edited(e.key) }
+		if !t.counted && !edited(t.latest.key) && !slices.ContainsFunc(t.recent, shows) {
 			delete(s.touched, n) // its row shows none of the edited activities, and counts them as before
 			continue
 		}
-		for _, key := range keys {
-			shown[key] = at[key]
+		for _, key := range t.reuse(s.listings[n], edited) {
+			unknown[key] = at[key]
 		}
-		t.recent = nil
 	}
-	return shown
+	return unknown
+}
+
+// reuse fills in what the topic's last listing has of the same activities, unless they were edited. It leaves out all
+// other activities that the row shows, and returns their keys.
+func (l *listing) reuse(last listing, edited func(key string) bool) (unknown []string) {
+	if last.latest.key == l.latest.key && !edited(l.latest.key) {
+		l.labels = last.labels
+	} else {
+		unknown = append(unknown, l.latest.key)
+	}
+	var known newest
+	for _, e := range l.recent {
+		i, there := last.recent.place(e.id, e.year)
+		if there && last.recent[i].key == e.key && !edited(e.key) {
+			known = append(known, last.recent[i])
+		} else {
+			unknown = append(unknown, e.key)
+		}
+	}
+	l.recent = known
+	return unknown
 }
 
 // add counts an assignment of an activity. If its record is needed later, add decides whether the row shows it.

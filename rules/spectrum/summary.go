@@ -58,11 +58,12 @@ type Summary struct {
 	names   []string       // of topics, units and persons; the first is none
 	numbers map[string]int // positions in names
 
-	noting  bool           // Put gets every record that rows show; only Rows changes that
-	changed bool           // a member has changed since Rows was called
-	touched map[int]*topic // the topics of these members, by their position in names
-	edited  map[int]bool   // the numbers of these members that count as before
-	made    map[int]bool   // the topics whose rows the last call of Rows has made anew or left out
+	noting   bool            // Put gets every record that rows show; only Rows changes that
+	changed  bool            // a member has changed since Rows was called
+	touched  map[int]*topic  // the topics of these members, by their position in names
+	edited   map[int]bool    // the numbers of these members
+	made     map[int]bool    // the topics whose rows the last call of Rows has made anew or left out
+	listings map[int]listing // the listings of all topics, so that Rows need not fetch their activities again
 
 	activities, live int // members in the spectrum, the base of shares, and their topics, when Rows was called
 }
@@ -71,14 +72,18 @@ type Summary struct {
 type topic struct {
 	count   int
 	counted bool // members that count otherwise than before have touched it, not only edited ones
-
-	labels bson.Raw // the newest assignment, of the activity at latest
-	latest moment
+	listing
 
 	timeline map[int64]int
 	units    tally
 	persons  tally
-	recent   newest
+}
+
+// listing is what the row of a topic takes from the records of a few activities.
+type listing struct {
+	labels bson.Raw // the newest assignment, of the activity at latest
+	latest moment
+	recent newest
 }
 
 // New begins a summary. It keeps the documents of sources, which must not change.
@@ -97,6 +102,7 @@ func New(o Options, sources Sources) *Summary {
 		noting:    true,
 		touched:   map[int]*topic{},
 		edited:    map[int]bool{},
+		listings:  map[int]listing{},
 	}
 	if s.rest == nil {
 		s.rest = func() {}
@@ -131,9 +137,12 @@ func (s *Summary) Put(n int, record bson.Raw) error {
 		a = s.read(record)
 		m.refs = s.encode(&a, topics)
 	}
-	s.changed = s.changed || m.hash != old.hash
+	if m.hash != old.hash {
+		if s.changed = true; !s.noting {
+			s.edited[n] = true
+		}
+	}
 	if same := m.refs != nil && bytes.Equal(m.refs, old.refs); same {
-		s.edited[n] = true
 		s.touch(m, false)
 	} else {
 		s.touch(old, true)
@@ -183,29 +192,35 @@ func (s *Summary) Made(id bson.RawValue) bool {
 // Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each topic
 // in order of id. Equal activities give equal rows, whatever the order and the number of calls. A topic's _id is its id.
 // A row has the fields of API.md's table in its order, but no share; its activities are not only recent ones. at has
-// the numbers of activities by raw.Key of their _id. fetch yields the records of some keys; it is not called at first.
+// the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of activities that have
+// changed or were not shown before. It is not called at first.
 func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
-	shown, made := s.count(at), map[int]bool{}
+	unknown, made := s.count(at), map[int]bool{}
 	for n := range s.touched {
 		made[n] = true
 	}
-	if len(shown) > 0 {
+	if len(unknown) > 0 {
 		s.noting, s.changed = true, false
-		for record, err := range fetch(slices.Collect(maps.Keys(shown))) {
+		for record, err := range fetch(slices.Collect(maps.Keys(unknown))) {
 			key := raw.Key(raw.Get(record, "_id"))
-			if n, ok := shown[key]; ok && err == nil {
-				delete(shown, key)
+			if n, ok := unknown[key]; ok && err == nil {
+				delete(unknown, key)
 				err = s.Put(n, record)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if s.changed || len(shown) > 0 {
+		if s.changed || len(unknown) > 0 {
 			return nil, errors.New("activities have changed meanwhile")
 		}
 	}
 	touched := s.touched
+	for n := range made {
+		if s.listings[n] = touched[n].listing; touched[n].count == 0 {
+			delete(s.listings, n)
+		}
+	}
 	s.noting, s.changed, s.touched, s.edited, s.made = false, false, map[int]*topic{}, map[int]bool{}, made
 	return func(yield func(bson.Raw) bool) {
 		if !yield(s.totals()) {
