@@ -68,6 +68,8 @@ func TestCostOverTheWire(t *testing.T) {
 	}
 
 	n := retitle(t, direct, 100)
+	var replies replyCount
+	wire.Set(mongotest.Fault{Reply: replies.reply})
 	network.Traffic()
 	refreshed("")
 	for _, m := range metas(t, direct) {
@@ -77,7 +79,9 @@ func TestCostOverTheWire(t *testing.T) {
 			})
 		}
 	}
-	logCost(t, fmt.Sprintf("a refresh with %d changed records, leader", n), wire.Traffic())
+	bytes := replies.reset()
+	logCost(t, fmt.Sprintf("a refresh with %d changed records, leader, %d down besides sources", n,
+		bytes[otherReplies]+bytes["view_activities"]+bytes["view_spectrum"]+bytes["view_staged"]), wire.Traffic())
 	logCost(t, "the same, front end", network.Traffic())
 }
 
