@@ -64,6 +64,8 @@ type KeptAnswer struct {
 // fails because lists do not show the item that it asks for.
 func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err error) {
 	began, set := time.Now(), *s.settings.Load()
+	ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request) // of all parts
+	defer cancel()
 	if q.User != "" {
 		if _, known, err := set.users.Person(ctx, q.User); err != nil {
 			return e, err
@@ -103,8 +105,6 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 		e.Kept = kept(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
 	}
 	if q.ID != "" {
-		ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request)
-		defer cancel()
 		m := &member{Membership: Membership{ID: q.ID}, trace: &x.Trace, records: s.options.Records, views: s.options.Views.Status(), rule: set.lists.Rule()}
 		if err := m.explain(ctx); err != nil {
 			return e, err

@@ -77,9 +77,9 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		return nil, err
 	}
 	o.Auth.Upstream = o.Upstream.Keys
-	set.users = api.Users{Views: s.options.Views, Timeout: o.Limits.Request}
+	set.users = api.Users{Views: s.options.Views}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
+		Token: o.Admin.Token, Person: set.users.Person, Timeout: o.Limits.Request, Own: ownPath, Guesses: s.guesses,
 		WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {

@@ -29,9 +29,10 @@ const (
 type flight struct {
 	callers int // guarded by the cache's mu
 	cancel  context.CancelFunc
-	landed  chan struct{} // closed when answer and err are set
+	landed  chan struct{} // closed when the fields below are set
 	answer  *Answer
 	err     error
+	expired bool // the load ran out of time
 }
 
 // Get returns the answer for key, from memory or by Load.
@@ -44,7 +45,8 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 
 // Load returns the answer for a key that is not in memory, where it then is if there is room. When ctx ends, Load
 // returns; the load continues while other callers wait for it. Its time is charged to the caller whose ctx began it
-// (see fair.With). Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended.
+// (see fair.With), and limited by that caller's deadline. Other callers, which may have more time, then load again.
+// Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended.
 func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.share(ctx, key, load)
 	switch {
@@ -71,11 +73,12 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = context.WithTimeout(fair.With(c.root, fair.AccountOf(ctx)), time.Duration(c.timeout.Load()))
+		loading, f.cancel = context.WithDeadline(fair.With(c.root, fair.AccountOf(ctx)), c.deadline(ctx))
 		go func() {
 			defer c.loads.Done()
 			defer f.cancel()
 			f.answer, f.err = c.fly(loading, key, load)
+			f.expired = loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
 			c.mu.Lock()
 			c.endLocked(key, f)
 			c.mu.Unlock()
@@ -86,6 +89,9 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 	c.mu.Unlock()
 	select {
 	case <-f.landed:
+		if f.expired && outcome == Shared && ctx.Err() == nil {
+			return c.share(ctx, key, load)
+		}
 		return f.answer, outcome, f.err
 	case <-ctx.Done():
 	}
@@ -103,6 +109,16 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 		c.endLocked(key, f)
 	}
 	return nil, Shared, unavailable(context.Cause(ctx))
+}
+
+// deadline returns when a load for a caller ends: with the caller's deadline. With a later one, a load that waits for a
+// store could seem to have time for its turn although its caller then no longer waits for it.
+func (c *Cache) deadline(ctx context.Context) time.Time {
+	end := time.Now().Add(time.Duration(c.timeout.Load()))
+	if d, ok := ctx.Deadline(); ok && d.Before(end) {
+		return d
+	}
+	return end
 }
 
 // lastWord is how long callers whose deadline has passed wait for a load to return its error.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"golang.org/x/sync/semaphore"
 
 	"vitrine/cache/origin"
 	"vitrine/rules"
@@ -28,17 +27,14 @@ const (
 	lookupTTL = 5 * time.Second
 	// maxLookups is how many look-ups stay in memory; each takes a few KB at most.
 	maxLookups = 4096
-	// maxConcurrentLookups is how many look-ups run in the store at a time.
-	maxConcurrentLookups = 4
 )
 
 // personLookup finds persons that the views do not have yet (DESIGN.md: 20). It looks up each id once at a time, and
-// briefly caches the record, or the fact that there is none.
+// briefly caches the record, or the fact that there is none. The store's admission queue bounds how many run at a time.
 type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time
 	timeout time.Duration // of one look-up
-	turns   *semaphore.Weighted
 	flights flight.Group[bson.Raw]
 
 	mu    sync.Mutex                 // guards cache
@@ -52,7 +48,7 @@ type lookup struct {
 
 func newPersonLookup(records Records, shared Shared) *personLookup {
 	return &personLookup{
-		records: records, now: shared.Now, timeout: shared.Timeout, turns: semaphore.NewWeighted(maxConcurrentLookups),
+		records: records, now: shared.Now, timeout: shared.Timeout,
 		cache: lru.New[string, lookup](maxLookups),
 	}
 }
@@ -69,7 +65,11 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 		return known.record, nil
 	}
 	found, err := l.flights.Do(ctx, id, func() (bson.Raw, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
+		end := time.Now().Add(l.timeout)
+		if d, limited := ctx.Deadline(); limited && d.Before(end) {
+			end = d // afterwards the caller does not wait for it, and other requests need its slot in the store's queue
+		}
+		ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 		defer cancel()
 		return l.lookUp(ctx, id)
 	})
@@ -80,10 +80,6 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 }
 
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
-	if err := l.turns.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer l.turns.Release(1)
 	path, value := keyOf(id)
 	query, err := bson.Marshal(bson.D{{Key: path, Value: bson.D{{Key: "$eq", Value: value}}}})
 	if err != nil {

@@ -89,8 +89,6 @@ func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bs
 	if r.whole {
 		snapshot = snapshot.Whole()
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.shared.Timeout)
-	defer cancel()
 	row, err = snapshot.First(ctx, filter.OneOf(keyOf(id)))
 	if err != nil || row != nil {
 		return row, false, err

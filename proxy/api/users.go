@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"vitrine/proxy/auth"
 	"vitrine/proxy/response"
@@ -15,15 +14,12 @@ import (
 // Users looks up the users of sessions. It is not part of Env, so that no answer can be made from views other than
 // those that its plan names.
 type Users struct {
-	Views   response.Views
-	Timeout time.Duration // of a look-up
+	Views response.Views
 }
 
 // Person looks up the user of a session; known reports whether the user has a record. A user without a record has no
 // roles. Citations are in the print form if the user's display_activities says so.
 func (u Users) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, u.Timeout)
-	defer cancel()
 	snapshot, err := u.Views.Snapshot(rules.ViewPersons)
 	if err != nil {
 		return auth.Caller{}, false, err

@@ -42,7 +42,8 @@ type Options struct {
 type Shared struct {
 	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
-	Person func(ctx context.Context, user string) (who Caller, known bool, err error)
+	Person  func(ctx context.Context, user string) (who Caller, known bool, err error)
+	Timeout time.Duration // of the whole request for which Person looks
 	// Own reports whether this server has a route at or below a path. If nil, it has one everywhere.
 	Own       func(path string) bool
 	Guesses   *Guesses               // limits wrong keys; nil means no limit
@@ -208,7 +209,9 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	if err != nil || user == "" {
 		return Caller{Personal: brought}, err
 	}
-	who, known, err := a.shared.Person(c.UserContext(), user)
+	ctx, cancel := context.WithDeadline(c.UserContext(), c.Context().Time().Add(a.shared.Timeout))
+	defer cancel()
+	who, known, err := a.shared.Person(ctx, user)
 	if err != nil {
 		return Caller{}, err
 	}

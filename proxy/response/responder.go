@@ -39,7 +39,7 @@ type Options struct {
 	Codings      []result.Coding // on offer, best first
 	KeptBytes    int             // a longer body is streamed, not kept
 	Backtracking time.Duration   // of all expressions of one request
-	Timeout      time.Duration   // of evaluating one request
+	Timeout      time.Duration   // of planning and evaluating one request, after it was received
 
 	Tags       func(Plan) []Header // headers for caches that are told what has changed; nil if none are
 	Generation int                 // number of the settings, from 0
@@ -279,12 +279,16 @@ func (r *Responder) work(c *fiber.Ctx, client netip.Prefix) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
-// Limited returns a context for work, charged to the client, that also ends after Timeout.
+// Limited returns a context for work, charged to the client, that also ends at the request's deadline. A request has
+// one, so that its plan and its answer, and what it tries again, share its time.
 func (r *Responder) Limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
 	ctx, leave := r.work(c, client)
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	ctx, cancel := context.WithDeadline(ctx, r.deadline(c))
 	return ctx, func() { cancel(); leave() }
 }
+
+// deadline returns when the work for a request ends.
+func (r *Responder) deadline(c *fiber.Ctx) time.Time { return c.Context().Time().Add(r.Timeout) }
 
 // connOf returns the connection of a request, or nil in tests with other connections.
 func connOf(c *fiber.Ctx) *listener.Conn {

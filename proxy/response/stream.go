@@ -32,7 +32,7 @@ func (r *request) stream(b *Body) (err error) {
 	}
 	defer s.turn.Pause()
 	if b == nil {
-		building, built := context.WithTimeout(s.ctx, r.Timeout)
+		building, built := context.WithDeadline(s.ctx, r.deadline(r.c))
 		defer built()
 		building, release := r.Results.InFlight().Claim(building)
 		defer release() // once acquire has counted what the body holds
