@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
@@ -247,10 +248,23 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 		to.counter("vitrine_store_circuit_opened_total", "Number of times that the circuit opened because the store did not answer.", s.Opened)
 		to.counter("vitrine_store_refused_total", "Number of operations that failed at once because the circuit was open.", s.Refused)
 		to.counter("vitrine_store_looks_total", "Number of pings to the store.", s.Pings)
+		collectQueue(to, s.Queue)
 		if !s.Contact.IsZero() {
 			to.gauge("vitrine_store_contact_seconds", "Seconds since the store last answered.", now().Sub(s.Contact).Seconds(), nil)
 		}
 	}
+}
+
+// collectQueue collects the state of the queue in which requests wait to query rows of the store.
+func collectQueue(to sink, q fair.LineStats) {
+	gauge := func(name, help string, value float64) { to.gauge(name, help, value, nil) }
+	gauge("vitrine_store_queue_slots_used", "Number of requests that query rows of the store now.", float64(q.Used))
+	gauge("vitrine_store_queue_waiting",
+		"Number of requests that wait until they may query rows of the store.", float64(q.Waiting))
+	gauge("vitrine_store_queue_slot_seconds",
+		"Estimated seconds that a request takes to query rows of the store, without its wait.", q.Time.Seconds())
+	to.counter("vitrine_store_queue_refused_total",
+		"Number of requests refused because they would have waited too long to query rows of the store.", q.Refused)
 }
 
 func collectResults(results *result.Cache) collector {

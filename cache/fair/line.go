@@ -2,6 +2,7 @@ package fair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -34,6 +35,26 @@ type Line struct {
 	mu         sync.Mutex
 	admittedAt map[*slot]time.Time // when each work got its slot; guarded by mu
 	meanTime   time.Duration       // moving average of how long a work keeps its slot; guarded by mu
+	refused    uint64              // works refused because they would miss their deadlines; guarded by mu
+}
+
+// LineStats is the state of a Line.
+type LineStats struct {
+	Used    int           // slots in use
+	Waiting int           // works that wait for a slot
+	Refused uint64        // works refused so far
+	Time    time.Duration // estimate of how long a work keeps its slot
+}
+
+// Stats returns the state of the line.
+func (l *Line) Stats() LineStats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	took, _ := l.estimateLocked()
+	l.queue.mu.Lock()
+	defer l.queue.mu.Unlock()
+	waiting := len(l.queue.ordinary.waiting)
+	return LineStats{Used: l.slots - l.queue.ordinary.free, Waiting: waiting, Refused: l.refused, Time: took}
 }
 
 // NewLine returns a line with a number of slots.
@@ -54,15 +75,11 @@ func (l *Line) newSlot() *slot {
 }
 
 // Enter waits for a slot for the work in ctx, unless the work has one. The work keeps the slot until Turn.Pause or
-// Turn.End; a request without a turn keeps it until it calls leave. Enter does not delay the program's own work, which
-// has neither account nor turn. The error is a rules.RetryError with rules.ErrUnavailable if the work would miss its
-// deadline, or the context's cause.
+// Turn.End; work without a turn keeps it until it calls leave. The error is a rules.RetryError with
+// rules.ErrUnavailable if the work would miss its deadline, or the context's cause.
 func (l *Line) Enter(ctx context.Context) (leave func(), err error) {
 	if t := TurnOf(ctx); t != nil {
 		return func() {}, t.enter(ctx, l)
-	}
-	if ctx.Value(accountKey{}) == nil {
-		return func() {}, nil
 	}
 	s := l.newSlot()
 	if err := s.wait(ctx); err != nil {
@@ -136,6 +153,20 @@ func (t *Turn) RunPaused(ctx context.Context, wait func() error) error {
 // wait waits for the slot.
 func (s *slot) wait(ctx context.Context) error {
 	l := s.line
+	err := s.acquire(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.admittedAt[s] = time.Now()
+	} else if errors.Is(err, rules.ErrUnavailable) {
+		l.refused++
+	}
+	return err
+}
+
+// acquire waits for the slot, unless the work would miss its deadline.
+func (s *slot) acquire(ctx context.Context) error {
+	l := s.line
 	waiting, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	if deadline, limited := ctx.Deadline(); limited {
@@ -155,13 +186,7 @@ func (s *slot) wait(ctx context.Context) error {
 		close(armed)
 		defer again.Stop()
 	}
-	if err := l.queue.acquire(waiting, &l.queue.ordinary, s.turn, s.turn.shared.Load() > 0); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.admittedAt[s] = time.Now()
-	return nil
+	return l.queue.acquire(waiting, &l.queue.ordinary, s.turn, s.turn.shared.Load() > 0)
 }
 
 // leave releases the slot to the next work.

@@ -56,6 +56,9 @@ func TestLine(t *testing.T) {
 			})
 			synctest.Wait()
 		}
+		if s := l.Stats(); s != (fair.LineStats{Used: 4, Waiting: 60}) {
+			t.Errorf("while all wait the line has %+v", s)
+		}
 		time.Sleep(3 * time.Second)
 		short, end := context.WithTimeout(t.Context(), 3*time.Second)
 		defer end()
@@ -66,6 +69,9 @@ func TestLine(t *testing.T) {
 		works.Wait()
 		if len(order) != 10 || refused != 54 {
 			t.Errorf("%d works answered, %d refused", len(order), refused)
+		}
+		if s := l.Stats(); s != (fair.LineStats{Refused: 55, Time: 2 * time.Second}) {
+			t.Errorf("afterwards the line has %+v", s)
 		}
 		for i, n := range order {
 			if n/4 != i/4 { // four at a time
@@ -122,14 +128,8 @@ func TestLineKeepsPlaces(t *testing.T) {
 		if len(order) != 3 || order[0] != "second" || order[1] != "first" {
 			t.Errorf("order %v", order)
 		}
-		if leave, err := l.Enter(t.Context()); err != nil { // the program's own
-			t.Error(err)
-		} else {
-			leave()
-		}
-		request := fair.With(t.Context(), fair.Account{})
-		for range 2 { // a request without a turn has a place for one question
-			leave, err := l.Enter(request)
+		for range 2 { // a work without a turn has a place for one question
+			leave, err := l.Enter(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,11 +38,21 @@ func (e *MovedError) Error() string {
 
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
+// rowQueries are the origin.Queries by which requests read stored rows. Those of package circuit wait in its admission
+// queue; no other method of a store does.
+type rowQueries interface {
+	Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error]
+	Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error)
+	Distinct(
+		ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(doc bson.Raw, rows int) error,
+	) error
+}
+
 // storedRows has a view's rows in the store, at a generation.
 type storedRows struct {
 	def     *index.Definition
 	builder *index.Builder // makes rows
-	queries origin.Queries
+	queries rowQueries
 	foreign index.Foreign
 	meta    origin.Meta
 	size    int // number of rows: the meta's, unless the loss of some was accepted

@@ -57,7 +57,8 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: cfg.rights(), Hidden: p.institute.hidden, Records: p.store,
+			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: cfg.rights(),
+			Hidden: p.institute.hidden, Records: p.records,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
@@ -86,7 +87,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
 		Admin: proxy.AdminOptions{
 			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig,
-			ListsDiff: p.listsDiff, Check: checker(p.store.Store), Journal: p.journal, Leader: p.leader,
+			ListsDiff: p.listsDiff, Check: p.examine, Journal: p.journal, Leader: p.leader,
 		},
 
 		Optional: cfg.Views.Optional, Fields: fieldUses(cfg),

@@ -29,6 +29,7 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
+	"vitrine/proxy/api"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/listener"
 )
@@ -111,9 +112,21 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	return p.run(ctx, public, admin)
 }
 
+// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read them only
+// by the views and by program.records, which wait in the admission queue.
+type guardedStore interface {
+	Name() string
+	State() circuit.State
+	Run(ctx context.Context) error
+	origin.Leases
+	origin.Importer
+}
+
 // program has the parts that serve runs, and connects them.
 type program struct {
-	store      *circuit.Store
+	store      guardedStore
+	records    api.Records                            // the source collections
+	examine    func(ctx context.Context) (any, error) // examines an embedded store; nil for another
 	institute  *institute
 	changing   chan struct{}    // of capacity one: full while a goroutine, which alone changes settings, adopts them
 	mu         sync.Mutex       // guards settings; never held while files or the store are read
@@ -178,7 +191,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	release, revision := build()
 	p.metrics.Build(release, revision, runtime.Version())
 	store := circuit.New(opened, log, p.storeChanged)
-	p.store = store
+	p.store, p.records, p.examine = store, store, checker(opened)
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
 	}
@@ -212,7 +225,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
-		jobs, err := runnerOptions(ctx, cfg, store, p.institute, log)
+		jobs, err := runnerOptions(ctx, cfg, circuit.Jobs(store), p.institute, log)
 		if err != nil {
 			return nil, err
 		}

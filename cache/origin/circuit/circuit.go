@@ -8,7 +8,7 @@
 // A usual circuit breaker lets a request through to test the store; here only pings do. So a slow query does not open
 // the circuit, and a store that comes back gets one ping from each process, not all waiting requests.
 //
-// While the store answers, an admission queue lets few requests query it at a time, in the order of arrival (line.go).
+// While the store answers, an admission queue lets few callers query it at a time, in the order of arrival (line.go).
 package circuit
 
 import (
@@ -47,11 +47,15 @@ type State struct {
 	Opened  uint64    // how often it opened
 	Refused uint64    // operations that failed at once because it was open
 	Pings   uint64
+	Queue   fair.LineStats // the admission queue
 }
+
+// inner is the store behind a circuit. The alias makes its field unexported: only Jobs passes by the admission queue.
+type inner = origin.Store
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
 type Store struct {
-	origin.Store // the protected store; its requests pass the circuit
+	inner // the protected store; its requests pass the circuit
 
 	log      *slog.Logger
 	onChange func(closed bool)
@@ -69,21 +73,23 @@ type Store struct {
 var _ origin.Store = (*Store)(nil)
 
 // New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) or opens.
-func New(inner origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
+func New(store origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
 	s := &Store{
-		Store: inner, log: log, onChange: onChange, state: State{Store: inner.Name()},
+		inner: store, log: log, onChange: onChange, state: State{Store: store.Name()},
 		line: fair.NewLine(questions), doubt: make(chan struct{}, 1),
 	}
 	s.era, s.end = context.WithCancel(context.Background())
-	inner.Guard(s.pass)
+	store.Guard(s.pass)
 	return s
 }
 
-// State returns the state of the circuit.
+// State returns the state of the circuit and of the queue.
 func (s *Store) State() State {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
+	state := s.state
+	s.mu.Unlock()
+	state.Queue = s.line.Stats()
+	return state
 }
 
 // unavailable returns the error of a request that the open circuit refuses or cancels, with the time of the next ping.
@@ -150,4 +156,4 @@ func signal(doubt chan<- struct{}) {
 	}
 }
 
-func (s *Store) Ping(ctx context.Context) error { return s.pass(ctx, s.Store.Ping) }
+func (s *Store) Ping(ctx context.Context) error { return s.pass(ctx, s.inner.Ping) }

@@ -10,22 +10,27 @@ import (
 	"vitrine/cache/origin"
 )
 
-// questions is how many works for requests ask the store at a time. Queries keep a processor of the store busy each,
+// questions is how many works query rows of the store at a time. Queries keep a processor of the store busy each,
 // save while they travel, and several front ends ask one store: more at a time make each of them slower, and none of
 // them earlier. It is also far below the driver's connections (50), so that refreshes, the lease and pings get one.
 const questions = 4
 
-// The methods below are for requests, whose work waits in line (see fair.Line). The program's own work does not: a
-// refresh that waited behind requests would make all answers older.
+// The methods below query rows, and wait in line (see fair.Line), whatever work calls them: a new caller cannot forget
+// the line. All other methods pass by it. They are for refreshes, jobs, leases and health: polls and readiness checks
+// that waited behind requests would make all answers older, or take a working front end out of its balancer.
+
+// Jobs returns the store of a circuit without the line, for the jobs that make the views: a job that waited behind
+// requests would make all answers older.
+func Jobs(s *Store) origin.Store { return s.inner }
 
 // Select implements origin.Queries.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.Store.Select(ctx, at, q) })
+	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.inner.Select(ctx, at, q) })
 }
 
 // Find implements origin.Source.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.Store.Find(ctx, collection, q) })
+	return inLine(ctx, s.line, func() iter.Seq2[bson.Raw, error] { return s.inner.Find(ctx, collection, q) })
 }
 
 // Count implements origin.Queries.
@@ -35,7 +40,7 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int
 		return 0, err
 	}
 	defer leave()
-	return s.Store.Count(ctx, at, filter)
+	return s.inner.Count(ctx, at, filter)
 }
 
 // Distinct implements origin.Queries.
@@ -47,7 +52,7 @@ func (s *Store) Distinct(
 		return err
 	}
 	defer leave()
-	return s.Store.Distinct(ctx, at, filter, fields, fn)
+	return s.inner.Distinct(ctx, at, filter, fields, fn)
 }
 
 // inLine yields what read yields, in a place in line. If the loop's body pauses the work, as while a client does not

@@ -52,7 +52,7 @@ func (s *Store) probe(ctx context.Context) error {
 	s.state.Pings++
 	s.next = began.Add(s.took + pause) // this ping may wait long if the store is coming back
 	s.mu.Unlock()
-	err := s.Store.Ping(ctx)
+	err := s.inner.Ping(ctx)
 	s.mu.Lock()
 	s.took = time.Since(began)
 	s.mu.Unlock()
