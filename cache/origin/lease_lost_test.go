@@ -1,18 +1,11 @@
 package origin_test
 
 import (
-	"encoding/binary"
 	"errors"
-	"path"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 )
@@ -27,48 +20,6 @@ var lostLeaseTests = map[string]func(*testing.T, harness){
 	"a lease that cannot be read is free":               testLeaseUnreadable,
 	"a lease without a sensible term is free":           testLeaseAbsurd,
 	"a term that no instance waits for is refused":      testTermRefused,
-}
-
-// rewriteBolt replaces the stored lease of an embedded store by what change makes of it, and opens the store again. A
-// nil document deletes the lease.
-func rewriteBolt(t *testing.T, s origin.Store, with settings, change func(bson.Raw) any) origin.Store {
-	t.Helper()
-	file := strings.TrimPrefix(s.Name(), "bolt://")
-	ok(t, s.Close())
-	const seal = 8 + 1 // the checksum and its version behind each value
-	key := []byte("materialize")
-	db := must(bbolt.Open(file, 0o600, nil))(t)
-	ok(t, db.Update(func(tx *bbolt.Tx) error {
-		leases := tx.Bucket([]byte("leases"))
-		doc := change(bson.Raw(leases.Get(key))[:max(len(leases.Get(key))-seal, 0)])
-		if doc == nil {
-			return leases.Delete(key)
-		}
-		value := must(bson.Marshal(doc))(t)
-		sum := xxhash.NewWithSeed(xxhash.Sum64String("leases/"))
-		_, _ = sum.Write(append(key, value...))
-		return leases.Put(key, append(binary.BigEndian.AppendUint64(value, sum.Sum64()), 1))
-	}))
-	ok(t, db.Close())
-	return openBoltAt(t, file, with)
-}
-
-// rewriteMongo does the same on a server, while the store stays open.
-func rewriteMongo(t *testing.T, s origin.Store, _ settings, change func(bson.Raw) any) origin.Store {
-	t.Helper()
-	c := must(driver.Connect(options.Client().ApplyURI(s.Name())))(t)
-	defer func() { ok(t, c.Disconnect(t.Context())) }()
-	leases, one := c.Database(path.Base(s.Name())).Collection("view_lease"), bson.D{{Key: "_id", Value: "materialize"}}
-	before, err := leases.FindOne(t.Context(), one).Raw()
-	if err != nil && !errors.Is(err, driver.ErrNoDocuments) {
-		t.Fatal(err)
-	}
-	if doc := change(before); doc == nil {
-		must(leases.DeleteOne(t.Context(), one))(t)
-	} else {
-		must(leases.ReplaceOne(t.Context(), one, doc, options.Replace().SetUpsert(true)))(t)
-	}
-	return s
 }
 
 // publishedUnder makes n holders publish one after another, from the holder of a lease on, and returns the last lease,
@@ -111,7 +62,7 @@ func isFenced(t *testing.T, s origin.Store, l origin.Lease) {
 func testLeaseLost(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	lost := publishedUnder(t, s, origin.Lease{}, 4)
-	s = h.rewrite(t, s, settings{}, func(bson.Raw) any { return nil })
+	s = h.rewrite(t, s, settings{}, storedLease, func(bson.Raw) any { return nil })
 	isFenced(t, s, lost)
 	if holder := must(s.Holder(t.Context(), "materialize"))(t); holder != "" {
 		t.Errorf("held by %s", holder)
@@ -124,9 +75,9 @@ func testLeaseOlder(t *testing.T, h harness) {
 	s := h.open(t, c.settings())
 	first := acquire(t, s, "a")
 	var older bson.Raw
-	s = h.rewrite(t, s, c.settings(), func(doc bson.Raw) any { older = append(older, doc...); return doc })
+	s = h.rewrite(t, s, c.settings(), storedLease, func(doc bson.Raw) any { older = append(older, doc...); return doc })
 	lost := publishedUnder(t, s, first, 4)
-	s = h.rewrite(t, s, c.settings(), func(bson.Raw) any { return older })
+	s = h.rewrite(t, s, c.settings(), storedLease, func(bson.Raw) any { return older })
 	isFenced(t, s, lost)
 	publishes(t, s, takeOver(t, s, c, "b"), lost.Token)
 }
@@ -135,7 +86,7 @@ func testLeaseOlderHolder(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	older := acquire(t, s, "a")
 	lost := publishedUnder(t, s, older, 4)
-	s = h.rewrite(t, s, settings{},
+	s = h.rewrite(t, s, settings{}, storedLease,
 		func(doc bson.Raw) any { return changed(t, doc, "holder", "a", "token", int64(older.Token)) })
 	if renewed := must(s.Renew(t.Context(), older, time.Minute))(t); renewed.Token != older.Token {
 		t.Errorf("renewed with token %d", renewed.Token) // it is what writes carry
@@ -151,7 +102,7 @@ func testLeaseOlderHolder(t *testing.T, h harness) {
 func testMetasNewer(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	last := publishedUnder(t, s, origin.Lease{}, 4)
-	s = h.rewrite(t, s, settings{}, func(doc bson.Raw) any { return changed(t, doc, "token", int64(1)) })
+	s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { return changed(t, doc, "token", int64(1)) })
 	standing := last
 	standing.Token = 1
 	if _, err := s.Begin(t.Context(), view, standing); !errors.Is(err, origin.ErrFenced) {
@@ -168,14 +119,15 @@ func testTokenShared(t *testing.T, h harness) {
 	ok(t, s.Release(t.Context(), last))
 	first := acquire(t, s, "first")
 	var stored bson.Raw
-	s = h.rewrite(t, s, settings{}, func(doc bson.Raw) any { stored = append(stored, doc...); return nil })
+	s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { stored = append(stored, doc...); return nil })
 	second := acquire(t, s, "second")
 	if first.Token != second.Token {
 		t.Fatalf("tokens %d and %d, want the same for this test", first.Token, second.Token)
 	}
 	isFenced(t, s, first)
 	publishes(t, s, second, last.Token)
-	s = h.rewrite(t, s, settings{}, func(bson.Raw) any { return stored }) // as if first had checked its lease before
+	// As if first had checked its lease before.
+	s = h.rewrite(t, s, settings{}, storedLease, func(bson.Raw) any { return stored })
 	if _, err := s.Begin(t.Context(), view, first); !errors.Is(err, origin.ErrFenced) {
 		t.Errorf("Begin under the token of another holder: %v, want ErrFenced", err)
 	}
@@ -196,14 +148,14 @@ func testLeaseUnreadable(t *testing.T, h harness) {
 		t.Run(what, func(t *testing.T) {
 			s := h.open(t, settings{})
 			last := publishedUnder(t, s, origin.Lease{}, 4)
-			s = h.rewrite(t, s, settings{}, func(doc bson.Raw) any { return changed(t, doc, change...) })
+			s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { return changed(t, doc, change...) })
 			freeOf(t, s, last)
 		})
 	}
 	t.Run("no field", func(t *testing.T) {
 		s := h.open(t, settings{})
 		last := publishedUnder(t, s, origin.Lease{}, 4)
-		s = h.rewrite(t, s, settings{}, func(bson.Raw) any { return bson.D{{Key: "_id", Value: "materialize"}} })
+		s = h.rewrite(t, s, settings{}, storedLease, func(bson.Raw) any { return bson.D{{Key: "_id", Value: "materialize"}} })
 		freeOf(t, s, last)
 	})
 }
@@ -228,7 +180,7 @@ func testLeaseAbsurd(t *testing.T, h harness) {
 		t.Run(what, func(t *testing.T) {
 			s := h.open(t, settings{})
 			last := publishedUnder(t, s, origin.Lease{}, 4)
-			s = h.rewrite(t, s, settings{}, func(doc bson.Raw) any { return changed(t, doc, "term", term) })
+			s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { return changed(t, doc, "term", term) })
 			freeOf(t, s, last)
 		})
 	}

@@ -1,18 +1,12 @@
 package origin_test
 
 import (
-	"bytes"
 	"errors"
-	"strings"
 	"testing"
 
-	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/bolt"
 )
 
 var lossTests = map[string]func(*testing.T, harness){
@@ -22,50 +16,7 @@ var lossTests = map[string]func(*testing.T, harness){
 	"a count after a loss is that of the other rows": testCountAfterLoss,
 }
 
-// behind is what others can do to a store's own documents.
-type behind struct {
-	// spoil makes a view's meta unreadable and returns the store, which it may have opened again.
-	spoil func(t *testing.T, s origin.Store, view string) origin.Store
-	// lose deletes some rows of a view, or with none its collection. It is nil if only the store itself can.
-	lose func(t *testing.T, s origin.Store, view string, ids ...string)
-}
-
-// spoilBolt spoils a checksum in the closed file.
-func spoilBolt(t *testing.T, s origin.Store, view string) origin.Store {
-	t.Helper()
-	path := strings.TrimPrefix(s.Name(), "bolt://")
-	ok(t, s.Close())
-	db := must(bbolt.Open(path, 0o600, nil))(t)
-	ok(t, db.Update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket([]byte("views")).Bucket([]byte(view))
-		spoiled := bytes.Clone(b.Get([]byte("meta")))
-		spoiled[len(spoiled)-1] ^= 1
-		return b.Put([]byte("meta"), spoiled)
-	}))
-	ok(t, db.Close())
-	return closed(t, must(bolt.Open(path, bolt.Options{}))(t))
-}
-
-// beside returns another client's access to the database of a store.
-func beside(t *testing.T, s origin.Store) *driver.Database {
-	t.Helper()
-	at := strings.LastIndexByte(s.Name(), '/')
-	c := must(driver.Connect(options.Client().ApplyURI(s.Name()[:at+1])))(t)
-	t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
-	return c.Database(s.Name()[at+1:])
-}
-
-func spoilMongo(t *testing.T, s origin.Store, view string) origin.Store {
-	t.Helper()
-	change := bson.D{{Key: "$set", Value: bson.D{{Key: "gen", Value: "many"}}}}
-	metas, one := beside(t, s).Collection("view_meta"), bson.D{{Key: "_id", Value: view}}
-	done := must(metas.UpdateOne(t.Context(), one, change))(t)
-	if done.ModifiedCount != 1 {
-		t.Fatalf("spoilt: %+v", done)
-	}
-	return s
-}
-
+// loseMongo deletes some rows of a view behind the store's back, or with none its collection.
 func loseMongo(t *testing.T, s origin.Store, view string, ids ...string) {
 	t.Helper()
 	rows := beside(t, s).Collection(origin.SidePrefix + view)
@@ -79,9 +30,6 @@ func loseMongo(t *testing.T, s origin.Store, view string, ids ...string) {
 }
 
 func testUnreadableMeta(t *testing.T, h harness) {
-	if h.behind.spoil == nil {
-		t.Skip("the store cannot be spoilt")
-	}
 	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	for _, name := range []string{"activities", "persons", "projects"} {
@@ -89,7 +37,8 @@ func testUnreadableMeta(t *testing.T, h harness) {
 		ok(t, p.Put(t.Context(), []origin.Row{row(t, name, 1)}))
 		must(p.Commit(t.Context(), 1, ""))(t)
 	}
-	s = h.behind.spoil(t, s, "persons")
+	unreadable := func(doc bson.Raw) any { return changed(t, doc, "gen", "many") }
+	s = h.rewrite(t, s, settings{}, storedMeta("persons"), unreadable)
 	read := []string{}
 	for _, m := range must(s.Metas(t.Context()))(t) {
 		if m.View != "persons" {
@@ -126,14 +75,14 @@ func testFingerprintAtRest(t *testing.T, h harness) {
 }
 
 func testFingerprint(t *testing.T, h harness) {
-	if h.behind.lose == nil {
+	if h.lose == nil {
 		t.Skip("only this process writes to the store")
 	}
 	s := h.open(t, settings{})
 	publish(t, s, acquire(t, s, "a"), 3, row(t, name(1), 1), row(t, name(2), 2), row(t, name(3), 3))
 	for _, lost := range [][]string{{name(2)}, nil} {
 		before := fingerprints(t, s)
-		h.behind.lose(t, s, view, lost...)
+		h.lose(t, s, view, lost...)
 		if after := fingerprints(t, s); after[0] == before[0] || after[1] == before[1] {
 			t.Errorf("fingerprints %q after the loss of rows %q, before %q", after, lost, before)
 		}
@@ -141,16 +90,16 @@ func testFingerprint(t *testing.T, h harness) {
 }
 
 func testCountAfterLoss(t *testing.T, h harness) {
-	if h.behind.lose == nil {
+	if h.lose == nil {
 		t.Skip("only this process writes to the store")
 	}
 	s := h.open(t, settings{})
 	publish(t, s, acquire(t, s, "a"), 3, row(t, name(1), 1), row(t, name(2), 2), row(t, name(3), 3))
-	h.behind.lose(t, s, view, name(1))
+	h.lose(t, s, view, name(1))
 	if n := must(s.RowCount(t.Context(), view))(t); n != 2 {
 		t.Errorf("%d rows, want 2", n)
 	}
-	h.behind.lose(t, s, view)
+	h.lose(t, s, view)
 	if n := must(s.RowCount(t.Context(), view))(t); n != 0 {
 		t.Errorf("%d rows of a dropped collection", n)
 	}

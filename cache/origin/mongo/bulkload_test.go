@@ -2,7 +2,6 @@ package mongo_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -314,7 +313,7 @@ func TestFirstBuildWithoutPermission(t *testing.T) {
 		Reply: func(message []byte) []byte {
 			select {
 			case <-refuse:
-				return refusal(t, message)
+				return mongotest.Refuse(message, 13, "Unauthorized")
 			default:
 				return message
 			}
@@ -327,20 +326,4 @@ func TestFirstBuildWithoutPermission(t *testing.T) {
 	if written["view_staged"] != 2*parts || written["view_parts"] != 2*parts {
 		t.Errorf("written: %v", written)
 	}
-}
-
-// refusal returns the reply of a server that lacks a permission in place of another one, and not shorter.
-func refusal(t *testing.T, message []byte) []byte {
-	t.Helper()
-	doc, err := bson.Marshal(bson.D{
-		{Key: "ok", Value: 0.0}, {Key: "code", Value: int32(13)}, {Key: "codeName", Value: "Unauthorized"},
-		{Key: "errmsg", Value: "not authorized" + strings.Repeat(".", len(message))},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const before = 16 + 4 + 1 // the header, the flags and the kind of section
-	refused := append(slices.Clone(message[:before]), doc...)
-	binary.LittleEndian.PutUint32(refused, uint32(len(refused)))
-	return refused
 }

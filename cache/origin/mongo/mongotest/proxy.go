@@ -220,14 +220,6 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 // Refusal returns a Fault.Reply that replaces replies to queries and writes by an error. It acts as a server that
 // answers pings but serves no queries.
 func Refusal(code int32, name string) func(message []byte) []byte {
-	refused, err := bson.Marshal(bson.D{
-		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name},
-		{Key: "code", Value: code}, {Key: "codeName", Value: name},
-	})
-	if err != nil { // cannot fail
-		panic(err)
-	}
-	const before = headerSize + 5 // the flags and the kind of section
 	return func(message []byte) []byte {
 		_, _, _, kind, rest, _ := wiremessage.ReadHeader(message)
 		if kind != wiremessage.OpMsg || len(rest) < 5 {
@@ -237,10 +229,23 @@ func Refusal(code int32, name string) func(message []byte) []byte {
 		if !has(bson.Raw(reply), "cursor") && !has(bson.Raw(reply), "n") { // of hello, ping and the like
 			return message
 		}
-		message = append(message[:before:before], refused...)
-		binary.LittleEndian.PutUint32(message, uint32(len(message)))
-		return message
+		return Refuse(message, code, name)
 	}
+}
+
+// Refuse returns an error in place of any reply.
+func Refuse(message []byte, code int32, name string) []byte {
+	refused, err := bson.Marshal(bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: name},
+		{Key: "code", Value: code}, {Key: "codeName", Value: name},
+	})
+	if err != nil { // cannot fail
+		panic(err)
+	}
+	const before = headerSize + 5 // the flags and the kind of section
+	message = append(message[:before:before], refused...)
+	binary.LittleEndian.PutUint32(message, uint32(len(message)))
+	return message
 }
 
 func has(doc bson.Raw, field string) bool {
