@@ -204,22 +204,27 @@ func (s *slot) leave() {
 }
 
 // checkDeadline returns an error if a work that waits, or is about to wait, may miss its deadline. It estimates that
-// the works ahead, and this work, take as long as others have taken lately, times safety.
+// the works ahead, and this work, take as long as others have taken lately, times safety. An idle line admits any work,
+// and so finds out when the service is faster again. If works take nearly all of their time, it thus admits one of them
+// rather than several that slow each other down until none ends in time.
 func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
-	ahead := l.queue.ahead(s.turn)
+	ahead, idle := l.queue.ahead(s.turn), len(l.admittedAt) == 0
 	took, done := l.estimateLocked()
 	l.mu.Unlock()
-	if ahead == 0 {
+	wait, retry := time.Duration(0), took
+	switch slots := time.Duration(l.slots); {
+	case ahead > 0:
+		// The slots share the works ahead. When these have ended, all slots but one may still have a work to finish.
+		wait = max(took*time.Duration(ahead)-done+took*(slots-1), 0) / slots
+		retry = wait
+	case idle:
 		return nil
 	}
-	// The slots share the works ahead. When these have ended, all slots but one may still have a work to finish.
-	slots := time.Duration(l.slots)
-	wait := max(took*time.Duration(ahead)-done+took*(slots-1), 0) / slots
 	if left := time.Until(deadline); (wait+took)*safety > left {
-		err := fmt.Errorf("%w: %d requests ask the store first, each for about %v, and %v are left",
-			rules.ErrUnavailable, ahead, took.Round(time.Millisecond), left.Round(time.Millisecond))
-		return &rules.RetryError{After: wait, Err: err}
+		err := fmt.Errorf("%w: the store takes about %v for a request, %d are ahead of this one, and %v are left",
+			rules.ErrUnavailable, took.Round(time.Millisecond), ahead, left.Round(time.Millisecond))
+		return &rules.RetryError{After: retry, Err: err}
 	}
 	return nil
 }

@@ -81,6 +81,45 @@ func TestLine(t *testing.T) {
 	})
 }
 
+// TestLineOfSlowWorks: if works take more than half of their time, a line with free slots admits one at a time, and
+// refuses the others at once. When they are faster again, it admits more.
+func TestLineOfSlowWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, l := fair.New(8, 100), fair.NewLine(4)
+		together := func(took time.Duration) (answered int) {
+			var mu sync.Mutex
+			var works sync.WaitGroup
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			for range 3 {
+				works.Go(func() {
+					began := time.Now()
+					err := asking(ctx, q, l, took, func() { mu.Lock(); answered++; mu.Unlock() })
+					var retry *rules.RetryError
+					if err != nil && (!errors.As(err, &retry) || retry.After <= 0 || time.Since(began) > 0) {
+						t.Errorf("%v after %v", err, time.Since(began))
+					}
+				})
+				synctest.Wait()
+			}
+			works.Wait()
+			return answered
+		}
+		if n := together(6 * time.Second); n != 3 { // as nothing is known yet
+			t.Errorf("%d of the first works answered", n)
+		}
+		if n := together(6 * time.Second); n != 1 {
+			t.Errorf("%d of three slow works answered, want 1", n)
+		}
+		for range 3 {
+			_ = together(time.Second)
+		}
+		if n := together(time.Second); n != 3 {
+			t.Errorf("%d of three works answered that are fast again", n)
+		}
+	})
+}
+
 // TestLineKeepsPlaces: work has one place for all its questions, gives it to others while it is paused, and then goes
 // before new work. A work that leaves is no longer in line.
 func TestLineKeepsPlaces(t *testing.T) {
