@@ -116,6 +116,9 @@ type Query struct {
 	Projection []string // the top-level fields that the caller needs, beside _id; more may come; nil needs all
 	Skip       int64
 	Limit      int64 // 0 means no limit
+	// AtOnce says that the caller uses no row before it has all. The store may yield rows of another generation, if the
+	// loop then ends with ErrStale, and check them once instead of after each batch.
+	AtOnce bool
 }
 
 // Row is one row of a view. Doc is the row as handlers and filters see it.

@@ -65,6 +65,8 @@ func testSelect(t *testing.T, h harness) {
 		{"projected to a field without a name", origin.Query{Projection: []string{"", "n"}, Limit: 1}, []string{"a:2"}},
 	} {
 		same(t, c.name, must(selected(s.Select(t.Context(), meta, c.q)))(t), c.want)
+		c.q.AtOnce = true
+		same(t, c.name+" at once", must(selected(s.Select(t.Context(), meta, c.q)))(t), c.want)
 	}
 	for filter, want := range map[string]int{"": 6, string(large): 4} {
 		var query bson.Raw
@@ -262,18 +264,24 @@ func readWhole(t *testing.T, s origin.Store, rows int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n := 0
-	for doc, err := range s.Select(t.Context(), meta, origin.Query{Sort: order(t, "-n")}) {
+	n, q := 0, origin.Query{Sort: order(t, "-n"), AtOnce: meta.Generation%2 == 1}
+	var wrong error
+	for doc, err := range s.Select(t.Context(), meta, q) {
 		if errors.Is(err, origin.ErrStale) {
 			return false, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		if got := doc.Lookup("n").AsInt64(); got != int64(meta.Generation) {
-			return false, fmt.Errorf("a row of generation %d at generation %d", got, meta.Generation)
+		if got := doc.Lookup("n").AsInt64(); got != int64(meta.Generation) && wrong == nil {
+			wrong = fmt.Errorf("a row of generation %d at generation %d", got, meta.Generation)
 		}
-		n++
+		if n++; wrong != nil && !q.AtOnce {
+			break
+		}
+	}
+	if wrong != nil { // rows at once are wrong only if the loop ends with an error
+		return false, wrong
 	}
 	if n != rows {
 		return false, fmt.Errorf("%d rows at generation %d, want %d", n, meta.Generation, rows)

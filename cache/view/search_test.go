@@ -177,7 +177,7 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 	}
 	fmt.Fprintf(&text, "by relevance: %q\n", all)
 	for _, path := range []string{"year", "units.id", "title", "none"} {
-		values, err := found.Facets(t.Context(), []string{path}, strings.Split(path, ".")[0])
+		values, err := found.Facets(t.Context(), index.FacetsAt(path), strings.Split(path, ".")[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestStoreIsAskedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := selected.Facets(t.Context(), []string{path}, path)
+		found, err := selected.Facets(t.Context(), index.FacetsAt(path), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,12 +242,12 @@ func TestStoreIsAskedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := selected.Facets(t.Context(), []string{"_id", "n"}, "_id", "n")
+	both, err := selected.Facets(t.Context(), index.FacetsAt("_id", "n"), "_id", "n")
 	if err != nil || p.groups.Load() != 4 {
 		t.Errorf("two facets: %v, %d groupings, want one more", err, p.groups.Load()-3)
 	}
 	for i, path := range []string{"_id", "n"} {
-		alone, err := selected.Facets(t.Context(), []string{path}, path)
+		alone, err := selected.Facets(t.Context(), index.FacetsAt(path), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestStoreIsAskedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = fewer.Facets(t.Context(), []string{"n"}, "n")
+	_, err = fewer.Facets(t.Context(), index.FacetsAt("n"), "n")
 	if err != nil || fewer.Count() != 0 || p.counts.Load() != counts+1 || p.groups.Load() != groups {
 		t.Errorf("no rows: %v, %d counts, %d groupings, want one count more",
 			err, p.counts.Load()-counts, p.groups.Load()-groups)

@@ -104,10 +104,10 @@ type Selection interface {
 	Search(ctx context.Context, terms []string) (Selection, error)
 	// Narrow returns the rows that also match another filter. count is their number, if known, or Uncounted.
 	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
-	// Facets counts the rows by the values at each path, as index.Subset.Facet does. The caller reads only the given
-	// fields of a Sample; each is a path through documents, not arrays, and one is the beginning of a path. For a view
-	// in the store, only those are read, by one query for all paths.
-	Facets(ctx context.Context, paths []string, fields ...string) ([][]index.Group, error)
+	// Facets counts the rows of each facet as index.FacetsDocs does. The caller reads only the given fields of a Sample;
+	// each is a path through documents, not arrays, and they include what the facets and their filters read. For a view
+	// in the store, only those are read, by one query for all facets.
+	Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
 	// ByRelevance sorts the selection of Search by how many terms rows have in their titles, ties in the view's order.
@@ -168,15 +168,41 @@ func (r resident) Narrow(ctx context.Context, f *filter.Filter, _ int) (Selectio
 	return inMemory(r.Subset.Narrow(ctx, f))
 }
 
-func (r resident) Facets(ctx context.Context, paths []string, _ ...string) ([][]index.Group, error) {
-	all := make([][]index.Group, len(paths))
-	for i, path := range paths {
+func (r resident) Facets(ctx context.Context, asked []index.Facet, _ ...string) ([][]index.Group, error) {
+	all := make([][]index.Group, len(asked))
+	for i, f := range asked {
+		rows := r.Subset
 		var err error
-		if all[i], err = r.Facet(ctx, path); err != nil {
+		if f.Under != nil {
+			if rows, err = rows.Narrow(ctx, f.Under); err != nil {
+				return nil, err
+			}
+		}
+		if len(f.Paths) == 1 && !f.Rest {
+			if all[i], err = rows.Facet(ctx, f.Paths[0]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		found, err := index.FacetsDocs(ctx, documentsOf(ctx, rows), []index.Facet{{Paths: f.Paths, Rest: f.Rest}})
+		if err != nil {
 			return nil, err
 		}
+		all[i] = found[0]
 	}
 	return all, nil
+}
+
+func documentsOf(ctx context.Context, rows *index.Subset) index.Docs {
+	return func(add func(bson.Raw, int)) error {
+		for row, err := range rows.Rows(ctx, 0, 0) {
+			if err != nil {
+				return err
+			}
+			add(row.Doc(), 1)
+		}
+		return nil
+	}
 }
 
 func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"regexp"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/pcre"
-	"vitrine/rules/raw"
 )
 
 func having(query bson.Raw, searches [][]string) bson.Raw {
@@ -46,13 +46,39 @@ func having(query bson.Raw, searches [][]string) bson.Raw {
 
 // Search implements Selection. Without the words in the store, it reads all rows to count those that have all terms.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
+	found, err := s.having(terms)
+	if err != nil {
+		return nil, err
+	}
+	return found.counted(ctx)
+}
+
+// having is Search, without the count.
+func (s *storedSelection) having(terms []string) (*storedSelection, error) {
 	if err := s.rows.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
 	found.searches = append(slices.Clip(s.searches), terms)
 	found.by(found.filter)
-	return found.counted(ctx)
+	return &found, nil
+}
+
+// search selects rows by a filter and by the terms of each search, by one count unless that is known.
+func (s *storedRows) search(ctx context.Context, f *filter.Filter, searches [][]string, count int) (Selection, error) {
+	sel, err := s.selection(ctx, f)
+	for i := 0; i < len(searches) && err == nil; i++ {
+		if len(searches[i]) > 0 {
+			sel, err = sel.having(searches[i])
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sel.size = count; count != Uncounted {
+		return sel, nil
+	}
+	return sel.counted(ctx)
 }
 
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error) {
@@ -92,7 +118,9 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 		if s.size = 0; !s.rows.words {
 			s.levels = s.newLevels()
 		}
-		for _, err = range s.documents(ctx, s.reading([]string{}), tally(s.levels)) {
+		q := s.reading([]string{})
+		q.AtOnce = true
+		for _, err = range s.documents(ctx, q, tally(s.levels)) {
 			s.size++
 		}
 	}
@@ -165,14 +193,14 @@ func (s *storedSelection) documents(
 }
 
 // mostRanked is the most rows that best keeps.
-const mostRanked = 200
+const mostRanked = 500
 
 // best yields a page by relevance, of the first end rows, by one query. It keeps the best ones while it reads all rows.
 func (s *storedSelection) best(ctx context.Context, offset, end int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		levels, kept, level := make([][]bson.Raw, len(s.newLevels())), 0, 0
 		q := s.reading(nil)
-		q.Sort = s.order
+		q.Sort, q.AtOnce = s.order, true
 		for doc, err := range s.documents(ctx, q, func(l int) { level = l }) {
 			if err != nil {
 				yield(nil, err)
@@ -203,7 +231,9 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 		levels := s.levels
 		if levels == nil { // counted did not look for terms
 			levels = s.newLevels()
-			for _, err := range s.documents(ctx, s.reading(nil), tally(levels)) {
+			q := s.reading(nil)
+			q.AtOnce = true
+			for _, err := range s.documents(ctx, q, tally(levels)) {
 				if err != nil {
 					yield(nil, err)
 					return
@@ -230,40 +260,40 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-func (s *storedSelection) Facets(ctx context.Context, paths []string, fields ...string) ([][]index.Group, error) {
-	parsed := make([]raw.Path, len(paths))
-	for i, path := range paths {
-		var err error
-		if parsed[i], err = raw.ParsePath(path); err != nil {
-			return nil, err
-		}
+func (s *storedSelection) Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group, error) {
+	if s.size == 0 { // only the paths are checked
+		return index.FacetsDocs(ctx, func(func(bson.Raw, int)) error { return nil }, asked)
 	}
-	if s.size == 0 {
-		return make([][]index.Group, len(paths)), nil
-	}
-	ask := func() ([][]index.Group, error) { return index.FacetsDocs(ctx, s.distinct(ctx, fields), parsed) }
+	ask := func() ([][]index.Group, error) { return index.FacetsDocs(ctx, s.distinct(ctx, fields), asked) }
 	if !s.decided() {
 		return ask()
 	}
-	var asked [][]index.Group
-	all := make([][]index.Group, len(paths))
-	for i, path := range paths {
+	var found [][]index.Group
+	all := make([][]index.Group, len(asked))
+	for i, f := range asked {
 		var err error
-		all[i], err = s.rows.remember(s.query, path+" "+strings.Join(fields, " "), func() ([]index.Group, error) {
-			if asked == nil {
-				found, err := ask()
-				if err != nil {
+		all[i], err = s.rows.remember(s.query, facetKey(f, fields), func() (_ []index.Group, err error) {
+			if found == nil {
+				if found, err = ask(); err != nil {
 					return nil, err
 				}
-				asked = found
 			}
-			return asked[i], nil
+			return found[i], nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// facetKey tells a facet from others of the same query.
+func facetKey(f index.Facet, fields []string) string {
+	key := fmt.Sprintf("%q %t %q", f.Paths, f.Rest, fields)
+	if f.Under != nil {
+		key += f.Under.Key()
+	}
+	return key
 }
 
 // distinct returns the distinct values of fields. If the query does not decide alone, it reads all rows.
@@ -290,7 +320,9 @@ func (s *storedSelection) docs(ctx context.Context, paths []string) index.Docs {
 		fields[i], _, _ = strings.Cut(path, ".")
 	}
 	return func(add func(bson.Raw, int)) error {
-		for doc, err := range s.documents(ctx, s.reading(fields), nil) {
+		q := s.reading(fields)
+		q.AtOnce = true
+		for doc, err := range s.documents(ctx, q, nil) {
 			if err != nil {
 				return err
 			}

@@ -139,8 +139,30 @@ func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter, searches 
 	return selected, nil
 }
 
+// SelectSized is SelectTraced for callers that know the number of rows: a view in the store is not asked to count.
+func (s *Snapshot) SelectSized(
+	ctx context.Context, f *filter.Filter, count int, searches ...[]string,
+) (Selection, error) {
+	if rows, ok := s.rows.(*storedRows); ok && traceOf(ctx) == nil {
+		return rows.search(ctx, f, searches, count)
+	}
+	return s.SelectTraced(ctx, f, searches...)
+}
+
+// SelectUncounted selects rows for callers that do not need Count, by a filter and by the terms of each search. A view
+// in the store is not asked to count. It does not write to a trace.
+func (s *Snapshot) SelectUncounted(ctx context.Context, f *filter.Filter, searches ...[]string) (Selection, error) {
+	if rows, ok := s.rows.(*storedRows); ok {
+		return rows.search(ctx, f, searches, rows.size)
+	}
+	return s.search(ctx, f, searches)
+}
+
 // search selects rows by a filter and by the terms of each search.
 func (s *Snapshot) search(ctx context.Context, f *filter.Filter, searches [][]string) (Selection, error) {
+	if rows, ok := s.rows.(*storedRows); ok {
+		return rows.search(ctx, f, searches, Uncounted)
+	}
 	selected, err := s.Select(ctx, f)
 	for i := 0; i < len(searches) && err == nil; i++ {
 		if len(searches[i]) > 0 {

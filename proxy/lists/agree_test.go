@@ -243,13 +243,28 @@ func TestFormatsAgree(t *testing.T) {
 	}})
 }
 
-// dividedLists returns lists in each grouping and order. A store divides and sorts them by other queries for each.
+// dividedLists returns lists in each grouping and order, and with choices in which facets are counted. A store divides,
+// sorts and counts them by other queries than memory.
 func dividedLists() (targets []string) {
-	for _, group := range []string{"none", "year", "type", "year,type", "type,year", "unit", "person"} {
-		for _, order := range []string{"year", "-year", "title", "-author", "added", "type", "relevance"} {
-			for page := range 2 {
-				targets = append(targets, fmt.Sprintf("/lists/activities.json?q=moth&group=%s&sort=%s&limit=4&page=%d&facets=%s",
-					group, order, page+1, []string{"year,type", "unit,person,topic"}[page]))
+	groups := []string{
+		"none", "year", "type", "subtype", "unit", "person", "project", "year,type", "type,year", "type,subtype",
+		"unit,person", "person,type", "project,unit", "year,person",
+	}
+	choices := []string{
+		"q=moth", "and.type=publication&and.year=2015..&and.q=of", "and.unit=MOTH", "and.not.type=publication&and.person=ssandman",
+		"and.ids=nix,shown-1&and.type=publication", "deep=1&and.unit=MOTH&and.year=missing,2023&chart=1",
+	}
+	facets := []string{"year,type", "unit,person,topic", "type,unit,project,oa,subtype"}
+	for _, group := range groups {
+		for _, order := range []string{"year", "-year", "title", "-author", "added", "type", "-type", "relevance"} {
+			n := len(targets)
+			targets = append(targets, fmt.Sprintf("/lists/activities.json?q=moth&group=%s&sort=%s&limit=4&page=%d&facets=%s",
+				group, order, 1+n%2, facets[n%3]))
+			if order != "relevance" {
+				targets = append(targets, fmt.Sprintf("/lists/%s.json?%s&group=%s&sort=%s&limit=%d&page=%d&facets=%s",
+					[]string{"activities", "projects", "events"}[n%3], choices[n%len(choices)], group, order, 3+n%40, 1+n%4, facets[(n+1)%3]))
+				targets = append(targets, fmt.Sprintf("/lists/activities?group=%s&sort=%s&limit=30&page=%d&%s",
+					group, order, 1+n%4, choices[(n+1)%len(choices)]))
 			}
 		}
 	}

@@ -39,8 +39,8 @@ type answer struct {
 
 type build = func(context.Context, *answer) (*response.Body, error)
 
-// on returns the answer of a listing in snapshots.
-func (l *listing) on(ctx context.Context, s response.Snapshots) (*answer, error) {
+// on returns the answer of a listing in snapshots. listed says that it shows the entries, and not just their number.
+func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
 	snap, err := s.Of(l.def.View)
 	if err != nil {
 		return nil, err
@@ -49,10 +49,26 @@ func (l *listing) on(ctx context.Context, s response.Snapshots) (*answer, error)
 		listing: l, snaps: s, snap: snap, rows: l.rows.On(snap), mapping: l.lists.o.Cite.View(l.def.View),
 		query: l.rows.Query, canonical: l.path,
 	}
+	if listed {
+		a.counting()
+	}
 	if err = a.name(ctx); err == nil {
 		a.count, a.entries, a.pages, err = a.rows.Size(ctx)
 	}
 	return a, err
+}
+
+// counting tells the selection which facets the answer shows.
+func (a *answer) counting() {
+	page := a.format.suffix == "" && !a.isItem()
+	if page || a.format.suffix == ".json" {
+		a.rows.Counting(page, a.query[params.Facets]...)
+	} else {
+		a.rows.Counting(false)
+	}
+	if a.query.Flag(params.Chart) {
+		a.rows.Dividing(params.Year)
+	}
 }
 
 // name sets the title and the canonical path. The title of a list about a subject comes from the mark of a public

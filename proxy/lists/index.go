@@ -105,7 +105,7 @@ func (l *Lists) sections(
 	var activities *answer
 	for i, one := range l.lists {
 		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), year
-		a, err := one.on(ctx, s)
+		a, err := one.on(ctx, s, false)
 		if err != nil {
 			return nil, err
 		}

@@ -92,7 +92,7 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		key, in = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
-		a, err := l.on(ctx, s)
+		a, err := l.on(ctx, s, true)
 		if err != nil {
 			return nil, err
 		}

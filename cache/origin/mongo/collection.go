@@ -122,7 +122,8 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 	return c.read(ctx, classify, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
 }
 
-// groupsAtOnce is how many groups a batch may have. They are small, and a server's first batch has 101 by default.
+// groupsAtOnce is how many groups a batch may have, or rows of which the caller uses none before the last. A server's
+// first batch has 101 by default, and no batch more than 16 MiB.
 const groupsAtOnce = 4096
 
 // aggregate yields the documents that a pipeline returns, as documents does.

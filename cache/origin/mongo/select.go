@@ -33,6 +33,8 @@ import (
 const (
 	// selectRows and selectBytes bound a batch, which is read between two readings of meta.
 	selectRows, selectBytes = 256, 1 << 20
+	// pageRows and pageBytes bound the batch of a query with a small limit, a page: it should be a single one.
+	pageRows, pageBytes = 512, 4 << 20
 	// settlePoll is the pause between two readings of a meta while its generation is being settled.
 	settlePoll = 25 * time.Millisecond
 	// indexTime bounds the creation of indexes, which takes longest if there are many rows.
@@ -54,8 +56,14 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	if err := g.wait(ctx); err != nil {
 		return err
 	}
+	if q.AtOnce {
+		return s.queryAtOnce(ctx, g, q, take)
+	}
 	var batch []bson.Raw
-	size := 0
+	size, mostRows, mostBytes := 0, selectRows, selectBytes
+	if 0 < q.Limit && q.Limit <= pageRows {
+		mostRows, mostBytes = pageRows, pageBytes
+	}
 	hand := func() (more bool, err error) {
 		if err := g.verify(ctx); err != nil {
 			return false, err
@@ -64,15 +72,12 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 		batch, size = batch[:0], 0
 		return !unwanted, nil
 	}
-	for row, err := range s.side(at.View).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
-		if errors.Is(err, errMalformedRow) {
-			continue // RowCount does not count it either, and front ends do not query a view that lacks rows
-		}
+	for row, err := range s.selectRows(ctx, at.View, q) {
 		if err != nil {
 			return err
 		}
 		batch, size = append(batch, row.Doc), size+len(row.Doc)
-		if len(batch) >= selectRows || size >= selectBytes {
+		if len(batch) >= mostRows || size >= mostBytes {
 			if more, err := hand(); !more {
 				return err
 			}
@@ -80,6 +85,31 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 	}
 	_, err := hand()
 	return err
+}
+
+// queryAtOnce is query for rows that are verified once, after the last.
+func (s *Store) queryAtOnce(ctx context.Context, g generation, q origin.Query, take func(bson.Raw) (more bool)) error {
+	for row, err := range s.selectRows(ctx, g.at.View, q) {
+		if err != nil {
+			return err
+		}
+		if !take(row.Doc) {
+			return nil
+		}
+	}
+	return g.verify(ctx)
+}
+
+// selectRows yields the rows that match a query. It skips malformed ones: RowCount does not count them either, and front
+// ends do not query a view that lacks rows.
+func (s *Store) selectRows(ctx context.Context, view string, q origin.Query) iter.Seq2[origin.Row, error] {
+	return func(yield func(origin.Row, error) bool) {
+		for row, err := range s.side(view).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
+			if !errors.Is(err, errMalformedRow) && !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
@@ -127,11 +157,18 @@ func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, f
 
 func selectOptions(q origin.Query) *options.FindOptionsBuilder {
 	q.Sort = q.Sort.Total()
+	size := int32(selectRows) // the server's default is 101 in the first batch: one more request
+	switch {
+	case q.AtOnce:
+		size = groupsAtOnce
+	case 0 < q.Limit && q.Limit <= pageRows:
+		size = pageRows
+	}
 	if q.Projection != nil {
 		q.Projection = append(slices.Clip(q.Projection), pathGeneration)
-		return findOptions(q).SetBatchSize(selectRows)
+		return findOptions(q).SetBatchSize(size)
 	}
-	o := findOptions(q).SetBatchSize(selectRows) // the server's default is 101 in the first batch: one more request
+	o := findOptions(q).SetBatchSize(size)
 	o.Opts = append(o.Opts, withoutWords().Opts...)
 	return o
 }

@@ -277,7 +277,7 @@ func (m *model) checkFacet(sel *index.Subset, path string) {
 		}
 		return nil
 	}
-	all, err := index.FacetsDocs(context.Background(), docs, []raw.Path{raw.PathOf("none"), parsed})
+	all, err := index.FacetsDocs(context.Background(), docs, index.FacetsAt("none", path))
 	check(all[1], err)
 }
 

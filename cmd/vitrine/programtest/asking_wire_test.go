@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +65,41 @@ func startStoring(t *testing.T, records int) (*server, *mongotest.Proxy) {
 	return startServer(t, dir, args...).ready(), network
 }
 
-// TestCommandsOfLists counts the commands that a new list of each usual form sends to the store.
+// listForms are usual parameters of lists.
+var listForms = map[string]string{
+	"unit": "unit=MOTH", "person": "person=ssandman", "project": "project=unknown",
+	"search": "q=moth+of", "year": "sort=-year", "type": "type=publication&subtype=article",
+	"grouped": "unit=MOTH&group=year&limit=30", "page": "group=year&limit=10&page=2",
+	"facets": "facets=unit,person,type,year&type=publication",
+}
+
+// rareForms are each other way to select, divide and sort rows and to count facets.
+var rareForms = map[string]string{
+	"by type": "group=type", "by type, later": "group=type&page=3&limit=20", "by subtype": "group=subtype&limit=100",
+	"by unit": "group=unit&limit=60", "by person": "group=person&limit=50", "by project": "group=project&page=2&limit=7",
+	"by person, later": "group=person&page=4&limit=30", "by unit, ascending": "group=unit&sort=year&limit=60",
+	"by year, then type": "group=year,type&limit=50", "by type, then year": "group=type,year&page=2&limit=20",
+	"by unit, then person": "group=unit,person&limit=50", "by year, ascending": "group=year&sort=year&limit=100",
+	"sorted by year": "sort=year&limit=100", "sorted by title": "sort=title", "sorted by author": "sort=-author",
+	"sorted by type": "sort=type&limit=100", "sorted by date added": "sort=-added",
+	"titles in types": "group=type&sort=title&limit=60", "types in units": "group=unit&sort=-type&limit=60",
+	"a choice": "and.type=publication", "choices": "and.type=publication&and.year=2015..&facets=year,type,unit&limit=10",
+	"choices in units": "and.type=publication&and.unit=MOTH&facets=type,unit,year&group=unit&limit=60",
+	"words within":     "type=publication&and.q=of&and.year=2015..", "search in groups": "q=of&group=type&sort=relevance",
+	"by relevance": "q=of&sort=relevance", "far page by relevance": "q=of&sort=relevance&page=9&limit=30",
+	"deep": "unit=MOTH&deep=1&facets=unit", "chart": "chart=1&group=type",
+	"all facets": "facets=year,type,subtype,unit,person,project,topic,oa", "many": "limit=500",
+}
+
+// otherForms are lists of other views and about subjects, and formats that show other parts of a list.
+var otherForms = []string{
+	"projects.json?group=type", "events.json?sort=year", "projects?and.type=nix",
+	"unit/MOTH.json?sort=-year", "person/ssandman.json?group=type", "activities?and.type=publication&and.year=2015..&group=unit",
+	"activities.atom?type=publication", "activities.csv?group=none&sort=type", "activities.ris?sort=title",
+	"activities.jsonld?unit=MOTH", "unit/MOTH.bib?sort=year", "activities.json?ids=hints-1,nix",
+}
+
+// TestCommandsOfLists counts the commands that a new list of each form sends to the store.
 func TestCommandsOfLists(t *testing.T) {
 	t.Parallel()
 	s, network := startStoring(t, 120)
@@ -73,23 +108,28 @@ func TestCommandsOfLists(t *testing.T) {
 	s.get("/lists/activities.html?limit=1") // what all lists need once
 	s.get("/lists/activities.json?facets=year&limit=1")
 	seen.take()
-	forms := map[string]string{
-		"unit": "unit=MOTH", "person": "person=ssandman", "project": "project=unknown",
-		"search": "q=moth+of", "year": "sort=-year", "type": "type=publication&subtype=article",
-		"grouped": "unit=MOTH&group=year&limit=30", "page": "group=year&limit=10&page=2",
-		"facets": "facets=unit,person,type,year&type=publication",
-	}
-	for i, format := range []string{"json", "html", "bib"} {
-		for _, form := range slices.Sorted(maps.Keys(forms)) {
-			// No two lists select the same rows, as far as the program can tell: they would share counts.
-			path := fmt.Sprintf("/lists/activities.%s?%s&not.person=%s%d", format, forms[form], form, i)
-			status, body := s.get(path)
-			commands := seen.take()
-			t.Logf("count: %d commands for a new list by %s as %s", len(commands), form, format)
-			if slices.Sort(commands); status != 200 || len(commands) > mostCommands {
-				t.Errorf("%s: %d %.100s, commands\n  %s", path, status, body, strings.Join(commands, "\n  "))
-			}
+	count := func(form, path string) {
+		status, body := s.get(path)
+		commands := seen.take()
+		t.Logf("count: %d commands for a new list by %s", len(commands), form)
+		if slices.Sort(commands); status != 200 || len(commands) > mostCommands {
+			t.Errorf("%s: %d %.100s, commands\n  %s", path, status, body, strings.Join(commands, "\n  "))
 		}
+	}
+	// No two lists select the same rows, as far as the program can tell: they would share counts.
+	path := func(form, parameters, format string) string {
+		return fmt.Sprintf("/lists/activities.%s?%s&not.person=%s", format, parameters, url.QueryEscape(form+format))
+	}
+	for _, form := range slices.Sorted(maps.Keys(listForms)) {
+		for _, format := range []string{"json", "html", "bib"} {
+			count(form+" as "+format, path(form, listForms[form], format))
+		}
+	}
+	for _, form := range slices.Sorted(maps.Keys(rareForms)) {
+		count(form, path(form, rareForms[form], "json")) // which has facets beside rows and groups
+	}
+	for i, form := range otherForms {
+		count(form, fmt.Sprintf("/lists/%s&not.person=other%d", form, i))
 	}
 }
 

@@ -66,11 +66,7 @@ func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err err
 
 // Values counts the rows by the values of a filter: years descending, all others by count and then by label.
 func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
-	selected, err := m.Selected(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	found, err := m.facet(ctx, selected, pathOf(m.Query, name))
+	found, rows, err := m.facetOf(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +90,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			return nil, err
 		}
 	}
-	all, rest := []Choice{}, selected.Count()
+	all, rest := []Choice{}, rows
 	for i, p := range counted {
 		rest -= p.Count
 		if isYear || i < mostValues || p.Active {
@@ -109,7 +105,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			all = append(all, m.unlisted(name, value, counted))
 		}
 	}
-	return m.markFrame(name, all, counted, selected.Count()), nil
+	return m.markFrame(name, all, counted, rows), nil
 }
 
 // unlisted returns the choice of a value that is not among those counted.
@@ -169,6 +165,19 @@ func (m *Matches) markFrame(name string, all, counted []Choice, rows int) []Choi
 	return append([]Choice{whole}, all...)
 }
 
+// facetOf counts the rows by the values of a filter, ignoring what the reader has chosen in it, and all these rows.
+func (m *Matches) facetOf(ctx context.Context, name string) (found []index.Group, rows int, err error) {
+	if known, ok := m.others[name]; ok {
+		return known.found, known.rows, nil
+	}
+	selected, err := m.Selected(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err = m.facet(ctx, selected, pathOf(m.Query, name))
+	return found, selected.Count(), err
+}
+
 // facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all selected
 // rows are kept, because a list may show them and be divided by them.
 func (m *Matches) facet(ctx context.Context, selected view.Selection, path string) (found []index.Group, err error) {
@@ -176,50 +185,14 @@ func (m *Matches) facet(ctx context.Context, selected view.Selection, path strin
 	if found, known := m.counts[path]; known && whole {
 		return found, nil
 	}
-	asked := []string{path}
-	if whole {
-		asked = m.together(path)
-	}
-	var fields []string
-	for _, path := range asked {
-		fields = append(fields, facetFields(path)...)
-	}
-	slices.Sort(fields)
-	all, err := selected.Facets(ctx, asked, slices.Compact(fields)...)
+	all, err := selected.Facets(ctx, index.FacetsAt(path), facetFields(path)...)
 	if err != nil {
 		return nil, err
 	}
 	if whole {
-		for i, path := range asked {
-			m.counts[path] = all[i]
-		}
+		m.counts[path] = all[0]
 	}
 	return all[0], nil
-}
-
-// together returns the paths of facets of all selected rows, a first one and others that the list needs: a store counts
-// them by one query. In memory each is counted when it is needed.
-func (m *Matches) together(first string) []string {
-	together := []string{first}
-	if _, resident := m.snap.Resident(); resident {
-		return together
-	}
-	add := func(path string) {
-		if _, known := m.counts[path]; path != "" && !known && !slices.Contains(together, path) {
-			together = append(together, path)
-		}
-	}
-	for _, name := range m.Query[params.Facets] {
-		if m.chosen[name] == nil { // otherwise the facet ignores what the reader has chosen
-			add(pathOf(m.Query, name))
-		}
-	}
-	if levels := m.levels(); len(levels) > 0 && levels[0].name != byTitle && levels[0].name != byAuthor {
-		if _, sorts := m.sorts(levels); !sorts || levels[0].titled {
-			add(paths[levels[0].name])
-		}
-	}
-	return together
 }
 
 // facetFields returns the fields of rows that a facet and its labels need.

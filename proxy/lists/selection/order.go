@@ -36,13 +36,14 @@ type Group struct {
 // part has the rows with one value at a path of marks.
 type part struct {
 	Choice
+	at    int                   // place among the values; -1 for the rows without
 	where func() *filter.Filter // returns the filter that selects the rows
 }
 
 // parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a value
 // come last; they are counted only if they are one of two parts.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, func() *filter.Filter { return without(by.name) }}
+	missing := m.rest(by)
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
 		rest, err := selected.Narrow(ctx, missing.where(), view.Uncounted)
 		if err != nil {
@@ -56,21 +57,32 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 	if err != nil {
 		return nil, err
 	}
+	all, err := m.arranged(ctx, found, by)
+	return append(all, missing), err
+}
+
+// rest returns the part of the rows without a value, not counted.
+func (m *Matches) rest(by level) part {
+	return part{
+		Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, -1, func() *filter.Filter { return without(by.name) },
+	}
+}
+
+// arranged returns the parts of values in the order of a level.
+func (m *Matches) arranged(ctx context.Context, found []index.Group, by level) (all []part, err error) {
 	choices, err := m.choices(ctx, found, by.name)
 	if err != nil {
 		return nil, err
 	}
-	var all []part
 	for i, choice := range choices {
-		all = append(all, part{choice, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
+		all = append(all, part{choice, i, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
 	}
-	err = fair.Sort(ctx, all, func(a, b part) int {
+	return all, fair.Sort(ctx, all, func(a, b part) int {
 		if !by.ascending {
 			a, b = b, a
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.SortKey, b.SortKey))
 	})
-	return append(all, missing), err
 }
 
 // level is one way to divide a list, or each part of it.
@@ -166,6 +178,7 @@ type walk struct {
 	skip, left int // left is negative if there is no limit
 	position   int // position of the last entry
 	yield      func(Entry, error) bool
+	stopped    bool // the page is full, or the caller has enough
 }
 
 // Entries yields the entries of the requested page. Without a limit the first page has all entries.
@@ -176,14 +189,14 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{m, offset, cmp.Or(limit, -1), offset, yield}
+		w := walk{Matches: m, skip: offset, left: cmp.Or(limit, -1), position: offset, yield: yield}
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
 		case len(m.Query.Order()) > 0 && !m.Sorted:
 			err = w.inOrderOfIDs(ctx, selected)
 		default:
-			_, err = w.below(ctx, selected, m.levels(), nil)
+			err = w.page(ctx, selected)
 		}
 		if err != nil {
 			yield(Entry{}, err)
@@ -195,7 +208,26 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 func (w *walk) entry(row index.Row, groups []Group) bool {
 	w.position++
 	w.left--
-	return w.yield(Entry{row, groups, w.position}, nil) && w.left != 0
+	w.stopped = !w.yield(Entry{row, groups, w.position}, nil) || w.left == 0
+	return !w.stopped
+}
+
+// page yields the entries of the page.
+func (w *walk) page(ctx context.Context, selected view.Selection) error {
+	leaves, known, err := w.leaves(ctx)
+	if err != nil {
+		return err
+	}
+	if known {
+		return w.divide(ctx, selected, leaves)
+	}
+	levels := w.levels()
+	if _, resident := w.snap.Resident(); !resident && len(levels) == 1 && (levels[0].name == byTitle || levels[0].name == byAuthor) {
+		_, err = w.texts(ctx, selected, nil)
+	} else {
+		_, err = w.below(ctx, selected, levels, nil)
+	}
+	return err
 }
 
 // below yields the entries of selected rows in groups, and reports whether to go on.
@@ -310,7 +342,11 @@ func (m *Matches) Size(ctx context.Context) (records, entries, pages int, err er
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	entries, err = m.size(ctx, selected, m.levels())
+	if m.combined != nil {
+		entries = total(m.combined)
+	} else {
+		entries, err = m.size(ctx, selected, m.levels())
+	}
 	limit := max(m.Query.Number(params.Limit), 1)
 	return selected.Count(), entries, max((entries+limit-1)/limit, 1), err
 }

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -43,13 +42,22 @@ type Matches struct {
 	searches [][]string                // terms of words to search: those of the frame, then those of the reader
 	whole    view.Selection            // all selected rows, once Selected has found them
 	counts   map[string][]index.Group  // the facets of whole by path
+
+	// What together has counted, for a view in the store.
+	entries  bool             // the answer shows entries
+	counting []string         // names of the facets that the answer shows
+	dividing []string         // names of filters by whose values it counts rows
+	others   map[string]under // facets in which the reader has chosen values
+	combined []index.Group    // by the combinations of values by which the list is divided; nil if not known
+	outer    []index.Group    // by the values of the outermost level
+	parted   []leaf           // made from combined
 }
 
 // On returns the matching rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) *Matches {
 	m := &Matches{
 		Question: q, snap: snap, frame: q.Query.Frame(), narrowed: q.Query.Choices(), always: q.ofList(),
-		chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{},
+		chosen: map[string]*filter.Filter{}, counts: map[string][]index.Group{}, others: map[string]under{},
 	}
 	for _, name := range params.Framing() {
 		if framed := m.having(m.frame, name); framed != nil {
@@ -147,18 +155,23 @@ func (q Question) years(values []string) *filter.Filter {
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
 // Selected selects the rows of the listing, ignoring the filter of one parameter unless except is "".
-func (m *Matches) Selected(ctx context.Context, except string) (view.Selection, error) {
+func (m *Matches) Selected(ctx context.Context, except string) (selected view.Selection, err error) {
 	whole := m.chosen[except] == nil
 	if whole && m.whole != nil {
 		return m.whole, nil // except is a parameter without a filter
 	}
-	filters := []*filter.Filter{m.always}
-	for _, name := range slices.Sorted(maps.Keys(m.chosen)) {
-		if name != except {
-			filters = append(filters, m.chosen[name])
+	count := view.Uncounted
+	if _, resident := m.snap.Resident(); whole && !resident {
+		if count, err = m.together(ctx); err != nil {
+			return nil, err
 		}
 	}
-	selected, err := m.snap.SelectTraced(ctx, filter.And(filters...), m.searches...)
+	f := filter.And(m.always, m.under(except))
+	if count == view.Uncounted {
+		selected, err = m.snap.SelectTraced(ctx, f, m.searches...)
+	} else {
+		selected, err = m.snap.SelectSized(ctx, f, count, m.searches...)
+	}
 	if whole && err == nil {
 		m.whole = selected
 	}
@@ -171,7 +184,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	there, err := m.snap.Select(ctx, filter.And(m.ofList(), IDs(ids...)))
+	there, err := m.snap.SelectUncounted(ctx, filter.And(m.ofList(), IDs(ids...)))
 	if err != nil {
 		return nil, err
 	}

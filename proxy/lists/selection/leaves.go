@@ -1,0 +1,276 @@
+package selection
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// A list in the store is divided by the counts of the combinations of values by which it is divided: they tell which
+// parts are on a page, and where in the list each begins. One query then reads all parts of a page. A query for each
+// part, as in memory, would be two commands for each.
+
+// mostTogether is the most entries of parts that are read by one query, and so the most rows in memory. A larger part is
+// read by itself, without the rows beside the page.
+const mostTogether = 500
+
+// leaf is an innermost part of a list.
+type leaf struct {
+	groups []Group
+	starts []int // first entry of each group
+	count  int
+	where  *filter.Filter
+}
+
+// divided returns the levels by whose values a list in the store is divided, all but the texts by which it is sorted.
+// It returns none in memory, or if the store sorts instead, or if the rows come in the order of ids.
+func (m *Matches) divided() []level {
+	if _, resident := m.snap.Resident(); resident || !m.entries || len(m.Query.Order()) > 0 && !m.Sorted {
+		return nil
+	}
+	levels := m.levels()
+	if _, sorts := m.sorts(levels); sorts {
+		return nil
+	}
+	return slices.DeleteFunc(levels, func(l level) bool { return l.name == byTitle || l.name == byAuthor })
+}
+
+// leaves returns the parts of the list in their order, or false if they are not known: in memory, or if there are too
+// many. Then below reads part by part.
+func (m *Matches) leaves(ctx context.Context) ([]leaf, bool, error) {
+	if m.combined == nil {
+		return nil, false, nil
+	}
+	if m.parted == nil {
+		d := divider{Matches: m, levels: m.divided()}
+		if err := d.divide(ctx, m.combined, 0, leaf{}); err != nil {
+			return nil, false, err
+		}
+		m.parted = d.leaves
+	}
+	return m.parted, true, nil
+}
+
+// divider puts the combinations of values in the order of their parts.
+type divider struct {
+	*Matches
+	levels []level
+	leaves []leaf
+	place  int // entries of the leaves
+}
+
+// divide adds the leaves of combinations that have the first values in common, at a depth, within a part.
+func (d *divider) divide(ctx context.Context, all []index.Group, depth int, within leaf) error {
+	if depth == len(d.levels) {
+		within.count = total(all)
+		d.place += within.count
+		d.leaves = append(d.leaves, within)
+		return nil
+	}
+	by := d.levels[depth]
+	repeats := slices.ContainsFunc(d.levels[depth+1:], level.repeats)
+	var found []index.Group // by value
+	inner := map[int][]index.Group{}
+	rest := index.Group{}
+	var without []index.Group
+	for from, to := 0, 0; from < len(all); from = to {
+		value := elementOf(all[from].Value, depth)
+		for to = from + 1; to < len(all) && raw.Compare(elementOf(all[to].Value, depth), value) == 0; to++ {
+		}
+		one := index.Group{Value: value, Count: total(all[from:to]), Sample: all[from].Sample}
+		if repeats { // rows have several entries: only the outer level has others within
+			i := slices.IndexFunc(d.outer, func(g index.Group) bool { return raw.Compare(elementOf(g.Value, 0), value) == 0 })
+			one.Count = d.outer[i].Count
+		}
+		if raw.BracketOf(value.Type) == raw.BracketNull {
+			rest, without = one, all[from:to]
+			continue
+		}
+		inner[len(found)] = all[from:to]
+		found = append(found, one)
+	}
+	parts, err := d.arranged(ctx, found, by)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(parts, d.rest(by)) {
+		below := without
+		if p.at >= 0 {
+			below = inner[p.at]
+		} else if p.Count = rest.Count; len(without) == 0 {
+			continue
+		}
+		next := leaf{within.groups, within.starts, 0, filter.And(within.where, p.where())}
+		if by.titled {
+			next.groups = append(slices.Clip(next.groups), Group{By: by.name, Value: p.Value, Label: p.Label, Count: p.Count})
+			next.starts = append(slices.Clip(next.starts), d.place)
+		}
+		if err := d.divide(ctx, below, depth+1, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elementOf returns an element of the value of a combination.
+func elementOf(array bson.RawValue, i int) bson.RawValue {
+	at := 0
+	for e := range raw.All(array.Value) {
+		if at++; at > i {
+			return e.Value()
+		}
+	}
+	return bson.RawValue{Type: bson.TypeNull}
+}
+
+// divide yields the entries of the page from the leaves.
+func (w *walk) divide(ctx context.Context, selected view.Selection, leaves []leaf) error {
+	first := w.skip // entries before the page
+	for len(leaves) > 0 && w.left != 0 {
+		if leaves[0].count <= w.skip {
+			w.skip -= leaves[0].count
+			leaves = leaves[1:]
+			continue
+		}
+		n, entries := 0, 0
+		for n < len(leaves) && (w.left < 0 || entries-w.skip < w.left) && entries+leaves[n].count <= mostTogether {
+			entries += leaves[n].count
+			n++
+		}
+		read := leaves[:max(n, 1)]
+		for i := range read {
+			read[i].groups = slices.Clone(read[i].groups) // leaves of one group share it
+			for j, start := range read[i].starts {
+				read[i].groups[j].Continued = start < first
+			}
+		}
+		var err error
+		if n <= 1 {
+			err = w.leaf(ctx, selected, read[0])
+		} else {
+			err = w.several(ctx, selected, read)
+		}
+		if err != nil || w.stopped {
+			return err
+		}
+		leaves = leaves[len(read):]
+	}
+	return nil
+}
+
+// leaf yields the entries of one leaf on the page.
+func (w *walk) leaf(ctx context.Context, selected view.Selection, l leaf) error {
+	part, err := selected.Narrow(ctx, l.where, l.count)
+	if err != nil {
+		return err
+	}
+	_, err = w.texts(ctx, part, l.groups)
+	w.skip = 0
+	return err
+}
+
+// several yields the entries of leaves that are read by one query, of which the page may begin in the first and end in
+// the last.
+func (w *walk) several(ctx context.Context, selected view.Selection, leaves []leaf) error {
+	var any []*filter.Filter
+	most := 0
+	for _, l := range leaves {
+		any, most = append(any, l.where), most+l.count
+	}
+	part, err := selected.Narrow(ctx, filter.Or(any...), most)
+	if err != nil {
+		return err
+	}
+	rows := make([][]index.Row, len(leaves))
+	for row, err := range w.rows(ctx, part, nil, 0, most) {
+		if err != nil {
+			return err
+		}
+		for i, l := range leaves {
+			there, err := l.where.Match(row.Doc())
+			if err != nil {
+				return err
+			}
+			if there {
+				rows[i] = append(rows[i], row)
+			}
+		}
+	}
+	for i, l := range leaves {
+		for _, row := range w.withoutLast(rows[i]) {
+			if w.skip > 0 {
+				w.skip--
+			} else if !w.entry(row, l.groups) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// withoutLast puts rows without a text to sort by behind the others.
+func (w *walk) withoutLast(rows []index.Row) []index.Row {
+	field, _ := w.order()
+	if field != byTitle && field != byAuthor {
+		return rows
+	}
+	var there, rest []index.Row
+	missing := without(field)
+	for _, row := range rows {
+		if none, err := missing.Match(row.Doc()); err == nil && none {
+			rest = append(rest, row)
+		} else {
+			there = append(there, row)
+		}
+	}
+	return append(there, rest...)
+}
+
+// texts yields the entries of rows in the store on the page, sorted without division by values. Rows without a text to
+// sort by come last, in either direction. They are looked for only if the others do not fill the page.
+func (w *walk) texts(ctx context.Context, selected view.Selection, groups []Group) (more bool, err error) {
+	field, _ := w.order()
+	if field != byTitle && field != byAuthor {
+		return w.all(ctx, selected, w.skip, groups)
+	}
+	missing := without(field)
+	there, err := selected.Narrow(ctx, filter.Not(missing), selected.Count())
+	if err != nil {
+		return false, err
+	}
+	before := w.position
+	more, err = w.all(ctx, there, w.skip, groups)
+	read := w.position - before
+	if !more || err != nil || w.skip+read >= selected.Count() {
+		return more, err
+	}
+	count := selected.Count() - w.skip - read // at most so many; all of the others before the page were read
+	if read == 0 && w.skip > 0 {
+		count = view.Uncounted
+	}
+	rest, err := selected.Narrow(ctx, missing, count)
+	if err != nil {
+		return false, err
+	}
+	first := 0
+	if count == view.Uncounted {
+		first = max(w.skip-(selected.Count()-rest.Count()), 0)
+	}
+	return w.all(ctx, rest, first, groups)
+}
+
+// all yields the entries of rows after some, and reports whether to go on.
+func (w *walk) all(ctx context.Context, rows view.Selection, skip int, groups []Group) (more bool, err error) {
+	for row, err := range w.rows(ctx, rows, nil, skip, max(w.left, 0)) {
+		if err != nil || !w.entry(row, groups) {
+			return false, err
+		}
+	}
+	return true, nil
+}
