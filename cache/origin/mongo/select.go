@@ -57,7 +57,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 		return err
 	}
 	if q.AtOnce {
-		return s.queryAtOnce(ctx, g, q, take)
+		return g.queryAtOnce(ctx, q, take)
 	}
 	var batch []bson.Raw
 	size, mostRows, mostBytes := 0, selectRows, selectBytes
@@ -72,7 +72,7 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 		batch, size = batch[:0], 0
 		return !unwanted, nil
 	}
-	for row, err := range s.selectRows(ctx, at.View, q) {
+	for row, err := range g.rows(ctx, q) {
 		if err != nil {
 			return err
 		}
@@ -88,8 +88,8 @@ func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take 
 }
 
 // queryAtOnce is query for rows that are verified once, after the last.
-func (s *Store) queryAtOnce(ctx context.Context, g generation, q origin.Query, take func(bson.Raw) (more bool)) error {
-	for row, err := range s.selectRows(ctx, g.at.View, q) {
+func (g generation) queryAtOnce(ctx context.Context, q origin.Query, take func(bson.Raw) (more bool)) error {
+	for row, err := range g.rows(ctx, q) {
 		if err != nil {
 			return err
 		}
@@ -100,11 +100,11 @@ func (s *Store) queryAtOnce(ctx context.Context, g generation, q origin.Query, t
 	return g.verify(ctx)
 }
 
-// selectRows yields the rows that match a query. It skips malformed ones: RowCount does not count them either, and front
+// rows yields the rows that match a query. It skips malformed ones: RowCount does not count them either, and front
 // ends do not query a view that lacks rows.
-func (s *Store) selectRows(ctx context.Context, view string, q origin.Query) iter.Seq2[origin.Row, error] {
+func (g generation) rows(ctx context.Context, q origin.Query) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
-		for row, err := range s.side(view).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
+		for row, err := range g.store.side(g.at.View).rows(ctx, withoutTombstones(q.Filter), selectOptions(q)) {
 			if !errors.Is(err, errMalformedRow) && !yield(row, err) {
 				return
 			}

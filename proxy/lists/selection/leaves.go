@@ -41,9 +41,9 @@ func (m *Matches) divided() []level {
 	return slices.DeleteFunc(levels, func(l level) bool { return l.name == byTitle || l.name == byAuthor })
 }
 
-// leaves returns the parts of the list in their order, or false if they are not known: in memory, or if there are too
+// leavesOf returns the parts of the list in their order, or false if they are not known: in memory, or if there are too
 // many. Then below reads part by part.
-func (m *Matches) leaves(ctx context.Context) ([]leaf, bool, error) {
+func leavesOf(ctx context.Context, m *Matches) ([]leaf, bool, error) {
 	if m.combined == nil {
 		return nil, false, nil
 	}
@@ -99,7 +99,7 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 	if err != nil {
 		return err
 	}
-	for _, p := range append(parts, d.rest(by)) {
+	for _, p := range append(parts, restOf(d.Matches, by)) {
 		below := without
 		if p.at >= 0 {
 			below = inner[p.at]
@@ -129,17 +129,20 @@ func elementOf(array bson.RawValue, i int) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeNull}
 }
 
+// storedWalk yields the entries of a page from a view in the store.
+type storedWalk struct{ at *walk }
+
 // divide yields the entries of the page from the leaves.
-func (w *walk) divide(ctx context.Context, selected view.Selection, leaves []leaf) error {
-	first := w.skip // entries before the page
-	for len(leaves) > 0 && w.left != 0 {
-		if leaves[0].count <= w.skip {
-			w.skip -= leaves[0].count
+func (w storedWalk) divide(ctx context.Context, selected view.Selection, leaves []leaf) error {
+	first := w.at.skip // entries before the page
+	for len(leaves) > 0 && w.at.left != 0 {
+		if leaves[0].count <= w.at.skip {
+			w.at.skip -= leaves[0].count
 			leaves = leaves[1:]
 			continue
 		}
 		n, entries := 0, 0
-		for n < len(leaves) && (w.left < 0 || entries-w.skip < w.left) && entries+leaves[n].count <= mostTogether {
+		for n < len(leaves) && (w.at.left < 0 || entries-w.at.skip < w.at.left) && entries+leaves[n].count <= mostTogether {
 			entries += leaves[n].count
 			n++
 		}
@@ -156,7 +159,7 @@ func (w *walk) divide(ctx context.Context, selected view.Selection, leaves []lea
 		} else {
 			err = w.several(ctx, selected, read)
 		}
-		if err != nil || w.stopped {
+		if err != nil || w.at.stopped {
 			return err
 		}
 		leaves = leaves[len(read):]
@@ -165,19 +168,19 @@ func (w *walk) divide(ctx context.Context, selected view.Selection, leaves []lea
 }
 
 // leaf yields the entries of one leaf on the page.
-func (w *walk) leaf(ctx context.Context, selected view.Selection, l leaf) error {
+func (w storedWalk) leaf(ctx context.Context, selected view.Selection, l leaf) error {
 	part, err := selected.Narrow(ctx, l.where, l.count)
 	if err != nil {
 		return err
 	}
 	_, err = w.texts(ctx, part, l.groups)
-	w.skip = 0
+	w.at.skip = 0
 	return err
 }
 
 // several yields the entries of leaves that are read by one query, of which the page may begin in the first and end in
 // the last.
-func (w *walk) several(ctx context.Context, selected view.Selection, leaves []leaf) error {
+func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves []leaf) error {
 	var any []*filter.Filter
 	most := 0
 	for _, l := range leaves {
@@ -187,8 +190,9 @@ func (w *walk) several(ctx context.Context, selected view.Selection, leaves []le
 	if err != nil {
 		return err
 	}
+	field, _ := w.at.order()
 	rows := make([][]index.Row, len(leaves))
-	for row, err := range w.rows(ctx, part, nil, 0, most) {
+	for row, err := range w.at.rows(ctx, part, nil, 0, most) {
 		if err != nil {
 			return err
 		}
@@ -203,10 +207,10 @@ func (w *walk) several(ctx context.Context, selected view.Selection, leaves []le
 		}
 	}
 	for i, l := range leaves {
-		for _, row := range w.withoutLast(rows[i]) {
-			if w.skip > 0 {
-				w.skip--
-			} else if !w.entry(row, l.groups) {
+		for _, row := range withoutLast(field, rows[i]) {
+			if w.at.skip > 0 {
+				w.at.skip--
+			} else if !w.at.entry(row, l.groups) {
 				return nil
 			}
 		}
@@ -215,8 +219,7 @@ func (w *walk) several(ctx context.Context, selected view.Selection, leaves []le
 }
 
 // withoutLast puts rows without a text to sort by behind the others.
-func (w *walk) withoutLast(rows []index.Row) []index.Row {
-	field, _ := w.order()
+func withoutLast(field string, rows []index.Row) []index.Row {
 	if field != byTitle && field != byAuthor {
 		return rows
 	}
@@ -234,24 +237,24 @@ func (w *walk) withoutLast(rows []index.Row) []index.Row {
 
 // texts yields the entries of rows in the store on the page, sorted without division by values. Rows without a text to
 // sort by come last, in either direction. They are looked for only if the others do not fill the page.
-func (w *walk) texts(ctx context.Context, selected view.Selection, groups []Group) (more bool, err error) {
-	field, _ := w.order()
+func (w storedWalk) texts(ctx context.Context, selected view.Selection, groups []Group) (more bool, err error) {
+	field, _ := w.at.order()
 	if field != byTitle && field != byAuthor {
-		return w.all(ctx, selected, w.skip, groups)
+		return w.all(ctx, selected, w.at.skip, groups)
 	}
 	missing := without(field)
 	there, err := selected.Narrow(ctx, filter.Not(missing), selected.Count())
 	if err != nil {
 		return false, err
 	}
-	before := w.position
-	more, err = w.all(ctx, there, w.skip, groups)
-	read := w.position - before
-	if !more || err != nil || w.skip+read >= selected.Count() {
+	before := w.at.position
+	more, err = w.all(ctx, there, w.at.skip, groups)
+	read := w.at.position - before
+	if !more || err != nil || w.at.skip+read >= selected.Count() {
 		return more, err
 	}
-	count := selected.Count() - w.skip - read // at most so many; all of the others before the page were read
-	if read == 0 && w.skip > 0 {
+	count := selected.Count() - w.at.skip - read // at most so many; all of the others before the page were read
+	if read == 0 && w.at.skip > 0 {
 		count = view.Uncounted
 	}
 	rest, err := selected.Narrow(ctx, missing, count)
@@ -260,15 +263,15 @@ func (w *walk) texts(ctx context.Context, selected view.Selection, groups []Grou
 	}
 	first := 0
 	if count == view.Uncounted {
-		first = max(w.skip-(selected.Count()-rest.Count()), 0)
+		first = max(w.at.skip-(selected.Count()-rest.Count()), 0)
 	}
 	return w.all(ctx, rest, first, groups)
 }
 
 // all yields the entries of rows after some, and reports whether to go on.
-func (w *walk) all(ctx context.Context, rows view.Selection, skip int, groups []Group) (more bool, err error) {
-	for row, err := range w.rows(ctx, rows, nil, skip, max(w.left, 0)) {
-		if err != nil || !w.entry(row, groups) {
+func (w storedWalk) all(ctx context.Context, rows view.Selection, skip int, groups []Group) (more bool, err error) {
+	for row, err := range w.at.rows(ctx, rows, nil, skip, max(w.at.left, 0)) {
+		if err != nil || !w.at.entry(row, groups) {
 			return false, err
 		}
 	}

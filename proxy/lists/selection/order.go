@@ -43,7 +43,7 @@ type part struct {
 // parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a value
 // come last; they are counted only if they are one of two parts.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := m.rest(by)
+	missing := restOf(m, by)
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
 		rest, err := selected.Narrow(ctx, missing.where(), view.Uncounted)
 		if err != nil {
@@ -61,8 +61,8 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 	return append(all, missing), err
 }
 
-// rest returns the part of the rows without a value, not counted.
-func (m *Matches) rest(by level) part {
+// restOf returns the part of the rows without a value, not counted.
+func restOf(m *Matches, by level) part {
 	return part{
 		Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, -1, func() *filter.Filter { return without(by.name) },
 	}
@@ -214,16 +214,16 @@ func (w *walk) entry(row index.Row, groups []Group) bool {
 
 // page yields the entries of the page.
 func (w *walk) page(ctx context.Context, selected view.Selection) error {
-	leaves, known, err := w.leaves(ctx)
+	leaves, known, err := leavesOf(ctx, w.Matches)
 	if err != nil {
 		return err
 	}
 	if known {
-		return w.divide(ctx, selected, leaves)
+		return storedWalk{w}.divide(ctx, selected, leaves)
 	}
 	levels := w.levels()
 	if _, resident := w.snap.Resident(); !resident && len(levels) == 1 && (levels[0].name == byTitle || levels[0].name == byAuthor) {
-		_, err = w.texts(ctx, selected, nil)
+		_, err = storedWalk{w}.texts(ctx, selected, nil)
 	} else {
 		_, err = w.below(ctx, selected, levels, nil)
 	}

@@ -162,7 +162,7 @@ func (m *Matches) Selected(ctx context.Context, except string) (selected view.Se
 	}
 	count := view.Uncounted
 	if _, resident := m.snap.Resident(); whole && !resident {
-		if count, err = m.together(ctx); err != nil {
+		if count, err = together(ctx, m); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ type under struct {
 // together counts all that the list needs of a view in the store by one query. The facets in which the reader has chosen
 // values ignore these: then the query reads the rows that at most one choice excludes, and each facet has a filter.
 // It returns the number of selected rows, or view.Uncounted if nothing else is to be counted.
-func (m *Matches) together(ctx context.Context) (count int, err error) {
+func together(ctx context.Context, m *Matches) (count int, err error) {
 	base, all := m.always, m.under("")
 	var near []*filter.Filter
 	var asked []index.Facet
@@ -82,7 +82,7 @@ func (m *Matches) together(ctx context.Context) (count int, err error) {
 	if len(asked) == 1 {
 		return -1, nil
 	}
-	found, err := m.facetsOf(ctx, base, asked)
+	found, err := facetsOf(ctx, m, base, asked)
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +130,7 @@ func (m *Matches) under(except string) *filter.Filter {
 }
 
 // facetsOf counts facets of rows, which it need not count.
-func (m *Matches) facetsOf(ctx context.Context, base *filter.Filter, asked []index.Facet) ([][]index.Group, error) {
+func facetsOf(ctx context.Context, m *Matches, base *filter.Filter, asked []index.Facet) ([][]index.Group, error) {
 	var fields []string
 	for _, f := range asked {
 		for _, path := range f.Paths {
