@@ -85,8 +85,12 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 		}
 		one := index.Group{Value: value, Count: total(all[from:to]), Sample: all[from].Sample}
 		if repeats { // rows have several entries: only the outer level has others within
-			i := slices.IndexFunc(d.outer, func(g index.Group) bool { return raw.Compare(elementOf(g.Value, 0), value) == 0 })
-			one.Count = d.outer[i].Count
+			i, found := slices.BinarySearchFunc(d.outer, value, func(g index.Group, value bson.RawValue) int {
+				return raw.Compare(elementOf(g.Value, 0), value)
+			})
+			if found {
+				one.Count = d.outer[i].Count
+			}
 		}
 		if raw.BracketOf(value.Type) == raw.BracketNull {
 			rest, without = one, all[from:to]
