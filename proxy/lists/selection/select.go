@@ -85,8 +85,14 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	return nil
 }
 
-// ofList returns the filter for the rows of the list that lists show.
-func (q Question) ofList() *filter.Filter { return filter.And(q.Public, q.Own().As("the list")) }
+// ofList returns the filter for the rows of the list, or of an item's page, that lists show.
+func (q Question) ofList() *filter.Filter {
+	from := "the list"
+	if q.Kind == params.IDs {
+		from = "the path"
+	}
+	return filter.And(q.Public, q.Own().As(from))
+}
 
 // Own returns the filter for the rows of the list, whether or not lists show them.
 func (q Question) Own() *filter.Filter {
