@@ -42,13 +42,13 @@ const (
 // ones: what does not depend on the number of activities is the same in both.
 func TestLeaderReadsLittle(t *testing.T) {
 	t.Parallel()
-	sizes := []int{smallInstitute, mediumInstitute}
+	sizes, servers := []int{smallInstitute, mediumInstitute}, []string{mongotest.Start(t), mongotest.Start(t)}
 	var read [2]map[string]int // bytes by collection
 	t.Run("institutes", func(t *testing.T) {
 		for i, size := range sizes {
 			t.Run(fmt.Sprint(size), func(t *testing.T) {
 				t.Parallel()
-				read[i] = newChangingInstitute(t, size).change()
+				read[i] = newChangingInstitute(t, servers[i], size).change()
 			})
 		}
 	})
@@ -80,9 +80,8 @@ type changingInstitute struct {
 	permits    chan struct{}
 }
 
-func newChangingInstitute(t *testing.T, size int) *changingInstitute {
+func newChangingInstitute(t *testing.T, uri string, size int) *changingInstitute {
 	t.Helper()
-	uri := mongotest.Start(t)
 	client, err := driver.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
 		t.Fatal(err)
