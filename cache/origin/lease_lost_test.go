@@ -155,7 +155,8 @@ func testLeaseUnreadable(t *testing.T, h harness) {
 	t.Run("no field", func(t *testing.T) {
 		s := h.open(t, settings{})
 		last := publishedUnder(t, s, origin.Lease{}, 4)
-		s = h.rewrite(t, s, settings{}, storedLease, func(bson.Raw) any { return bson.D{{Key: "_id", Value: "materialize"}} })
+		empty := bson.D{{Key: "_id", Value: "materialize"}}
+		s = h.rewrite(t, s, settings{}, storedLease, func(bson.Raw) any { return empty })
 		freeOf(t, s, last)
 	})
 }
@@ -180,7 +181,8 @@ func testLeaseAbsurd(t *testing.T, h harness) {
 		t.Run(what, func(t *testing.T) {
 			s := h.open(t, settings{})
 			last := publishedUnder(t, s, origin.Lease{}, 4)
-			s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { return changed(t, doc, "term", term) })
+			absurd := func(doc bson.Raw) any { return changed(t, doc, "term", term) }
+			s = h.rewrite(t, s, settings{}, storedLease, absurd)
 			freeOf(t, s, last)
 		})
 	}

@@ -104,9 +104,9 @@ type Selection interface {
 	Search(ctx context.Context, terms []string) (Selection, error)
 	// Narrow returns the rows that also match another filter. count is their number, if known, or Uncounted.
 	Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error)
-	// Facets counts the rows of each facet as index.FacetsDocs does. The caller reads only the given fields of a Sample;
-	// each is a path through documents, not arrays, and they include what the facets and their filters read. For a view
-	// in the store, only those are read, by one query for all facets.
+	// Facets counts the rows of each facet as index.FacetsDocs does. The caller reads only the given fields of a
+	// Sample; each is a path through documents, not arrays, and they include what the facets and their filters read.
+	// For a view in the store, only those are read, by one query for all facets.
 	Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection

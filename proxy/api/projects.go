@@ -77,7 +77,8 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 		if err != nil {
 			return nil, err
 		}
-		found, err := all.Facets(ctx, index.FacetsAt("projects"), "projects") // activities have an array of names, or one
+		// Activities have an array of names, or one.
+		found, err := all.Facets(ctx, index.FacetsAt("projects"), "projects")
 		if err != nil {
 			return nil, err
 		}

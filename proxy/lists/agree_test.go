@@ -251,20 +251,23 @@ func dividedLists() (targets []string) {
 		"unit,person", "person,type", "project,unit", "year,person",
 	}
 	choices := []string{
-		"q=moth", "and.type=publication&and.year=2015..&and.q=of", "and.unit=MOTH", "and.not.type=publication&and.person=ssandman",
+		"q=moth", "and.type=publication&and.year=2015..&and.q=of", "and.unit=MOTH",
+		"and.not.type=publication&and.person=ssandman",
 		"and.ids=nix,shown-1&and.type=publication", "deep=1&and.unit=MOTH&and.year=missing,2023&chart=1",
 	}
 	facets := []string{"year,type", "unit,person,topic", "type,unit,project,oa,subtype"}
 	for _, group := range groups {
 		for _, order := range []string{"year", "-year", "title", "-author", "added", "type", "-type", "relevance"} {
 			n := len(targets)
-			targets = append(targets, fmt.Sprintf("/lists/activities.json?q=moth&group=%s&sort=%s&limit=4&page=%d&facets=%s",
-				group, order, 1+n%2, facets[n%3]))
+			by := "group=" + group + "&sort=" + order
+			targets = append(targets, fmt.Sprintf("/lists/activities.json?q=moth&%s&limit=4&page=%d&facets=%s",
+				by, 1+n%2, facets[n%3]))
 			if order != "relevance" {
-				targets = append(targets, fmt.Sprintf("/lists/%s.json?%s&group=%s&sort=%s&limit=%d&page=%d&facets=%s",
-					[]string{"activities", "projects", "events"}[n%3], choices[n%len(choices)], group, order, 3+n%40, 1+n%4, facets[(n+1)%3]))
-				targets = append(targets, fmt.Sprintf("/lists/activities?group=%s&sort=%s&limit=30&page=%d&%s",
-					group, order, 1+n%4, choices[(n+1)%len(choices)]))
+				view := []string{"activities", "projects", "events"}[n%3]
+				targets = append(targets, fmt.Sprintf("/lists/%s.json?%s&%s&limit=%d&page=%d&facets=%s",
+					view, choices[n%len(choices)], by, 3+n%40, 1+n%4, facets[(n+1)%3]))
+				targets = append(targets, fmt.Sprintf("/lists/activities?%s&limit=30&page=%d&%s",
+					by, 1+n%4, choices[(n+1)%len(choices)]))
 			}
 		}
 	}

@@ -22,9 +22,11 @@ func TestRowsFetchOnlyWhatTheyDidNotShow(t *testing.T) {
 			topic := "T" + strconv.Itoa((n+37*i)%topics)
 			assigned = append(assigned, bson.D{{Key: "id", Value: topic}, {Key: "score", Value: 0.9}})
 		}
-		return encode(t, bson.D{{Key: "_id", Value: int32(n)}, {Key: "affiliated", Value: true}, {Key: "year", Value: year},
+		return encode(t, bson.D{
+			{Key: "_id", Value: int32(n)}, {Key: "affiliated", Value: true}, {Key: "year", Value: year},
 			{Key: "catalog", Value: bson.D{{Key: "topics", Value: assigned}}}, {Key: "rendered", Value: bson.D{
-				{Key: "web", Value: "w" + strconv.Itoa(int(year))}, {Key: "users", Value: bson.A{}}}}})
+				{Key: "web", Value: "w" + strconv.Itoa(int(year))}, {Key: "users", Value: bson.A{}}}},
+		})
 	}
 	s, at := spectrum.New(spectrum.Options{}, spectrum.Sources{}), make(map[string]int, size)
 	put := func(n int, year int32) {

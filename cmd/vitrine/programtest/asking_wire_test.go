@@ -76,17 +76,20 @@ var listForms = map[string]string{
 // rareForms are each other way to select, divide and sort rows and to count facets.
 var rareForms = map[string]string{
 	"by type": "group=type", "by type, later": "group=type&page=3&limit=20", "by subtype": "group=subtype&limit=100",
-	"by unit": "group=unit&limit=60", "by person": "group=person&limit=50", "by project": "group=project&page=2&limit=7",
+	"by unit": "group=unit&limit=60", "by person": "group=person&limit=50",
+	"by project":       "group=project&page=2&limit=7",
 	"by person, later": "group=person&page=4&limit=30", "by unit, ascending": "group=unit&sort=year&limit=60",
 	"by year, then type": "group=year,type&limit=50", "by type, then year": "group=type,year&page=2&limit=20",
 	"by unit, then person": "group=unit,person&limit=50", "by year, ascending": "group=year&sort=year&limit=100",
 	"sorted by year": "sort=year&limit=100", "sorted by title": "sort=title", "sorted by author": "sort=-author",
 	"sorted by type": "sort=type&limit=100", "sorted by date added": "sort=-added",
 	"titles in types": "group=type&sort=title&limit=60", "types in units": "group=unit&sort=-type&limit=60",
-	"a choice": "and.type=publication", "choices": "and.type=publication&and.year=2015..&facets=year,type,unit&limit=10",
+	"a choice":         "and.type=publication",
+	"choices":          "and.type=publication&and.year=2015..&facets=year,type,unit&limit=10",
 	"choices in units": "and.type=publication&and.unit=MOTH&facets=type,unit,year&group=unit&limit=60",
-	"words within":     "type=publication&and.q=of&and.year=2015..", "search in groups": "q=of&group=type&sort=relevance",
-	"by relevance": "q=of&sort=relevance", "far page by relevance": "q=of&sort=relevance&page=9&limit=30",
+	"words within":     "type=publication&and.q=of&and.year=2015..",
+	"search in groups": "q=of&group=type&sort=relevance",
+	"by relevance":     "q=of&sort=relevance", "far page by relevance": "q=of&sort=relevance&page=9&limit=30",
 	"deep": "unit=MOTH&deep=1&facets=unit", "chart": "chart=1&group=type",
 	"all facets": "facets=year,type,subtype,unit,person,project,topic,oa", "many": "limit=500",
 }
@@ -94,7 +97,8 @@ var rareForms = map[string]string{
 // otherForms are lists of other views and about subjects, and formats that show other parts of a list.
 var otherForms = []string{
 	"projects.json?group=type", "events.json?sort=year", "projects?and.type=nix",
-	"unit/MOTH.json?sort=-year", "person/ssandman.json?group=type", "activities?and.type=publication&and.year=2015..&group=unit",
+	"unit/MOTH.json?sort=-year", "person/ssandman.json?group=type",
+	"activities?and.type=publication&and.year=2015..&group=unit",
 	"activities.atom?type=publication", "activities.csv?group=none&sort=type", "activities.ris?sort=title",
 	"activities.jsonld?unit=MOTH", "unit/MOTH.bib?sort=year", "activities.json?ids=hints-1,nix",
 }

@@ -31,8 +31,8 @@ const (
 	changedRecords = 100       // activities that move to another year
 	recentRecords  = 170       // activities, with these, that lists of topics prefer to all others
 	mostRead       = 3_000_000 // bytes that a leader may receive because of the change in a large institute
-	// All activities have as many topics as 100 activities of an institute with 7,519 have. Each one has many of them, so
-	// that recent activities fill the lists, and rows are the same whatever the number of others.
+	// All activities have as many topics as 100 activities of an institute with 7,519 have. Each one has many of them,
+	// so that recent activities fill the lists, and rows are the same whatever the number of others.
 	manyTopics, topicsOfEach = 80, 6
 )
 

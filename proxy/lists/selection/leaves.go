@@ -16,8 +16,8 @@ import (
 // parts are on a page, and where in the list each begins. One query then reads all parts of a page. A query for each
 // part, as in memory, would be two commands for each.
 
-// mostTogether is the most entries of parts that are read by one query, and so the most rows in memory. A larger part is
-// read by itself, without the rows beside the page.
+// mostTogether is the most entries of parts that are read by one query, and so the most rows in memory. A larger part
+// is read by itself, without the rows beside the page.
 const mostTogether = 500
 
 // leaf is an innermost part of a list.
@@ -112,7 +112,8 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 		}
 		next := leaf{within.groups, within.starts, 0, filter.And(within.where, p.where())}
 		if by.titled {
-			next.groups = append(slices.Clip(next.groups), Group{By: by.name, Value: p.Value, Label: p.Label, Count: p.Count})
+			group := Group{By: by.name, Value: p.Value, Label: p.Label, Count: p.Count}
+			next.groups = append(slices.Clip(next.groups), group)
 			next.starts = append(slices.Clip(next.starts), d.place)
 		}
 		if err := d.divide(ctx, below, depth+1, next); err != nil {
@@ -146,7 +147,10 @@ func (w storedWalk) divide(ctx context.Context, selected view.Selection, leaves 
 			continue
 		}
 		n, entries := 0, 0
-		for n < len(leaves) && (w.at.left < 0 || entries-w.at.skip < w.at.left) && entries+leaves[n].count <= mostTogether {
+		for n < len(leaves) && entries+leaves[n].count <= mostTogether {
+			if w.at.left >= 0 && entries-w.at.skip >= w.at.left {
+				break // the page ends before
+			}
 			entries += leaves[n].count
 			n++
 		}

@@ -63,9 +63,8 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 
 // restOf returns the part of the rows without a value, not counted.
 func restOf(m *Matches, by level) part {
-	return part{
-		Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, -1, func() *filter.Filter { return without(by.name) },
-	}
+	where := func() *filter.Filter { return without(by.name) }
+	return part{Choice{Label: m.missingLabel(by.name), Count: view.Uncounted}, -1, where}
 }
 
 // arranged returns the parts of values in the order of a level.
@@ -75,7 +74,8 @@ func (m *Matches) arranged(ctx context.Context, found []index.Group, by level) (
 		return nil, err
 	}
 	for i, choice := range choices {
-		all = append(all, part{choice, i, func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }})
+		where := func() *filter.Filter { return filter.OneOf(paths[by.name], found[i].Value) }
+		all = append(all, part{choice, i, where})
 	}
 	return all, fair.Sort(ctx, all, func(a, b part) int {
 		if !by.ascending {
@@ -222,7 +222,9 @@ func (w *walk) page(ctx context.Context, selected view.Selection) error {
 		return storedWalk{w}.divide(ctx, selected, leaves)
 	}
 	levels := w.levels()
-	if _, resident := w.snap.Resident(); !resident && len(levels) == 1 && (levels[0].name == byTitle || levels[0].name == byAuthor) {
+	_, resident := w.snap.Resident()
+	byText := len(levels) == 1 && (levels[0].name == byTitle || levels[0].name == byAuthor)
+	if byText && !resident {
 		_, err = storedWalk{w}.texts(ctx, selected, nil)
 	} else {
 		_, err = w.below(ctx, selected, levels, nil)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules/filter"
@@ -12,7 +13,8 @@ import (
 )
 
 // Counting says that the answer will show entries, and which facets: with all others in which the reader has chosen
-// values if chosen is set. A store then counts the rows, the facets and the groups of a list by one query, see together.
+// values if chosen is set. A store then counts the rows, the facets and the groups of a list by one query, see
+// together.
 func (m *Matches) Counting(chosen bool, names ...string) {
 	m.entries = true
 	for _, name := range slices.Concat(names, params.Filters()) {
@@ -32,9 +34,9 @@ type under struct {
 	rows  int
 }
 
-// together counts all that the list needs of a view in the store by one query. The facets in which the reader has chosen
-// values ignore these: then the query reads the rows that at most one choice excludes, and each facet has a filter.
-// It returns the number of selected rows, or view.Uncounted if nothing else is to be counted.
+// together counts all that the list needs of a view in the store by one query. The facets in which the reader has
+// chosen values ignore these: then the query reads the rows that at most one choice excludes, and each facet has a
+// filter. It returns the number of selected rows, or view.Uncounted if nothing else is to be counted.
 func together(ctx context.Context, m *Matches) (count int, err error) {
 	base, all := m.always, m.under("")
 	var near []*filter.Filter
@@ -80,7 +82,7 @@ func together(ctx context.Context, m *Matches) (count int, err error) {
 		asked = append(asked, f, index.Facet{Under: f.Under})
 	}
 	if len(asked) == 1 {
-		return -1, nil
+		return view.Uncounted, nil
 	}
 	found, err := facetsOf(ctx, m, base, asked)
 	if err != nil {
