@@ -36,7 +36,7 @@ func (m moment) after(n moment) bool {
 	if m.dated != n.dated {
 		return m.dated
 	}
-	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id)) > 0
+	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id), strings.Compare(m.key, n.key)) > 0
 }
 
 // assignments returns the array of topics of an activity. It returns false if the activity does not belong to the

@@ -135,8 +135,7 @@ func (l *listing) reuse(last listing, edited func(key string) bool) (unknown []s
 	}
 	var known newest
 	for _, e := range l.recent {
-		i, there := last.recent.place(e.id, e.year)
-		if there && last.recent[i].key == e.key && !edited(e.key) {
+		if i, there := last.recent.place(e.moment); there && !edited(e.key) {
 			known = append(known, last.recent[i])
 		} else {
 			unknown = append(unknown, e.key)

@@ -172,7 +172,7 @@ func (s *Summary) note(a *activity, topics bson.RawValue) {
 		if !listed {
 			continue
 		}
-		if i, _ := t.recent.place(a.id, a.year); i >= maxRelated {
+		if i, _ := t.recent.place(a.moment); i >= maxRelated {
 			continue // save rendering it
 		}
 		if cited := s.cite(a); cited != nil {
