@@ -22,6 +22,10 @@ const (
 	smoothing = 7
 )
 
+// ErrLate is wrapped by the error of work that a Line refuses because it would miss its deadline. The same work may
+// have its turn in time for another caller, who has more time left.
+var ErrLate = fmt.Errorf("%w: too little time is left", rules.ErrUnavailable)
+
 // Line is an admission queue before a service that handles few works at a time, such as a database. It admits work in
 // the order of arrival. Work keeps its slot from its first query to its end, so that later queries do not wait again,
 // and releases it while it is paused. The line refuses work as soon as it estimates that the work would miss its
@@ -223,7 +227,7 @@ func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	}
 	if left := time.Until(deadline); (wait+took)*safety > left {
 		err := fmt.Errorf("%w: the store takes about %v for a request, %d are ahead of this one, and %v are left",
-			rules.ErrUnavailable, took.Round(time.Millisecond), ahead, left.Round(time.Millisecond))
+			ErrLate, took.Round(time.Millisecond), ahead, left.Round(time.Millisecond))
 		return &rules.RetryError{After: retry, Err: err}
 	}
 	return nil

@@ -32,7 +32,7 @@ type flight struct {
 	landed  chan struct{} // closed when the fields below are set
 	answer  *Answer
 	err     error
-	expired bool // the load ran out of time
+	expired bool // the load ran out of time, or was refused because it would
 }
 
 // Get returns the answer for key, from memory or by Load.
@@ -78,7 +78,7 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 			defer c.loads.Done()
 			defer f.cancel()
 			f.answer, f.err = c.fly(loading, key, load)
-			f.expired = loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
+			f.expired = errors.Is(f.err, fair.ErrLate) || loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
 			c.mu.Lock()
 			c.endLocked(key, f)
 			c.mu.Unlock()
