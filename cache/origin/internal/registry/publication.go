@@ -8,6 +8,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
+	"vitrine/rules/raw"
 )
 
 // publication is one attempt at a view's next generation. Any later Begin fences it off.
@@ -73,6 +74,7 @@ func (p *publication) keep(rows []origin.Row) {
 			p.bytes = p.views.rows.KeepBytes // so that no later row is kept, either
 			return
 		}
+		r.ID = raw.Clone(r.ID) // a tombstone's may be part of a record
 		p.own = append(p.own, r)
 	}
 }
