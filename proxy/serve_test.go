@@ -144,7 +144,7 @@ func TestDrain(t *testing.T) {
 // TestDrainOfSilent: a connection that has sent nothing does not delay the shutdown.
 func TestDrainOfSilent(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Limits.Shutdown = 3 * time.Second
+	o.Limits.Shutdown = time.Minute
 	var log bytes.Buffer
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	s := proxytest.Open(t, proxytest.Institute(t), o)

@@ -57,7 +57,7 @@ func (s *refusingStore) Release(ctx context.Context, l origin.Lease) error {
 func TestFencedLeader(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
-	cfg.Materialize.Schedule, cfg.Materialize.Full, cfg.Materialize.Lease = nil, "", time.Second
+	cfg.Materialize.Schedule, cfg.Materialize.Full, cfg.Materialize.Lease = nil, "", 15*time.Second
 	store := &refusingStore{}
 	r := runOver(t, cfg, func(r *running) { r.put("activities", activity("a1", "First")) },
 		func(s origin.Store) origin.Store {

@@ -58,9 +58,7 @@ func TestLostDatabase(t *testing.T) {
 			l.heals("", leader, beside, fresh)
 			l.stop(fresh)
 
-			if err := db.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dropAll(t, db)
 			_, _ = leader.refreshed("wait=1") // its lease is gone: it takes another, and runs all jobs
 			const reason = "the store has lost the view, of which this instance has 12 rows, and the run would leave 0"
 			const ofCollection = "collection groups has 0 records and had 12 within the last day"
