@@ -262,7 +262,7 @@ func collectQueue(to sink, q fair.LineStats) {
 	gauge("vitrine_store_queue_waiting",
 		"Number of requests that wait until they may query rows of the store.", float64(q.Waiting))
 	gauge("vitrine_store_queue_slot_seconds",
-		"Estimated seconds that a request takes to query rows of the store, without its wait.", q.Time.Seconds())
+		"Estimated seconds that a request takes to query rows of the store, without its wait.", q.SlotTime.Seconds())
 	to.counter("vitrine_store_queue_refused_total",
 		"Number of requests refused because they would have waited too long to query rows of the store.", q.Refused)
 }

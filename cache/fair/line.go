@@ -44,10 +44,10 @@ type Line struct {
 
 // LineStats is the state of a Line.
 type LineStats struct {
-	Used    int           // slots in use
-	Waiting int           // works that wait for a slot
-	Refused uint64        // works refused so far
-	Time    time.Duration // estimate of how long a work keeps its slot
+	Used     int           // slots in use
+	Waiting  int           // works that wait for a slot
+	Refused  uint64        // works refused so far
+	SlotTime time.Duration // estimate of how long a work keeps its slot
 }
 
 // Stats returns the state of the line.
@@ -58,7 +58,7 @@ func (l *Line) Stats() LineStats {
 	l.queue.mu.Lock()
 	defer l.queue.mu.Unlock()
 	waiting := len(l.queue.ordinary.waiting)
-	return LineStats{Used: l.slots - l.queue.ordinary.free, Waiting: waiting, Refused: l.refused, Time: took}
+	return LineStats{Used: l.slots - l.queue.ordinary.free, Waiting: waiting, Refused: l.refused, SlotTime: took}
 }
 
 // NewLine returns a line with a number of slots.
@@ -208,9 +208,9 @@ func (s *slot) leave() {
 }
 
 // checkDeadline returns an error if a work that waits, or is about to wait, may miss its deadline. It estimates that
-// the works ahead, and this work, take as long as others have taken lately, times safety. An idle line admits any work,
-// and so finds out when the service is faster again. If works take nearly all of their time, it thus admits one of them
-// rather than several that slow each other down until none ends in time.
+// the works ahead, and this work, take as long as others have taken lately, times safety. An idle line admits any work:
+// otherwise it would not learn that the service is faster again. So if the estimate exceeds the time of each work, the
+// line admits one at a time: several would slow each other down until none ends in time.
 func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
 	ahead, idle := l.queue.ahead(s.turn), len(l.admittedAt) == 0

@@ -57,7 +57,7 @@ func TestLine(t *testing.T) {
 			synctest.Wait()
 		}
 		if s := l.Stats(); s != (fair.LineStats{Used: 4, Waiting: 60}) {
-			t.Errorf("while all wait the line has %+v", s)
+			t.Errorf("stats while works wait: %+v", s)
 		}
 		time.Sleep(3 * time.Second)
 		short, end := context.WithTimeout(t.Context(), 3*time.Second)
@@ -70,8 +70,8 @@ func TestLine(t *testing.T) {
 		if len(order) != 10 || refused != 54 {
 			t.Errorf("%d works answered, %d refused", len(order), refused)
 		}
-		if s := l.Stats(); s != (fair.LineStats{Refused: 55, Time: 2 * time.Second}) {
-			t.Errorf("afterwards the line has %+v", s)
+		if s := l.Stats(); s != (fair.LineStats{Refused: 55, SlotTime: 2 * time.Second}) {
+			t.Errorf("stats afterwards: %+v", s)
 		}
 		for i, n := range order {
 			if n/4 != i/4 { // four at a time
@@ -81,8 +81,8 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// TestLineOfSlowWorks: if works take more than half of their time, a line with free slots admits one at a time, and
-// refuses the others at once. When they are faster again, it admits more.
+// TestLineOfSlowWorks: if works need more than half of the time until their deadlines, a line with free slots admits one
+// at a time, and refuses the others at once. When works are faster again, it admits more.
 func TestLineOfSlowWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, l := fair.New(8, 100), fair.NewLine(4)
@@ -105,8 +105,8 @@ func TestLineOfSlowWorks(t *testing.T) {
 			works.Wait()
 			return answered
 		}
-		if n := together(6 * time.Second); n != 3 { // as nothing is known yet
-			t.Errorf("%d of the first works answered", n)
+		if n := together(6 * time.Second); n != 3 { // the line has no estimate yet
+			t.Errorf("%d of the first three works answered, want 3", n)
 		}
 		if n := together(6 * time.Second); n != 1 {
 			t.Errorf("%d of three slow works answered, want 1", n)
@@ -115,7 +115,7 @@ func TestLineOfSlowWorks(t *testing.T) {
 			_ = together(time.Second)
 		}
 		if n := together(time.Second); n != 3 {
-			t.Errorf("%d of three works answered that are fast again", n)
+			t.Errorf("%d of three fast works answered, want 3", n)
 		}
 	})
 }
