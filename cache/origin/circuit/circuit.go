@@ -50,7 +50,8 @@ type State struct {
 	Queue   fair.LineStats // the admission queue
 }
 
-// inner is the store behind a circuit. The alias makes its field unexported: only Jobs passes by the admission queue.
+// inner is the store behind a circuit. The alias makes the embedded field unexported, so that only Jobs gives access to
+// its queries without the admission queue.
 type inner = origin.Store
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
@@ -76,7 +77,7 @@ var _ origin.Store = (*Store)(nil)
 func New(store origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
 	s := &Store{
 		inner: store, log: log, onChange: onChange, state: State{Store: store.Name()},
-		line: fair.NewLine(questions), doubt: make(chan struct{}, 1),
+		line: fair.NewLine(maxQueries), doubt: make(chan struct{}, 1),
 	}
 	s.era, s.end = context.WithCancel(context.Background())
 	store.Guard(s.pass)

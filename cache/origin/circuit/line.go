@@ -10,17 +10,18 @@ import (
 	"vitrine/cache/origin"
 )
 
-// questions is how many works query rows of the store at a time. Queries keep a processor of the store busy each,
+// maxQueries is how many works query rows of the store at a time. Queries keep a processor of the store busy each,
 // save while they travel, and several front ends ask one store: more at a time make each of them slower, and none of
 // them earlier. It is also far below the driver's connections (50), so that refreshes, the lease and pings get one.
-const questions = 4
+const maxQueries = 4
 
 // The methods below query rows, and wait in line (see fair.Line), whatever work calls them: a new caller cannot forget
-// the line. All other methods pass by it. They are for refreshes, jobs, leases and health: polls and readiness checks
-// that waited behind requests would make all answers older, or take a working front end out of its balancer.
+// the line. All other methods pass by it. They are for refreshes, jobs, leases and health. A poll that waited behind
+// requests would make all answers older, and a readiness check that did would take a working front end out of its
+// load balancer.
 
-// Jobs returns the store of a circuit without the line, for the jobs that make the views: a job that waited behind
-// requests would make all answers older.
+// Jobs returns the store without the line, but behind the circuit, for the jobs that make the views: these must not wait
+// behind requests, either.
 func Jobs(s *Store) origin.Store { return s.inner }
 
 // Select implements origin.Queries.
