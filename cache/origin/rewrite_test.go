@@ -62,7 +62,7 @@ func rewriteBolt(t *testing.T, s origin.Store, with settings, at stored, change 
 	return openBoltAt(t, file, with)
 }
 
-// rewriteMongo does the same on a server, while the store stays open.
+// rewriteMongo does the same as rewriteBolt on a server, while the store stays open.
 func rewriteMongo(t *testing.T, s origin.Store, _ settings, at stored, change func(bson.Raw) any) origin.Store {
 	t.Helper()
 	docs, one := beside(t, s).Collection(at.collection), bson.D{{Key: "_id", Value: at.id}}

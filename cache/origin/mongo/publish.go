@@ -45,6 +45,7 @@ func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row
 	})
 }
 
+// sizeOf returns the size of a row's document in bytes.
 func sizeOf(r origin.Row) int { return len(r.Doc) }
 
 // insertRows inserts the documents that encode makes of rows.
@@ -67,16 +68,16 @@ func (c collection) insertRows(
 	return nil
 }
 
-// settleBytes is how many bytes of rows a publication keeps in memory for settle. Some hundred changed records have as
-// many, and most publications have fewer.
+// settleBytes is how many bytes of rows a publication keeps in memory for settle. A few hundred changed records
+// have that many; most publications have fewer.
 const settleBytes = 4 << 20
 
 // settle folds the staged rows of the committed generation into the view's collection. It may be killed and repeated
 // anywhere, even run twice at a time: it deletes a staged row after folding it in, and replaces only older rows.
 //
-// own are rows that this process has staged. settle does not read them back, but only asks which of them are still
-// staged: another process may have settled the others, and published since. All other staged rows are read: those that
-// were too many to keep, those of a killed publisher, and those that were put among them by hand.
+// own has rows that this process has staged. settle does not read them back, but only asks which of them are still
+// staged: another process may have settled the others, and published since. settle reads all other staged rows: those
+// beyond settleBytes, those of a killed publisher, and those that an operator has inserted by hand.
 func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lease, own []origin.Row) error {
 	if d.Staged == 0 {
 		return p.prune(ctx, d)
@@ -89,12 +90,15 @@ func (p publisher) settle(ctx context.Context, d registry.View, lease origin.Lea
 			return err
 		}
 	}
-	for more := true; more; {
+	for {
 		n, err := p.settleBatch(ctx, d, lease, func() ([]bson.RawValue, []origin.Row, error) {
 			return p.stagedBatch(ctx, d)
 		})
-		if more = n > 0; err != nil {
+		if err != nil {
 			return err
+		}
+		if n == 0 {
+			break
 		}
 	}
 	_, err := p.metas.Update(ctx, d.View, func(now *registry.View) error {
@@ -129,28 +133,28 @@ func (p publisher) settleBatch(
 	return len(ids), err
 }
 
-// stillStaged returns those of some rows that are staged for the committed generation, and the _ids of their documents.
-// It reads only the _ids.
+// stillStaged returns those rows of own that are still staged for the committed generation, and the _ids of their
+// documents. It reads only the _ids.
 func (p publisher) stillStaged(
 	ctx context.Context, d registry.View, own []origin.Row,
 ) (ids []bson.RawValue, rows []origin.Row, err error) {
-	prefix, at := stagedPrefix(d.View, d.Staged), make(map[string]origin.Row, len(own))
+	prefix, byID := stagedPrefix(d.View, d.Staged), make(map[string]origin.Row, len(own))
+	wanted := make([]bson.RawValue, 0, len(own))
 	for _, r := range own {
 		id, err := stagedID(prefix, r.ID)
 		if err != nil {
 			return nil, nil, err
 		}
 		r.Generation = d.Generation
-		ids, at[id.StringValue()] = append(ids, id), r
+		wanted, byID[id.StringValue()] = append(wanted, id), r
 	}
-	filter, onlyID := is(bson.D{{Key: "$in", Value: ids}}), options.Find().SetProjection(is(1))
-	ids = nil
+	filter, onlyID := is(bson.D{{Key: "$in", Value: wanted}}), options.Find().SetProjection(is(1))
 	for doc, err := range p.store.side("staged").documents(ctx, filter, onlyID) {
 		if err != nil {
 			return nil, nil, err
 		}
 		id := doc.Lookup("_id")
-		if r, ok := at[id.StringValue()]; ok {
+		if r, ok := byID[id.StringValue()]; ok {
 			ids, rows = append(ids, raw.Clone(id)), append(rows, r)
 		}
 	}

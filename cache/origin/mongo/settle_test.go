@@ -69,8 +69,8 @@ func largeParts(t *testing.T, size int) (rows []origin.Row) {
 
 // TestOvertakenWhileSettling stops a publisher after its commit, when the server has performed one of the commands by
 // which it settles. Another one settles in its place and publishes two more generations, of which one deletes a row.
-// The first publisher then goes on with the rows that it has kept: they must not come back. If it has only checked its
-// lease, not even if the tombstone is deleted meanwhile.
+// The first publisher then goes on with the rows that it has kept, and must not bring back the deleted row. With a
+// keepDeltas of 1, the others delete the tombstone, too, after the publisher has checked its lease.
 func TestOvertakenWhileSettling(t *testing.T) {
 	server := mongotest.Start(t)
 	for stop, keepDeltas := range map[string]uint64{
@@ -97,7 +97,7 @@ func TestOvertakenWhileSettling(t *testing.T) {
 			select {
 			case <-stopped:
 			case err := <-ended:
-				t.Fatalf("the publisher does not send this command; %v", err)
+				t.Fatalf("the commit ended before the command %q: %v", stop, err)
 			}
 			republish(t, direct)
 			close(goOn)

@@ -67,8 +67,8 @@ func (d Lease) take(holder string, newest uint64, now time.Time, term time.Durat
 // is returns origin.ErrFenced unless l is this lease, which stays valid until another holder takes it.
 func (d Lease) is(l origin.Lease) error {
 	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
-		return fmt.Errorf("%w: the lease has token %d of %q, not %d of %q",
-			origin.ErrFenced, d.Token, d.Holder, l.Token, l.Holder)
+		return fmt.Errorf("%w: the lease belongs to %q with token %d, not to %q with token %d",
+			origin.ErrFenced, d.Holder, d.Token, l.Holder, l.Token)
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ type publication struct {
 	lease    origin.Lease
 	begun    View         // the view as of Begin, with our Attempt
 	rows     int          // number of rows that Put has received
-	own      []origin.Row // the first of them, for Settle
-	bytes    int          // size of own
+	own      []origin.Row // the first of these rows, for Settle
+	bytes    int          // size of own, at most Rows.KeepBytes
 	load     BulkLoad     // gets the rows instead of Rows.Put, unless it is nil
 	promoted bool         // load is promoted
 	done     bool         // the publication was committed or aborted
@@ -34,10 +34,10 @@ func (p *publication) newest(d *View) error {
 	return nil
 }
 
-// Outdated returns the origin.ErrFenced of a publication that has begun with the meta begun, if a later one has begun
-// with the meta now.
+// Outdated returns the error of a publication that has begun with the meta begun, after a later one has begun with the
+// meta now. It wraps origin.ErrFenced.
 func Outdated(now, begun View) error {
-	return fmt.Errorf("%w: the meta has attempt %d, for generation %d, not %d for %d",
+	return fmt.Errorf("%w: the view is at attempt %d for generation %d, the publication at attempt %d for generation %d",
 		origin.ErrFenced, now.Attempt, now.Next(), begun.Attempt, begun.Next())
 }
 
@@ -62,9 +62,9 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	return err
 }
 
-// keep keeps written rows for Settle, until they are as large as Rows.KeepBytes permits.
+// keep keeps written rows for Settle, up to Rows.KeepBytes.
 func (p *publication) keep(rows []origin.Row) {
-	const overhead = 100 // bytes of a tombstone
+	const overhead = 100 // bytes that each row takes in memory besides its contents, so that tombstones count
 	for _, r := range rows {
 		p.bytes += len(r.ID.Value) + len(r.Doc) + overhead
 		for _, word := range r.Words {

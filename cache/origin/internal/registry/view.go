@@ -41,8 +41,8 @@ func (d View) Next() uint64 { return d.Generation + 1 }
 type Rows struct {
 	// Put writes rows of d.Next() under d.Attempt, where readers do not look.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
-	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request. own are
-	// some rows of this generation as Put got them, possibly none: Settle need not read them back.
+	// Settle folds in the rows of the committed generation, and deletes versions that no reader can request. own has
+	// some rows of this generation, as Put received them, or none. Settle need not read them back.
 	Settle func(ctx context.Context, d View, lease origin.Lease, own []origin.Row) error
 	// KeepBytes is how many bytes of rows a publication keeps for Settle. If it is 0, Settle gets none.
 	KeepBytes int
@@ -113,7 +113,8 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 	}
 	return v.table.Update(ctx, view, func(d *View) error {
 		if d.Token > lease.Token || d.Token == lease.Token && d.Holder != "" && d.Holder != lease.Holder {
-			return fmt.Errorf("%w: the meta has token %d of %q", origin.ErrFenced, d.Token, d.Holder)
+			return fmt.Errorf("%w: the view was last written by %q with token %d, the lease of %q has token %d",
+				origin.ErrFenced, d.Holder, d.Token, lease.Holder, lease.Token)
 		}
 		d.View, d.Token, d.Holder = view, lease.Token, lease.Holder
 		return change(d)
