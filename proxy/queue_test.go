@@ -21,9 +21,9 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// reached is a store that counts the calls which read rows or records, and notes their deadlines. Each collection has
-// one record.
-type reached struct {
+// countingStore is a store that counts the calls that read rows or records, and records their deadlines. Each
+// collection has one record.
+type countingStore struct {
 	origin.Store
 	record bson.Raw
 	calls  atomic.Int64
@@ -32,55 +32,55 @@ type reached struct {
 	deadlines []time.Time // of the calls so far, each once
 }
 
-func (r *reached) note(ctx context.Context) {
-	r.calls.Add(1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if d, ok := ctx.Deadline(); ok && !slices.ContainsFunc(r.deadlines, d.Equal) {
-		r.deadlines = append(r.deadlines, d)
+func (s *countingStore) recordCall(ctx context.Context) {
+	s.calls.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, ok := ctx.Deadline(); ok && !slices.ContainsFunc(s.deadlines, d.Equal) {
+		s.deadlines = append(s.deadlines, d)
 	}
 }
 
 // forget returns the number of deadlines since the last call of forget.
-func (r *reached) forget() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer func() { r.deadlines = nil }()
-	return len(r.deadlines)
+func (s *countingStore) forget() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.deadlines = nil }()
+	return len(s.deadlines)
 }
 
-func (r *reached) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	r.note(ctx)
-	return r.Store.Select(ctx, at, q)
+func (s *countingStore) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	s.recordCall(ctx)
+	return s.Store.Select(ctx, at, q)
 }
 
-func (r *reached) Find(ctx context.Context, _ string, _ origin.Query) iter.Seq2[bson.Raw, error] {
-	r.note(ctx)
-	return func(yield func(bson.Raw, error) bool) { yield(r.record, nil) }
+func (s *countingStore) Find(ctx context.Context, _ string, _ origin.Query) iter.Seq2[bson.Raw, error] {
+	s.recordCall(ctx)
+	return func(yield func(bson.Raw, error) bool) { yield(s.record, nil) }
 }
 
-func (r *reached) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error) {
-	r.note(ctx)
-	return r.Store.Count(ctx, at, filter)
+func (s *countingStore) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error) {
+	s.recordCall(ctx)
+	return s.Store.Count(ctx, at, filter)
 }
 
-func (r *reached) Distinct(
+func (s *countingStore) Distinct(
 	ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error,
 ) error {
-	r.note(ctx)
-	return r.Store.Distinct(ctx, at, filter, fields, fn)
+	s.recordCall(ctx)
+	return s.Store.Distinct(ctx, at, filter, fields, fn)
 }
 
-func (r *reached) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	r.note(ctx)
-	return r.Store.Scan(ctx, collection)
+func (s *countingStore) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	s.recordCall(ctx)
+	return s.Store.Scan(ctx, collection)
 }
 
-func (r *reached) Rows(
+func (s *countingStore) Rows(
 	ctx context.Context, name string, since uint64, fn func(origin.Row) error,
 ) (origin.Meta, error) {
-	r.note(ctx)
-	return r.Store.Rows(ctx, name, since, fn)
+	s.recordCall(ctx)
+	return s.Store.Rows(ctx, name, since, fn)
 }
 
 // TestRequestsQueue: while other requests have all slots of the admission queue, no request of any kind reads rows from
@@ -91,7 +91,7 @@ func TestRequestsQueue(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
 	store := proxytest.ListStore(t, nil)
-	inner := &reached{record: store.First("persons")}
+	inner := &countingStore{record: store.First("persons")}
 	var queue *circuit.Store
 	store.Queries = func(from view.Source) view.Source {
 		inner.Store = from.(origin.Store)

@@ -111,8 +111,8 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 	return nil, Shared, unavailable(context.Cause(ctx))
 }
 
-// deadline returns when a load for a caller ends: with the caller's deadline. With a later one, a load that waits for a
-// store could seem to have time for its turn although its caller then no longer waits for it.
+// deadline returns when a load for a caller ends: with the caller's deadline. With a later one, a load would keep its
+// place in a store's queue after its caller has left.
 func (c *Cache) deadline(ctx context.Context) time.Time {
 	end := time.Now().Add(time.Duration(c.timeout.Load()))
 	if d, ok := ctx.Deadline(); ok && d.Before(end) {

@@ -87,7 +87,7 @@ func (l *personLookup) share(ctx context.Context, id string) (found bson.Raw, ow
 		began.Store(true)
 		end := time.Now().Add(l.timeout)
 		if d, limited := ctx.Deadline(); limited && d.Before(end) {
-			end = d // afterwards the caller does not wait for it, and other requests need its slot in the store's queue
+			end = d // the caller waits no longer, and other requests need the slot in the store's queue
 		}
 		ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 		defer cancel()

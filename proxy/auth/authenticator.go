@@ -43,7 +43,7 @@ type Shared struct {
 	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
 	Person  func(ctx context.Context, user string) (who Caller, known bool, err error)
-	Timeout time.Duration // of the whole request for which Person looks
+	Timeout time.Duration // of a whole request, the call of Person included
 	// Own reports whether this server has a route at or below a path. If nil, it has one everywhere.
 	Own       func(path string) bool
 	Guesses   *Guesses               // limits wrong keys; nil means no limit

@@ -279,8 +279,8 @@ func (r *Responder) work(c *fiber.Ctx, client netip.Prefix) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
-// Limited returns a context for work, charged to the client, that also ends at the request's deadline. A request has
-// one, so that its plan and its answer, and what it tries again, share its time.
+// Limited returns a context for work, charged to the client, that also ends at the request's deadline. There is one
+// deadline for each request: its plan, its answer and all retries share the time.
 func (r *Responder) Limited(c *fiber.Ctx, client netip.Prefix) (context.Context, context.CancelFunc) {
 	ctx, leave := r.work(c, client)
 	ctx, cancel := context.WithDeadline(ctx, r.deadline(c))
