@@ -74,9 +74,9 @@ func (s *Summary) touch(m member, counted bool) {
 	}
 }
 
-// count counts the members. Unless all records are at hand, it returns the activities that the rows of touched topics
-// show, but whose records are needed for that: their numbers by key. It drops topics whose rows stay the same.
-func (s *Summary) count(at map[string]int) (unknown map[string]int) {
+// count counts the members. Unless all records are at hand, it returns the activities whose records the rows of touched
+// topics need: their numbers by key. It drops topics whose rows stay the same.
+func (s *Summary) count(at map[string]int) (missing map[string]int) {
 	var list []int
 	live := map[int]bool{}
 	s.activities = 0
@@ -107,7 +107,7 @@ func (s *Summary) count(at map[string]int) (unknown map[string]int) {
 			t.add(a, !s.noting, ref%2 == 1)
 		}
 	}
-	s.live, unknown = len(live), map[string]int{}
+	s.live, missing = len(live), map[string]int{}
 	for n, t := range s.touched {
 		if s.noting || t.count == 0 {
 			continue
@@ -119,30 +119,30 @@ func (s *Summary) count(at map[string]int) (unknown map[string]int) {
 			continue
 		}
 		for _, key := range t.reuse(s.listings[n], edited) {
-			unknown[key] = at[key]
+			missing[key] = at[key]
 		}
 	}
-	return unknown
+	return missing
 }
 
-// reuse fills in what the topic's last listing has of the same activities, unless they were edited. It leaves out all
-// other activities that the row shows, and returns their keys.
-func (l *listing) reuse(last listing, edited func(key string) bool) (unknown []string) {
+// reuse takes the contents of activities from the topic's last listing, unless they were edited. It removes all other
+// activities from l, and returns their keys: their records must be fetched.
+func (l *listing) reuse(last listing, edited func(key string) bool) (missing []string) {
 	if last.latest.key == l.latest.key && !edited(l.latest.key) {
 		l.labels = last.labels
 	} else {
-		unknown = append(unknown, l.latest.key)
+		missing = append(missing, l.latest.key)
 	}
 	var known newest
 	for _, e := range l.recent {
-		if i, there := last.recent.place(e.moment); there && !edited(e.key) {
+		if i, found := last.recent.place(e.moment); found && !edited(e.key) {
 			known = append(known, last.recent[i])
 		} else {
-			unknown = append(unknown, e.key)
+			missing = append(missing, e.key)
 		}
 	}
 	l.recent = known
-	return unknown
+	return missing
 }
 
 // add counts an assignment of an activity. If its record is needed later, add decides whether the row shows it.

@@ -63,7 +63,7 @@ type Summary struct {
 	touched  map[int]*topic  // the topics of these members, by their position in names
 	edited   map[int]bool    // the numbers of these members
 	made     map[int]bool    // the topics whose rows the last call of Rows has made anew or left out
-	listings map[int]listing // the listings of all topics, so that Rows need not fetch their activities again
+	listings map[int]listing // by position in names, what Rows last made rows of, so as not to fetch it again
 
 	activities, live int // members in the spectrum, the base of shares, and their topics, when Rows was called
 }
@@ -138,7 +138,8 @@ func (s *Summary) Put(n int, record bson.Raw) error {
 		m.refs = s.encode(&a, topics)
 	}
 	if m.hash != old.hash {
-		if s.changed = true; !s.noting {
+		s.changed = true
+		if !s.noting {
 			s.edited[n] = true
 		}
 	}
@@ -195,29 +196,31 @@ func (s *Summary) Made(id bson.RawValue) bool {
 // the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of activities that have
 // changed or were not shown before. It is not called at first.
 func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
-	unknown, made := s.count(at), map[int]bool{}
+	missing, made := s.count(at), map[int]bool{}
 	for n := range s.touched {
 		made[n] = true
 	}
-	if len(unknown) > 0 {
+	if len(missing) > 0 {
 		s.noting, s.changed = true, false
-		for record, err := range fetch(slices.Collect(maps.Keys(unknown))) {
+		for record, err := range fetch(slices.Collect(maps.Keys(missing))) {
 			key := raw.Key(raw.Get(record, "_id"))
-			if n, ok := unknown[key]; ok && err == nil {
-				delete(unknown, key)
+			if n, ok := missing[key]; ok && err == nil {
+				delete(missing, key)
 				err = s.Put(n, record)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if s.changed || len(unknown) > 0 {
+		if s.changed || len(missing) > 0 {
 			return nil, errors.New("activities have changed meanwhile")
 		}
 	}
 	touched := s.touched
 	for n := range made {
-		if s.listings[n] = touched[n].listing; touched[n].count == 0 {
+		if t := touched[n]; t.count > 0 {
+			s.listings[n] = t.listing
+		} else {
 			delete(s.listings, n)
 		}
 	}
