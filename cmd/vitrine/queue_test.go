@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// unqueued names the files and packages that read rows or records by methods of a store that pass by its admission
+// unqueued lists the files and packages that read rows or records by methods of a store that pass by its admission
 // queue (see package circuit), or that get the store without the queue. They do not work for requests.
 var unqueued = map[string]string{
 	"vitrine/cache/view/refresh.go":       "reads views into memory",
@@ -20,10 +20,9 @@ var unqueued = map[string]string{
 // unqueuedMethods are the methods of stores that read rows or records without the queue.
 var unqueuedMethods = []string{"Scan", "Sift", "Rows", "Hashes", "RowCount", "Version"}
 
-// TestRequestsQueue: whatever reads rows or records for a request waits in the admission queue of the store, because
-// only the methods that wait there are used, except in the files above. An interface of another package with such a
-// method does not hide it.
-func TestRequestsQueue(t *testing.T) {
+// TestQueuePassedOnlyByJobs: only the files above use the methods that read rows or records without the admission queue,
+// so all requests wait in it. It compares signatures, so it also finds such a method in an interface of another package.
+func TestQueuePassedOnlyByJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all packages")
 	}

@@ -112,8 +112,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	return p.run(ctx, public, admin)
 }
 
-// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read them only
-// by the views and by program.records, which wait in the admission queue.
+// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read these only
+// through the views and program.records, which wait in the admission queue.
 type guardedStore interface {
 	Name() string
 	State() circuit.State

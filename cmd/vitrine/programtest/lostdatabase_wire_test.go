@@ -148,8 +148,8 @@ func (l *losing) keeps(s *server) {
 	}
 }
 
-// heals requests runs from the leader, without force, of one view or of all, and waits until every server shows all
-// rows.
+// heals requests runs from the leader, without force, and waits until every server shows all rows. view is a parameter
+// of the request that selects one view, or empty for all.
 func (l *losing) heals(view string, leader *server, others ...*server) {
 	l.t.Helper()
 	await(l.t, "the jobs run", func() string { // a leader that has lost its lease refuses until it has another

@@ -308,10 +308,10 @@ func (s *sideStates) serve(database string, args ...string) *server {
 	return startServer(s.t, dir, append([]string{"--config", "v.yml", "--store", s.uri + sideSource}, args...)...)
 }
 
-// expect waits until a front end has looked at the store, and compares what it says. While it refuses, or reports
-// something, it may say something else after some polls: one that could not finish a poll finds the damage later, it
-// reports only then what stays unsettled, and one that looked while the test was replacing a document shows the view
-// again. What is silent must be as wanted at once.
+// expect waits until a front end has polled the store, and compares its state with want. A front end that refuses the
+// view or reports a fault may reach the wanted state only after some polls: it may have failed to finish a poll, it
+// reports an unsettled generation only after several, and it may have polled while the test was replacing a document.
+// Any other state must be the wanted one at once.
 func (s *sideStates) expect(who string, front *server, want string) {
 	s.t.Helper()
 	for range 2 { // the first look may have begun before the damage
