@@ -16,6 +16,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/fields"
+	"vitrine/proxy/listener"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
@@ -79,7 +80,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	o.Auth.Upstream = o.Upstream.Keys
 	set.users = api.Users{Views: s.options.Views}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.users.Person, Timeout: o.Limits.Request, Own: ownPath, Guesses: s.guesses,
+		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
+		Deadline:  func(c *fiber.Ctx) time.Time { return listener.Received(c.Context()).Add(o.Limits.Request) },
 		WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {

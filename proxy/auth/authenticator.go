@@ -42,8 +42,9 @@ type Options struct {
 type Shared struct {
 	Token string // the operator's token; the Redactor keeps it out of the log
 	// Person looks up the user of a session; known reports whether the user has a record.
-	Person  func(ctx context.Context, user string) (who Caller, known bool, err error)
-	Timeout time.Duration // of a whole request, the call of Person included
+	Person func(ctx context.Context, user string) (who Caller, known bool, err error)
+	// Deadline returns when the work for a request ends, in which Person looks.
+	Deadline func(c *fiber.Ctx) time.Time
 	// Own reports whether this server has a route at or below a path. If nil, it has one everywhere.
 	Own       func(path string) bool
 	Guesses   *Guesses               // limits wrong keys; nil means no limit
@@ -209,7 +210,7 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	if err != nil || user == "" {
 		return Caller{Personal: brought}, err
 	}
-	ctx, cancel := context.WithDeadline(c.UserContext(), c.Context().Time().Add(a.shared.Timeout))
+	ctx, cancel := context.WithDeadline(c.UserContext(), a.shared.Deadline(c))
 	defer cancel()
 	who, known, err := a.shared.Person(ctx, user)
 	if err != nil {

@@ -39,6 +39,7 @@ func authenticator(t *testing.T, o auth.Options, s auth.Shared) *auth.Authentica
 		who.Viewer.User = user
 		return who, user == "ada", nil
 	}
+	s.Deadline = func(*fiber.Ctx) time.Time { return time.Now().Add(time.Minute) }
 	s.WrongKeys = prometheus.NewCounter(prometheus.CounterOpts{Name: "wrong"})
 	if s.Now == nil {
 		s.Now = time.Now

@@ -288,7 +288,9 @@ func (r *Responder) Limited(c *fiber.Ctx, client netip.Prefix) (context.Context,
 }
 
 // deadline returns when the work for a request ends.
-func (r *Responder) deadline(c *fiber.Ctx) time.Time { return c.Context().Time().Add(r.Timeout) }
+func (r *Responder) deadline(c *fiber.Ctx) time.Time {
+	return listener.Received(c.Context()).Add(r.Timeout)
+}
 
 // connOf returns the connection of a request, or nil in tests with other connections.
 func connOf(c *fiber.Ctx) *listener.Conn {
