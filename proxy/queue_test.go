@@ -109,7 +109,7 @@ func TestRequestsQueue(t *testing.T) {
 	session := []string{"Authorization", "Bearer " + proxytest.Token(t, "evigilsk", secret)}
 	id := store.First("activities").Lookup("_id").ObjectID().Hex()
 	public := []string{
-		"/api/users/nobody", "/api/user-units/nobody", "/lists/activities.json?q=soil", "/lists/activities.bib",
+		"/api/users/unknown", "/api/user-units/unknown", "/lists/activities.json?q=soil", "/lists/activities.bib",
 		"/items/" + id, "/sitemap.xml",
 	}
 	for _, q := range apiQuestions {

@@ -81,8 +81,8 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// TestLineOfSlowWorks: if works need more than half of the time until their deadlines, a line with free slots admits one
-// at a time, and refuses the others at once. When works are faster again, it admits more.
+// TestLineOfSlowWorks: if works need more than half of the time until their deadlines, a line with free slots admits
+// one at a time, and refuses the others at once. When works are faster again, it admits more.
 func TestLineOfSlowWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, l := fair.New(8, 100), fair.NewLine(4)

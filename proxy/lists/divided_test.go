@@ -45,8 +45,10 @@ func TestDividedBeyondBounds(t *testing.T) {
 				return all
 			},
 			groups: []string{"none", "type", "type,year", "project"},
-			pages:  []string{"limit=7&page=1", "limit=100&page=6", "limit=500&page=2", "limit=500&page=3", "limit=500&page=9"},
-			least:  1001,
+			pages: []string{
+				"limit=7&page=1", "limit=100&page=6", "limit=500&page=2", "limit=500&page=3", "limit=500&page=9",
+			},
+			least: 1001,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +75,8 @@ func TestDividedBeyondBounds(t *testing.T) {
 			for i, group := range c.groups {
 				for _, page := range c.pages {
 					order := []string{"year", "-title", "type", "-added"}[(i+len(page))%4]
-					target := fmt.Sprintf("/lists/activities.json?group=%s&sort=%s&%s&facets=project,type", group, order, page)
+					target := fmt.Sprintf("/lists/activities.json?group=%s&sort=%s&%s&facets=project,type",
+						group, order, page)
 					l := getList(memory, target)
 					if entries := l.Pages * l.Limit; i == 0 && entries < c.least {
 						t.Errorf("%s has %d entries, want at least %d", target, entries, c.least)

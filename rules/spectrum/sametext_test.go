@@ -17,7 +17,8 @@ import (
 // they come, and a change of one does not leave its former score at the other.
 func TestIDsOfEqualText(t *testing.T) {
 	made := func(id any, web string, score float64) bson.Raw {
-		return encode(t, bson.D{{Key: "_id", Value: id}, {Key: "affiliated", Value: true}, {Key: "year", Value: int32(2024)},
+		return encode(t, bson.D{
+			{Key: "_id", Value: id}, {Key: "affiliated", Value: true}, {Key: "year", Value: int32(2024)},
 			{Key: "catalog", Value: bson.D{{Key: "topics", Value: bson.A{
 				bson.D{{Key: "id", Value: "T"}, {Key: "name", Value: web}, {Key: "score", Value: score}}}}}},
 			{Key: "rendered", Value: bson.D{{Key: "web", Value: web}, {Key: "users", Value: bson.A{}}}}})

@@ -20,8 +20,8 @@ const maxQueries = 4
 // requests would make all answers older, and a readiness check that did would take a working front end out of its
 // load balancer.
 
-// Jobs returns the store without the line, but behind the circuit, for the jobs that make the views: these must not wait
-// behind requests, either.
+// Jobs returns the store without the line, but behind the circuit, for the jobs that make the views: these must not
+// wait behind requests, either.
 func Jobs(s *Store) origin.Store { return s.inner }
 
 // Select implements origin.Queries.

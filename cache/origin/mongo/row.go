@@ -26,8 +26,8 @@ type rowInfo struct {
 // stagedPrefix begins the _id of an attempt's staged rows: those of an attempt, or of all earlier ones, are a range.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
-// stagedID returns the _id in view_staged of the row with an _id. It contains a digest of the row's _id, which can be of
-// any type and length.
+// stagedID returns the _id in view_staged of the row with an _id. It contains a digest of the row's _id, which can be
+// of any type and length.
 func stagedID(prefix string, id bson.RawValue) (bson.RawValue, error) {
 	key, err := idkey.Of(id)
 	if err != nil {

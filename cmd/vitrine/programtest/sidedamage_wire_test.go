@@ -198,7 +198,8 @@ var sideDamages = []sideDamage{
 		in("view_meta", func(s *sideStates, _ bson.D) []bson.D { return []bson.D{s.foreign.meta("activities")} }),
 		keepsSaid, doubts, exits, keepsSaid + "|" + refuses},
 
-	{"all: lost", nil, func(s *sideStates, db *driver.Database) { dropAll(s.t, db) }, keepsSaid, doubts, refuses, healed},
+	{"all: lost", nil, func(s *sideStates, db *driver.Database) { dropAll(s.t, db) },
+		keepsSaid, doubts, refuses, healed},
 	{"all: older", nil, restored(ofOlder), keepsSaid, "right, said|earlier, said|refused, said", "earlier", healed},
 	{"all: of another institute", nil, restored(ofForeign), keepsSaid, doubts, exits, keepsSaid + "|" + refuses},
 

@@ -37,7 +37,8 @@ func (p *publication) newest(d *View) error {
 // Outdated returns the error of a publication that has begun with the meta begun, after a later one has begun with the
 // meta now. It wraps origin.ErrFenced.
 func Outdated(now, begun View) error {
-	return fmt.Errorf("%w: the view is at attempt %d for generation %d, the publication at attempt %d for generation %d",
+	return fmt.Errorf("%w: the view is at attempt %d for generation %d, "+
+		"the publication at attempt %d for generation %d",
 		origin.ErrFenced, now.Attempt, now.Next(), begun.Attempt, begun.Next())
 }
 
