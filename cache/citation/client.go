@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vitrine/rules"
+	"vitrine/rules/backoff"
 	"vitrine/rules/flight"
 	"vitrine/rules/lru"
 )
@@ -61,7 +62,7 @@ type Client struct {
 // New returns a client.
 func New(o Options) *Client {
 	c := &Client{
-		options: o, maxBytes: 4 << 20, now: time.Now, sleep: sleep,
+		options: o, maxBytes: 4 << 20, now: time.Now, sleep: backoff.Sleep,
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // The transport has no Proxy: it always connects to the index directly.
@@ -69,18 +70,6 @@ func New(o Options) *Client {
 	}}
 	c.root, c.cancel = context.WithCancel(context.Background())
 	return c
-}
-
-// sleep waits until a time has passed, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Close cancels running requests and those that wait for their turn, and waits for their end. Later calls return kept

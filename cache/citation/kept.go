@@ -11,6 +11,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"vitrine/rules"
+	"vitrine/rules/backoff"
 )
 
 type entry struct {
@@ -118,8 +119,8 @@ func (c *Client) keep(key string, text []byte, err error) {
 	case errors.Is(err, ErrBlocked):
 		var wanted *rules.RetryError
 		c.refusals++
-		c.refused = now.Add(backoff(c.refusals))
-		if errors.As(err, &wanted) && wanted.After > backoff(c.refusals) {
+		c.refused = now.Add(pauseAfter(c.refusals))
+		if errors.As(err, &wanted) && wanted.After > pauseAfter(c.refusals) {
 			c.refused = now.Add(wanted.After)
 		}
 	case errors.Is(err, ErrUnavailable):
@@ -139,11 +140,11 @@ func (c *Client) keep(key string, text []byte, err error) {
 	if before := c.failures.Peek(key); before != nil {
 		count += before.count
 	}
-	c.failures.Put(key, failure{err, count, now.Add(backoff(count))})
+	c.failures.Put(key, failure{err, count, now.Add(pauseAfter(count))})
 }
 
-// backoff is the pause after some failures in a row: a minute, doubled by each further one up to an hour.
-func backoff(failures int) time.Duration { return min(time.Minute<<min(failures-1, 6), time.Hour) }
+// pauseAfter returns the pause after some failures in a row: a minute, doubled by each further one up to an hour.
+func pauseAfter(failures int) time.Duration { return backoff.Pause(failures, time.Minute, time.Hour) }
 
 // turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the turn
 // would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users must not

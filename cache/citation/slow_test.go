@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vitrine/rules/backoff"
 )
 
 // slow responds when a test releases it, or never if its client has hung up.
@@ -93,7 +95,7 @@ func TestCloseEndsPauses(t *testing.T) {
 	waits := make(chan bool)
 	client.sleep = func(ctx context.Context, d time.Duration) error {
 		close(waits)
-		return sleep(ctx, d)
+		return backoff.Sleep(ctx, d)
 	}
 	done := make(chan error)
 	go func() {
