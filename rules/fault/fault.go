@@ -8,6 +8,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -20,6 +21,18 @@ func Panics() (restore func()) {
 		return func() {}
 	}
 	return func() { debug.SetPanicOnFault(false) }
+}
+
+// Guard calls work, and returns a panic of it as an error with its stack, after Report: in a goroutine that no caller
+// waits for, no other code could recover it.
+func Guard(work func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			Report(r)
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return work()
 }
 
 // area is watched memory. It does not keep the memory in use.

@@ -3,8 +3,6 @@ package flight
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
 	"golang.org/x/sync/singleflight"
 
@@ -20,13 +18,11 @@ type Group[V any] struct{ runs singleflight.Group }
 func (g *Group[V]) Do(ctx context.Context, key string, work func() (V, error)) (value V, err error) {
 	landed := g.runs.DoChan(key, func() (value any, err error) {
 		defer fault.Panics()()
-		defer func() {
-			if r := recover(); r != nil {
-				fault.Report(r)
-				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-			}
-		}()
-		return work()
+		err = fault.Guard(func() (err error) {
+			value, err = work()
+			return err
+		})
+		return value, err
 	})
 	select {
 	case <-ctx.Done():
