@@ -348,6 +348,7 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 		}
 	})
 	v.current.Store(next)
+	v.set.recordPublished(next.meta)
 	if shown != nil {
 		shown()
 	}

@@ -29,7 +29,7 @@ func TestSnapshotIsUnavailableUntilPublished(t *testing.T) {
 	if _, err := r.Snapshot("nothing"); !errors.Is(err, rules.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
-	if r.Ready() {
+	if r.Ready() || len(r.Published()) > 0 {
 		t.Error("ready before anything was published")
 	}
 	s.publish([]bson.D{thing("a", 2020, "A")})
@@ -64,6 +64,9 @@ func TestRefreshByDelta(t *testing.T) {
 	}
 	if s.loads != 1 || s.deltas != 1 {
 		t.Errorf("loads %d, deltas %d; want 1 and 1", s.loads, s.deltas)
+	}
+	if got, want := r.Published(), second.Meta().Published.UnixMilli(); len(got) != 1 || got["things"] != want {
+		t.Errorf("published %v, want %d", got, want)
 	}
 
 	s.publish([]bson.D{thing("c", 1999, "C again")})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -70,8 +71,9 @@ type Set struct {
 	rowBudget   *rowBudget
 
 	preparer     atomic.Pointer[Preparer]
-	pending      atomic.Int32  // views that have not been refreshed yet
-	allRefreshed chan struct{} // closed when pending is 0
+	published    atomic.Pointer[map[string]int64] // see Published; a map that is stored does not change
+	pending      atomic.Int32                     // views that have not been refreshed yet
+	allRefreshed chan struct{}                    // closed when pending is 0
 
 	unmapped   sync.Once      // logs why rows are not mapped
 	background sync.WaitGroup // of the goroutines that warm and index views
@@ -263,6 +265,30 @@ func (s *Set) CurrentMeta(name string) (at origin.Meta, rows int) {
 		}
 	}
 	return at, 0
+}
+
+// Published returns when the views that are shown were published, in Unix milliseconds, by name. It is cheap. The
+// caller does not change the map.
+func (s *Set) Published() map[string]int64 {
+	if all := s.published.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// recordPublished records that a view is shown at a generation.
+func (s *Set) recordPublished(at origin.Meta) {
+	for { // several views may change at the same time
+		before := s.published.Load()
+		next := map[string]int64{}
+		if before != nil {
+			maps.Copy(next, *before)
+		}
+		next[at.View] = at.Published.UnixMilli()
+		if s.published.CompareAndSwap(before, &next) {
+			return
+		}
+	}
 }
 
 // Ready reports whether every view is loaded.

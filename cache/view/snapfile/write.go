@@ -22,8 +22,19 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
 
 // WriteIntact is Write for rows in mapped files. It asks intact when it has read them, and returns its error instead of
 // replacing the file: it would give rows that another program has altered a right checksum.
-func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) (err error) {
+func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) error {
 	removeAbandoned(filepath.Dir(path)) // first, because they may take the space that this file needs
+	return Replace(path, func(to io.Writer) error {
+		if err := encode(to, h, rows); err != nil {
+			return err
+		}
+		return intact()
+	})
+}
+
+// Replace writes a file, which replaces the one at path when it is complete and on the disk. The folder must exist.
+// Only the owner can read the file.
+func Replace(path string, write func(to io.Writer) error) (err error) {
 	temp, err := createTemp(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("write snapshot file: %w", err)
@@ -35,10 +46,7 @@ func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() e
 			err = errors.Join(fmt.Errorf("write snapshot file %s: %w", path, err), os.Remove(temp.name))
 		}
 	}()
-	if err = encode(temp.file, h, rows); err == nil {
-		err = intact()
-	}
-	if err == nil {
+	if err = write(temp.file); err == nil {
 		err = temp.file.Sync()
 	}
 	if err = errors.Join(err, temp.file.Close()); err != nil {
