@@ -23,6 +23,7 @@ type InFlight struct {
 	mu     sync.Mutex // guards the rest, and fields of Answer: holders, kept, counted, and inFlight until it is set
 	making int64      // bytes acquired for making
 	used   int64      // all other acquired bytes
+	bodies int64      // those of used for bodies of requests
 }
 
 // AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is called. It fails with
@@ -62,6 +63,26 @@ func (f *InFlight) acquireLocked(n, most int64) bool {
 		f.used += n
 	}
 	return free
+}
+
+// TryAcquireBody acquires n bytes for the body of a request, until ReleaseBody. Bodies have half of what whole answers
+// have: clients who send bodies slowly leave the rest to answers. It returns false if too little is free.
+func (f *InFlight) TryAcquireBody(n int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.third > 0 && f.bodies+n > f.third/2 || !f.acquireLocked(n, f.third) {
+		return false
+	}
+	f.bodies += n
+	return true
+}
+
+// ReleaseBody ends a TryAcquireBody.
+func (f *InFlight) ReleaseBody(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.used -= n
+	f.bodies -= n
 }
 
 // Release returns acquired bytes.
@@ -135,6 +156,9 @@ func (f *InFlight) Bytes() int64 {
 	defer f.mu.Unlock()
 	return f.used
 }
+
+// Largest returns the size in bytes of the largest body that can be sent as a whole; 0 if there is no bound.
+func (f *InFlight) Largest() int { return int(max(f.third-overhead, 0)) }
 
 // Short reports whether too little is free for any answer sent as a whole.
 func (f *InFlight) Short() bool { return f.third > 0 && f.Bytes() > f.third }
