@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -95,15 +94,7 @@ type Leases struct {
 	newest  func(context.Context) (uint64, error) // returns the greatest token of all metas
 	now     func() time.Time
 	elapsed func() time.Duration
-
-	mu   sync.Mutex // guards seen
-	seen map[string]sighting
-}
-
-// sighting is a lease and the time when this process first read it in this state.
-type sighting struct {
-	Lease
-	at time.Duration
+	seen    *sightings[Lease]
 }
 
 // NewLeases returns leases kept in a table. newest returns the greatest token of all metas, which new tokens exceed.
@@ -119,7 +110,7 @@ func NewLeases(
 		start := time.Now()
 		elapsed = func() time.Duration { return time.Since(start) }
 	}
-	return &Leases{table: table, newest: newest, now: now, elapsed: elapsed, seen: map[string]sighting{}}
+	return &Leases{table: table, newest: newest, now: now, elapsed: elapsed, seen: newSightings[Lease](elapsed)}
 }
 
 func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
@@ -134,7 +125,7 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	d, err := s.table.Read(ctx, name)
 	d.Name = name
 	if err == nil {
-		err = s.free(d, holder)
+		err = d.free(s.seen, holder)
 	}
 	var newest uint64
 	if err == nil {
@@ -145,7 +136,7 @@ func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Dura
 	}
 	d, err = s.table.Update(ctx, name, func(d *Lease) error {
 		d.Name = name
-		if err := s.free(*d, holder); err != nil {
+		if err := d.free(s.seen, holder); err != nil {
 			return err
 		}
 		*d = d.take(holder, newest, s.now(), ttl)
@@ -162,19 +153,12 @@ func checkTerm(ttl time.Duration) error {
 	return nil
 }
 
-// free returns nil if holder may take the lease d, and an origin.ErrLeaseHeld otherwise.
-func (s *Leases) free(d Lease, holder string) error {
+// free returns nil if holder may take the lease, and an origin.ErrLeaseHeld otherwise.
+func (d Lease) free(seen *sightings[Lease], holder string) error {
 	if !d.current() || d.Holder == holder {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first, ok := s.seen[d.Name]
-	if !ok || first.Lease != d {
-		first = sighting{d, s.elapsed()}
-		s.seen[d.Name] = first
-	}
-	if s.elapsed()-first.at >= d.Term {
+	if seen.expired(d.Name, d, d.Term) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s, until %s by its own clock; another instance may take it once it has not been renewed for %s",
