@@ -48,7 +48,7 @@ func CheckView(name string) error {
 	switch {
 	case name == "" || len(name) > 100 || strange >= 0:
 		return fmt.Errorf("view %q: a name is 1 to 100 small letters, digits and '_'", name)
-	case name == "meta" || name == "staged" || name == "lease":
+	case name == "meta" || name == "staged" || name == "lease" || name == "upstream":
 		return fmt.Errorf("view %q: the name is reserved", name)
 	}
 	return nil

@@ -44,6 +44,7 @@ func TestCheckView(t *testing.T) {
 		{"the stores' metas", "meta", "reserved"},
 		{"the stores' prepared rows", "staged", "reserved"},
 		{"the stores' leases", "lease", "reserved"},
+		{"the kept answers", "upstream", "reserved"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantError(t, origin.CheckView(c.view), c.want) })
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +80,11 @@ func checkPages(t *testing.T, path string) {
 const (
 	reportPublished = "published"
 	reportStored    = "stored"
+	reportKept      = "kept"
 )
+
+// crashKey is the key of the answer that a child stores again and again.
+const crashKey = "/crash"
 
 // crashCollection is the source collection that a child imports into.
 const crashCollection = "stored"
@@ -115,7 +120,26 @@ func labour(ctx context.Context, s origin.Store, reports io.Writer) error {
 		if _, err := fmt.Fprintln(reports, reportStored, g); err != nil {
 			return err
 		}
+		if err := keepNumbered(ctx, s.Responses(), holder, int(g)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(reports, reportKept, g); err != nil {
+			return err
+		}
 	}
+}
+
+// keepNumbered stores an answer whose body and entity tag carry a number. The claim expires at once, as the lease.
+func keepNumbered(ctx context.Context, s origin.Responses, holder string, n int) error {
+	c, _, err := s.Claim(ctx, crashKey, holder, time.Millisecond)
+	for errors.Is(err, origin.ErrLeaseHeld) {
+		c, _, err = s.Claim(ctx, crashKey, holder, time.Millisecond)
+	}
+	if err == nil {
+		text := fmt.Sprint(n)
+		_, err = s.Put(ctx, c, origin.Response{Digest: text, Status: 200, ETag: text, Body: []byte(text)})
+	}
+	return err
 }
 
 // publishNext publishes the next numbered generation, in several steps.
@@ -188,6 +212,7 @@ func (c crashTest) run(t *testing.T) {
 type acknowledged struct {
 	published uint64
 	stored    []uint64
+	kept      uint64
 }
 
 // kill starts a child and kills it a random while after a random report.
@@ -229,6 +254,8 @@ func (a *acknowledged) hear(t *testing.T, report string) {
 		a.published = g
 	case reportStored:
 		a.stored = append(a.stored, g)
+	case reportKept:
+		a.kept = g
 	}
 }
 
@@ -254,6 +281,15 @@ func (c crashTest) check(t *testing.T, known *acknowledged) {
 	for _, g := range known.stored {
 		if found := byID(t, s, crashCollection, name(int(g))); len(found) != 1 {
 			t.Errorf("the store lacks document %d, which it acknowledged", g)
+		}
+	}
+	if kept, err := s.Responses().Response(t.Context(), crashKey); known.kept > 0 ||
+		!errors.Is(err, origin.ErrNotFound) {
+		ok(t, err)
+		n := must(strconv.ParseUint(kept.Digest, 10, 64))(t)
+		if n < known.kept || kept.ETag != kept.Digest || string(kept.Body) != kept.Digest {
+			t.Errorf("after a kill: answer %s with tag %s and body %q, answer %d was acknowledged",
+				kept.Digest, kept.ETag, kept.Body, known.kept)
 		}
 	}
 }

@@ -47,6 +47,8 @@ var (
 	ErrDamagedRecord = errors.New("record is damaged")
 	// ErrForeign: the views database has views of another source database. See ForeignError.
 	ErrForeign = errors.New("views of another source database")
+	// ErrTooLarge: the answer of the other server is larger than a document may be.
+	ErrTooLarge = errors.New("larger than a document of the store may be")
 	// ErrUnsupported: this store lacks the feature (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
 )
@@ -62,6 +64,8 @@ type Store interface {
 	Watcher
 	Indexer
 
+	// Responses returns the kept answers of the other server. Their requests pass the gate, too.
+	Responses() Responses
 	// Name is the store's name for people, without secrets ("bolt://data/vitrine.db").
 	Name() string
 	// Ping reports whether the store answers. It does not pass the gate.

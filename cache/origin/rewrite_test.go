@@ -25,6 +25,12 @@ var storedLease = stored{"view_lease", "materialize", "leases/", "materialize"}
 
 func storedMeta(view string) stored { return stored{"view_meta", view, "views/" + view, "meta"} }
 
+var storedState = stored{"view_upstream", "state", "upstream/answers", "state"}
+
+func storedAnswer(key string) stored { return stored{"view_upstream", key, "upstream/answers", key} }
+
+func storedBody(key string) stored { return stored{"view_upstream", key, "upstream/bodies", key} }
+
 // beside returns another client's access to the database of a store.
 func beside(t *testing.T, s origin.Store) *driver.Database {
 	t.Helper()

@@ -105,7 +105,7 @@ func (h harness) run(t *testing.T) {
 	}{
 		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests}, {"health", healthTests},
 		{"readers", readerTests}, {"queries", queryTests}, {"lease", leaseTests},
-		{"lost lease", lostLeaseTests}, {"loss", lossTests},
+		{"lost lease", lostLeaseTests}, {"loss", lossTests}, {"responses", responseTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, sentence := range slices.Sorted(maps.Keys(group.tests)) {

@@ -13,11 +13,12 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
+	"vitrine/rules/raw"
 )
 
 // Part is the result of Check for a collection or a view.
 type Part struct {
-	Name       string   // "source/activities", "views/persons"
+	Name       string   // "source/activities", "views/persons", "upstream/answers"
 	Records    int      // records or rows, in all their versions
 	Damaged    int      // damaged records
 	IDs        []string // ids of the first origin.MaxSkips damaged records whose id is readable
@@ -29,6 +30,9 @@ const Head = "head"
 
 // Source reports whether the part holds source records, which Vitrine cannot rebuild.
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
+
+// Kept reports whether the part holds kept answers of the other server, which Vitrine fetches again.
+func (p Part) Kept() bool { return strings.HasPrefix(p.Name, string(bucketUpstream)+"/") }
 
 // Sound reports whether the part is undamaged.
 func (p Part) Sound() bool { return p.Damaged == 0 && p.Unreadable == "" }
@@ -75,19 +79,22 @@ func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err 
 		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
 	}
 	err = tx.ForEach(func(top []byte, bucket *bbolt.Bucket) error {
-		if !bytes.Equal(top, bucketSource) && !bytes.Equal(top, bucketViews) {
+		if bytes.Equal(top, bucketLeases) || bytes.Equal(top, bucketAside) {
 			return nil
 		}
 		return bucket.ForEachBucket(func(name []byte) error {
 			p, err := f.checkPart(ctx, tx, top, string(name))
-			parts = append(parts, p)
+			if p.Records > 0 || !p.Sound() || !p.Kept() {
+				parts = append(parts, p)
+			}
 			return err
 		})
 	})
 	return parts, err
 }
 
-// checkPart examines a collection, or a view with its meta. It returns an error only if ctx ends.
+// checkPart examines a collection, a view with its meta, or a part of the kept answers. It returns an error only if ctx
+// ends.
 func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
 	p := Part{Name: pathOf(top, name)}
 	if err := f.damaged[p.Name]; err != nil {
@@ -97,6 +104,10 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 	values := tx.Bucket(top).Bucket([]byte(name))
 	if p.Source() {
 		return p, p.examine(ctx, values, placeOf(top, name), idOf)
+	}
+	if p.Kept() {
+		keyOf := func(key, _ []byte) bson.RawValue { return raw.NewString(string(key)) }
+		return p, p.examine(ctx, values, placeOf(top, name), keyOf)
 	}
 	if _, err := f.readMeta(tx, name); err != nil {
 		p.Unreadable = err.Error()

@@ -213,6 +213,17 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 			}
 		}
 	}
+	docs[damageAnswers] = map[string]bson.Raw{}
+	for id, doc := range docs["source/"+damageSources[0]] {
+		if len(docs[damageAnswers]) < damageKept {
+			docs[damageAnswers][id] = doc
+		}
+	}
+	for id, doc := range docs[damageAnswers] {
+		if err := damageKeep(t.Context(), s, id, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,6 +232,21 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 		t.Fatal(err)
 	}
 	return file, docs
+}
+
+// Kept answers have the documents of a collection as bodies, and their ids in their keys.
+const (
+	damageAnswers = "upstream"
+	damageKept    = 40
+)
+
+// damageKeep stores an answer.
+func damageKeep(ctx context.Context, s *bolt.Store, id string, body bson.Raw) error {
+	c, _, err := s.Responses().Claim(ctx, "/"+id, "test", time.Hour)
+	if err == nil {
+		_, err = s.Responses().Put(ctx, c, origin.Response{Digest: "d", Status: 200, Body: body})
+	}
+	return err
 }
 
 // damagePublish publishes rows of a view. live is the number of live rows afterwards; 0 means all.
@@ -261,6 +287,7 @@ func (d *damaged) open() (outcome string) {
 		return "not opened"
 	}
 	outcome = fmt.Sprintf("%d records, %d rows", d.records(s)/100*100, d.rows(s)/100*100)
+	d.answers(s)
 	d.repair(s)
 	d.rows(s)
 	if err := s.Close(); err != nil {
@@ -300,7 +327,7 @@ func (d *damaged) struck(accident func()) string {
 	busy.Wait()
 	ping := s.Ping(d.t.Context())
 	d.error(ping)
-	seen := d.records(s) + d.rows(s)
+	seen := d.records(s) + d.rows(s) + d.answers(s)
 	d.repair(s)
 	d.records(s)
 	d.error(s.Close())
@@ -360,6 +387,38 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 	}
 	_, err := s.Metas(d.t.Context())
 	d.error(err)
+	return n
+}
+
+// answers reads the kept answers, stores the missing ones again, and counts those that it found.
+func (d *damaged) answers(s *bolt.Store) (n int) {
+	ctx := d.t.Context()
+	all, _, err := s.Responses().Changes(ctx, 0)
+	if d.error(err); err != nil {
+		return 0
+	}
+	for r, err := range all {
+		if d.error(err); err == nil && d.docs[damageAnswers][r.Key[1:]] == nil {
+			d.t.Errorf("an answer under %q", r.Key)
+		}
+	}
+	for id, doc := range d.docs[damageAnswers] {
+		r, err := s.Responses().Response(ctx, "/"+id)
+		if err == nil {
+			n++
+			d.same(damageAnswers, r.Body)
+			continue
+		}
+		if !errors.Is(err, origin.ErrNotFound) {
+			d.error(err)
+			continue
+		}
+		if err := damageKeep(ctx, s, id, doc); err != nil {
+			d.error(err)
+		} else if r, err = s.Responses().Response(ctx, "/"+id); err != nil || !bytes.Equal(r.Body, doc) {
+			d.t.Errorf("%s is not whole after it was stored again: %v", id, err)
+		}
+	}
 	return n
 }
 

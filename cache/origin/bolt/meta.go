@@ -98,10 +98,13 @@ func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) 
 	return self, keyMeta, placeOf(bucketViews, view), err
 }
 
-// newestToken returns the greatest lease token in the metas. It skips damaged ones, which Open sets aside.
+// newestToken returns the greatest lease token in metas and marks. It skips damaged metas, which Open sets aside.
 func (f *storeFile) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
 	err = f.view(ctx, func(tx *bbolt.Tx) error {
+		if b, err := (responses{f}).buckets(tx); err == nil && b.answers != nil {
+			newest = b.state().Token
+		}
 		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
 			if d, err := f.readMeta(tx, string(name)); err == nil {
 				newest = max(newest, d.Token)

@@ -7,7 +7,9 @@
 //	views/VIEW/index    generation, key of _id
 //	views/VIEW (meta)   the view's meta
 //	leases              name → lease
-//	damaged             views that could not be read, set aside
+//	upstream/answers    key → kept answer of the other server without its body, and its claim; state → marks
+//	upstream/bodies     key → its body
+//	damaged             views and kept answers that could not be read, set aside
 //
 // Keys of _id are those of package idkey; generations are eight bytes, big end first.
 // Every value but those of an index carries a checksum, see seal.
@@ -68,12 +70,14 @@ type Store struct {
 	*registry.Views
 	source
 	views
-	file *storeFile
+	file      *storeFile
+	responses *registry.Responses
 }
 
 // storeFile is the file of a store. Its methods view and update give access to the data.
 type storeFile struct {
 	path    string
+	now     func() time.Time
 	db      *bbolt.DB
 	file    *os.File         // the open file of db
 	opened  os.FileInfo      // the state of file when it was opened
@@ -98,20 +102,25 @@ func Open(path string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("store bolt://: no path given: want one such as bolt://data/vitrine.db")
 	}
-	f := &storeFile{path: path, pass: origin.NoGate}
+	f := &storeFile{path: path, now: time.Now, pass: origin.NoGate}
+	if o.Now != nil {
+		f.now = o.Now
+	}
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", f.Name(), err)
 	}
 	metas := table[registry.View]{f, f.readMeta, placeMeta}
 	readers := &pins{byView: map[string]map[*pin]struct{}{}}
 	p := publisher{f, metas, readers, cmp.Or(o.KeepDeltas, 1000)}
-	leases := registry.NewLeases(table[registry.Lease]{f, readLease, placeLease}, f.newestToken, o.Now, o.Elapsed)
+	leases := registry.NewLeases(table[registry.Lease]{f, readLease, placeLease}, f.newestToken, f.now, o.Elapsed)
 	return &Store{
 		Leases: leases,
 		Views:  registry.NewViews(metas, leases, registry.Rows{Put: p.put, Settle: p.prune, Discard: p.discard}),
 		source: source{f},
 		views:  views{f, metas, readers},
 		file:   f,
+
+		responses: registry.NewResponses(leases, func(func() time.Time) registry.ResponseTable { return responses{f} }),
 	}, nil
 }
 
@@ -218,8 +227,17 @@ func (f *storeFile) prepare() error {
 				return err
 			}
 		}
-		return f.setAside(tx)
+		return cmp.Or(f.setAside(tx), f.prepareResponses(tx))
 	})
+}
+
+// asideBucket returns this transaction's bucket for what is set aside.
+func (f *storeFile) asideBucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
+	aside, err := tx.CreateBucketIfNotExists(bucketAside)
+	if err != nil {
+		return nil, err
+	}
+	return aside.CreateBucketIfNotExists(fmt.Appendf(nil, "%d", tx.ID()))
 }
 
 func (f *storeFile) setAside(tx *bbolt.Tx) error {
@@ -241,10 +259,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 			break
 		}
 		var aside *bbolt.Bucket
-		if aside, err = tx.CreateBucketIfNotExists(bucketAside); err == nil {
-			aside, err = aside.CreateBucketIfNotExists(fmt.Appendf(nil, "%d", tx.ID()))
-		}
-		if err == nil {
+		if aside, err = f.asideBucket(tx); err == nil {
 			err = views.MoveBucket([]byte(name), aside)
 		}
 		delete(f.damaged, pathOf(bucketViews, name))
@@ -266,6 +281,9 @@ func syncFolder(dir string) {
 
 // Name returns the store's URI.
 func (f *storeFile) Name() string { return "bolt://" + f.path }
+
+// Responses implements origin.Store.
+func (s *Store) Responses() origin.Responses { return s.responses }
 
 func (s *Store) Name() string { return s.file.Name() }
 

@@ -71,6 +71,38 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 	},
 	"Settled": func(ctx context.Context, s *circuit.Store) error { _, err := s.Settled(ctx, origin.Meta{}); return err },
 	"Index":   func(ctx context.Context, s *circuit.Store) error { return s.Index(ctx, "things", nil) },
+	"Response": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Responses().Response(ctx, "/a")
+		return err
+	},
+	"Claim": func(ctx context.Context, s *circuit.Store) error {
+		_, _, err := s.Responses().Claim(ctx, "/a", "a", time.Minute)
+		return err
+	},
+	"Put": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Responses().Put(ctx, origin.Claim{Key: "/a"}, origin.Response{Digest: "d", Status: 200})
+		return err
+	},
+	"Confirm": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Responses().Confirm(ctx, origin.Claim{Key: "/a"}, "d", time.Time{}, nil)
+		return err
+	},
+	"Unclaim": func(ctx context.Context, s *circuit.Store) error {
+		return s.Responses().Unclaim(ctx, origin.Claim{Key: "/a"})
+	},
+	"Drop": func(ctx context.Context, s *circuit.Store) error { return s.Responses().Drop(ctx, []string{"/a"}) },
+	"Changes": func(ctx context.Context, s *circuit.Store) error {
+		_, _, err := s.Responses().Changes(ctx, 0)
+		return err
+	},
+	"AddDemand": func(ctx context.Context, s *circuit.Store) error {
+		return s.Responses().AddDemand(ctx, []origin.Demand{{Key: "/a", Requests: 1}})
+	},
+	"Sweep": func(ctx context.Context, s *circuit.Store) error { return s.Responses().Sweep(ctx, 1) },
+	"Marks": func(ctx context.Context, s *circuit.Store) error { _, _, err := s.Responses().Marks(ctx); return err },
+	"SetMarks": func(ctx context.Context, s *circuit.Store) error {
+		return s.Responses().SetMarks(ctx, origin.Lease{}, nil)
+	},
 	"Watch": func(ctx context.Context, s *circuit.Store) error {
 		return s.Watch(ctx, nil, func() {}, func(string) {})
 	},

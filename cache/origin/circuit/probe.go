@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context) error {
 		if failures == 0 {
 			waitForDoubt(ctx, s)
 		} else {
-			s.waitToProbe(ctx)
+			waitToProbe(ctx, s)
 		}
 	}
 	return nil
@@ -84,7 +84,7 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 }
 
 // waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered between processes.
-func (s *Store) waitToProbe(ctx context.Context) {
+func waitToProbe(ctx context.Context, s *Store) {
 	wait := pause/2 + rand.N(pause/2+1)
 	s.mu.Lock()
 	s.next = time.Now().Add(wait)

@@ -69,6 +69,13 @@ func (s *Store) side(name string) collection {
 	return collection{s.own.Collection(origin.SidePrefix + name), s}
 }
 
+// responsesName is the name of the collection of kept answers, after the prefix. stateID is the _id of what is stored
+// beside them: keys of answers begin with a slash.
+const (
+	responsesName = "upstream"
+	stateID       = "state"
+)
+
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // write performs writes in any order, even after the server refuses one. It also returns its results with an error.

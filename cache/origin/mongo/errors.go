@@ -115,3 +115,11 @@ func damaged(err error) error {
 	}
 	return fmt.Errorf("%w: %w", origin.ErrDamaged, err)
 }
+
+// denied adds origin.ErrUnsupported to the error of a command that the user lacks the permission for.
+func denied(err error) error {
+	if hasCode(err, unauthorizedCodes) {
+		return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
+	}
+	return err
+}

@@ -27,26 +27,8 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 			database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
 			publishWhole(t, direct)
 			for commands := int64(1); ; commands++ {
-				wire := mongotest.NewProxy(t, server)
-				left := func() bool { // the last command is used up: the client hears no more
-					if wire.Commands() < commands {
-						return true
-					}
-					wire.Set(mongotest.Fault{Refuse: true})
-					return false
-				}
-				fault := mongotest.Fault{Request: func(bson.Raw) bool { return left() }}
-				if tc.answer {
-					fault = mongotest.Fault{Reply: func(message []byte) []byte {
-						if left() {
-							return message
-						}
-						return nil
-					}}
-				}
-				wire.Set(fault)
-				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+
-					"?serverSelectionTimeoutMS=1000&connectTimeoutMS=1000&timeoutMS=5000", mongo.Options{})
+				wire := cutAfter(t, server, commands, tc.answer)
+				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+impatient, mongo.Options{})
 				before := wholeGeneration(t, direct)
 				err := publish(t, victim, "victim", before+1)
 				after := wholeGeneration(t, direct)
@@ -57,12 +39,43 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 					t.Fatalf("cut after %d commands: commit acknowledged, but generation %d after %d", commands, after, before)
 				}
 				if wire.Commands() < commands {
+					if err != nil {
+						t.Fatal(err)
+					}
 					return // the publication ended before the cut
 				}
 				publishWhole(t, direct)
 			}
 		})
 	}
+}
+
+// impatient are options of a client that soon gives up.
+const impatient = "?serverSelectionTimeoutMS=1000&connectTimeoutMS=1000&timeoutMS=5000&retryReads=false"
+
+// cutAfter returns a proxy that breaks all connections at a client's command with this number, before the server gets
+// it, or with answer before the client gets the reply.
+func cutAfter(t *testing.T, server string, commands int64, answer bool) *mongotest.Proxy {
+	t.Helper()
+	wire := mongotest.NewProxy(t, server)
+	left := func() bool { // the last command is used up: the client hears no more
+		if wire.Commands() < commands {
+			return true
+		}
+		wire.Set(mongotest.Fault{Refuse: true})
+		return false
+	}
+	fault := mongotest.Fault{Request: func(bson.Raw) bool { return left() }}
+	if answer {
+		fault = mongotest.Fault{Reply: func(message []byte) []byte {
+			if left() {
+				return message
+			}
+			return nil
+		}}
+	}
+	wire.Set(fault)
+	return wire
 }
 
 // parts is how many rows a generation has.

@@ -144,9 +144,43 @@ func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []str
 		return err
 	}))
 	note("release", s.Release(ctx, l))
+	failed = append(failed, callResponses(ctx, s.Responses())...)
 	watched, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	note("watch", s.Watch(watched, []string{"things"}, func() {}, func(string) {}))
+	return failed
+}
+
+// callResponses calls the operations on kept answers and returns those that failed.
+func callResponses(ctx context.Context, s origin.Responses) (failed []string) {
+	note := func(what string, err error) {
+		if err != nil {
+			failed = append(failed, what)
+		}
+	}
+	c, _, err := s.Claim(ctx, keptKey, "garbled", time.Minute)
+	note("claim", err)
+	_, err = s.Put(ctx, c, numberedAnswer(1))
+	note("put", err)
+	_, err = s.Response(ctx, keptKey)
+	note("response", err)
+	c, _, err = s.Claim(ctx, keptKey, "garbled", time.Minute)
+	note("claim again", err)
+	_, err = s.Confirm(ctx, c, "1", time.Now(), nil)
+	note("confirm", err)
+	all, _, err := s.Changes(ctx, 0)
+	note("changes", err)
+	if err == nil {
+		for _, err := range all {
+			note("changes", err)
+		}
+	}
+	_, _, err = s.Marks(ctx)
+	note("marks", err)
+	note("ask", s.AddDemand(ctx, []origin.Demand{{Key: keptKey, Requests: 1, Last: time.Now()}}))
+	note("drop", s.Drop(ctx, []string{keptKey}))
+	note("sweep", s.Sweep(ctx, 1))
+	note("unclaim", s.Unclaim(ctx, c))
 	return failed
 }
 

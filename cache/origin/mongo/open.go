@@ -11,6 +11,7 @@
 //	view_meta        one document per view: the committed generation and what belongs to it
 //	view_staged      row versions being prepared, and committed ones not settled yet
 //	view_lease       one document per lease
+//	view_upstream    one document per kept answer of the other server, see responses.go
 //
 // # How a publication stays whole without transactions
 //
@@ -96,6 +97,8 @@ type Store struct {
 	gate    origin.Gate      // all requests but Ping pass it
 	broken  atomic.Bool      // the last change stream ended or was refused
 	refused atomic.Bool      // the last request got no reply, or a server refused to serve it
+	open    sync.Once        // sets kept
+	kept    origin.Responses // see Responses
 	settled sync.Map         // by view name, the origin.Meta of the generation that was last found settled
 }
 

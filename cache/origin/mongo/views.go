@@ -207,16 +207,20 @@ func (c collection) checkSource(source string) error {
 	return &origin.ForeignError{Database: views, Source: source, Own: own}
 }
 
-// newestToken returns the greatest lease token in a collection of metas. The error is an origin.ForeignError if a meta
-// belongs to another institute, because a holder of the lease would keep that institute from publishing.
+// newestToken returns the greatest lease token in a collection of metas, and beside the kept answers. The error is an
+// origin.ForeignError if a meta belongs to another institute, because a holder of the lease would keep that institute
+// from publishing.
 func (c collection) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
 	fields := options.Find().SetProjection(bson.D{{Key: "token", Value: 1}, {Key: "source", Value: 1}})
-	err = wrap.Do(c.documents(ctx, bson.D{}, fields), func(doc bson.Raw) error {
+	read := func(doc bson.Raw) error {
 		newest = max(newest, registry.TokenOf(doc))
 		source, _ := doc.Lookup("source").StringValueOK()
 		return c.checkSource(source)
-	})
+	}
+	if err = wrap.Do(c.documents(ctx, bson.D{}, fields), read); err == nil {
+		err = wrap.Do(c.store.side(responsesName).documents(ctx, is(stateID), fields), read)
+	}
 	return newest, err
 }
 
@@ -267,17 +271,27 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 	}
 }
 
+// unchanged returns a filter for a document if some of its fields are still those of doc. They may have any type, so
+// that a damaged document can be replaced.
+func unchanged(id string, doc bson.Raw, fields ...string) bson.D {
+	filter := is(id)
+	for _, name := range fields {
+		var value any // nil is equal to a missing field
+		if v, err := doc.LookupErr(name); err == nil {
+			value = bson.D{{Key: "$eq", Value: v}} // so that a regular expression is compared, not matched
+		}
+		filter = append(filter, bson.E{Key: name, Value: value})
+	}
+	return filter
+}
+
 // unrevised returns a filter for the document of a name if it still has the revision of doc. The revision may have any
 // type, so that a damaged document can be replaced. If doc is nil, the filter is for an upsert.
 func unrevised(name string, doc bson.Raw) bson.D {
-	var revision any = 0
-	if doc != nil {
-		revision = nil // equal to a missing field
-		if v, err := doc.LookupErr("rev"); err == nil {
-			revision = bson.D{{Key: "$eq", Value: v}} // so that a regular expression is compared, not matched
-		}
+	if doc == nil {
+		return append(is(name), bson.E{Key: "rev", Value: 0})
 	}
-	return append(is(name), bson.E{Key: "rev", Value: revision})
+	return unchanged(name, doc, "rev")
 }
 
 // Metas implements origin.Views by one request.
@@ -307,7 +321,7 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 // Fingerprint implements origin.Views by one command, which reads no documents. A server keeps the number of documents
 // and their bytes with each collection, and changes both with every write. After a crash they may lack the writes since
 // the last checkpoint (MongoDB: dbStats), but still change with every write. If the views database also has the
-// institute's records, the text for all views also changes with them.
+// institute's records, the text for all views also changes with them, and in any case with kept answers.
 func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err error) {
 	defer wrap.Error(&err, "fingerprint of view %q", view)
 	command, fields := bson.D{{Key: "dbStats", Value: 1}}, []string{"collections", "objects", "dataSize"}
@@ -317,12 +331,9 @@ func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err err
 	stats, err := request(ctx, s.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
 		return s.own.RunCommand(ctx, command).Raw()
 	})
-	if hasCode(err, unauthorizedCodes) {
-		err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
-	}
 	var text strings.Builder
 	for _, field := range fields {
 		fmt.Fprintf(&text, "%s %s ", field, stats.Lookup(field)) // the numbers' types differ between servers
 	}
-	return text.String(), err
+	return text.String(), denied(err)
 }

@@ -112,13 +112,22 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 		return d, err
 	}
 	return v.table.Update(ctx, view, func(d *View) error {
-		if d.Token > lease.Token || d.Token == lease.Token && d.Holder != "" && d.Holder != lease.Holder {
-			return fmt.Errorf("%w: the view was last written by %q with token %d, the lease of %q has token %d",
-				origin.ErrFenced, d.Holder, d.Token, lease.Holder, lease.Token)
+		if err := outranked(lease, d.Token, d.Holder, "the view was"); err != nil {
+			return err
 		}
 		d.View, d.Token, d.Holder = view, lease.Token, lease.Holder
 		return change(d)
 	})
+}
+
+// outranked returns origin.ErrFenced if what was last written under token by holder has a greater fencing token than
+// the lease, or the same token of another holder.
+func outranked(lease origin.Lease, token uint64, holder, what string) error {
+	if token > lease.Token || token == lease.Token && holder != "" && holder != lease.Holder {
+		return fmt.Errorf("%w: %s last written by %q with token %d, the lease of %q has token %d",
+			origin.ErrFenced, what, holder, token, lease.Holder, lease.Token)
+	}
+	return nil
 }
 
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,10 +19,11 @@ import (
 
 // Fault says how a Proxy disturbs connections. The zero value does nothing.
 type Fault struct {
-	Refuse bool          // closes the listener: connections are refused, open ones break
-	Reset  bool          // accepts and counts connections, and breaks them at once
-	Hang   bool          // accepts connections and forwards nothing in either direction, until Set
-	Delay  time.Duration // delays every message and connection, at most until Set
+	Refuse   bool          // closes the listener: connections are refused, open ones break
+	Reset    bool          // accepts and counts connections, and breaks them at once
+	Hang     bool          // accepts connections and forwards nothing in either direction, until Set
+	Delay    time.Duration // delays every message and connection, at most until Set
+	ReadOnly bool          // the server refuses commands that write, as those of a user without that right
 	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
 	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
@@ -206,7 +208,24 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 	if f.Request != nil && !f.Request(command) {
 		return nil
 	}
+	if f.ReadOnly {
+		refuseWrite(message, command)
+	}
 	return message
+}
+
+// refuseWrite changes the name of a command that writes, so that the server knows none of that name and does nothing.
+func refuseWrite(message []byte, command bson.Raw) {
+	first, err := command.IndexErr(0)
+	if err != nil {
+		return
+	}
+	switch name := first.Key(); name {
+	case "insert", "update", "delete", "findAndModify", "create", "drop", "createIndexes":
+		if at := bytes.Index(message, append([]byte(name), 0)); at >= 0 {
+			message[at] = 'X'
+		}
+	}
 }
 
 func (p *Proxy) reply(message []byte, f Fault) []byte {

@@ -1,5 +1,5 @@
 // Command ferretdb serves the MongoDB wire protocol over SQLite files, for the
-// tests of package mongo. It is a module of its own so that the server and all
+// tests of package mongo, one writing command at a time. It is a module of its own so that the server and all
 // that it needs stay out of Vitrine's dependencies.
 //
 // It prints its URI on the first line of its output and runs until its input
@@ -39,12 +39,18 @@ func run(dir string) error {
 		return fmt.Errorf("set up server: %w", err)
 	}
 
+	clients, err := newRelay()
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
 
-	fmt.Println(server.MongoDBURI()) // waits for the listener
+	uri := clients.uri(server.MongoDBURI()) // waits for the listener
+	go clients.run()
+	fmt.Println(uri)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
