@@ -1,0 +1,217 @@
+package kept
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/rules/backoff"
+)
+
+const (
+	claimTerm    = 30 * time.Second // longer than a fetch usually takes: claims of killed processes block a key as long
+	claimWait    = 10 * time.Second // for another process's fetch; then this process fetches, too, for itself
+	storeTime    = time.Second      // for one request to the store, for which a client waits
+	saveTime     = 2 * time.Second  // to write an answer, for which a client waits
+	readTime     = 5 * time.Second  // for the body of an answer
+	lateSaveTime = 10 * time.Second // to write an answer, for which no client waits
+)
+
+// remote is the store. If it fails, it is left alone for a while, so that answers are not delayed.
+type remote struct {
+	store  origin.Responses // nil if there is none
+	holder string
+	log    *slog.Logger
+	writes outage // a store may be read-only
+	reads  outage
+}
+
+// outage is the time for which something that fails is left alone: a second, doubled up to a minute.
+type outage struct {
+	longest  time.Duration // if not 0, a shorter bound than that minute
+	mu       sync.Mutex
+	failures int
+	until    time.Time
+}
+
+// over reports whether to try again.
+func (o *outage) over() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !time.Now().Before(o.until)
+}
+
+// end makes the next try happen at once.
+func (o *outage) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.until = time.Time{}
+}
+
+// report records the outcome of a try, and whether it is the first failure after a success, or the reverse.
+func (o *outage) report(err error) (first bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err == nil {
+		first = o.failures > 0
+		o.failures, o.until = 0, time.Time{}
+		return first
+	}
+	o.failures++
+	o.until = time.Now().Add(pauseAfter(o.failures, cmp.Or(o.longest, time.Minute)))
+	return o.failures == 1
+}
+
+// pauseAfter returns the pause after some failures in a row: a second, doubled by each further one.
+func pauseAfter(failures int, longest time.Duration) time.Duration {
+	return backoff.Pause(failures, time.Second, longest)
+}
+
+// noteWrite records the outcome of a write.
+func (r *remote) noteWrite(ctx context.Context, err error) {
+	if err != nil && ctx.Err() != nil {
+		return // the keeper ends
+	}
+	switch first := r.writes.report(err); {
+	case first && err != nil:
+		r.log.Warn("kept answers are not written to the store for now: only this process has new ones", "error", err)
+	case first:
+		r.log.Info("kept answers are written to the store again")
+	}
+}
+
+const firstPause, longestPause = 50 * time.Millisecond, 250 * time.Millisecond // between two tries to take a claim
+
+// claim takes the right to fetch a key, and returns what the store has. It waits while another process fetches it.
+// taken is nil if the store cannot be written or the wait is over; the caller then fetches for this process alone.
+func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, kept origin.Response, err error) {
+	if r.store == nil {
+		return nil, kept, nil
+	}
+	began := time.Now()
+	for pause := firstPause; r.writes.over() && time.Since(began) < claimWait; pause = min(pause*3/2, longestPause) {
+		taken, kept, err := r.tryClaim(ctx, key)
+		if taken != nil || err != nil {
+			return taken, kept, err
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return nil, kept, err
+		}
+	}
+	return nil, kept, nil
+}
+
+// tryClaim is claim without waiting. taken is nil if another process has the claim, or the store fails. An error is the
+// context's.
+func (r *remote) tryClaim(ctx context.Context, key string) (taken *origin.Claim, kept origin.Response, err error) {
+	limited, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	c, kept, err := r.store.Claim(limited, key, r.holder, claimTerm)
+	switch {
+	case err == nil:
+		r.noteWrite(ctx, nil)
+		return &c, kept, nil
+	case errors.Is(err, origin.ErrLeaseHeld):
+		r.noteWrite(ctx, nil)
+	default:
+		r.noteWrite(ctx, err)
+	}
+	if ctx.Err() != nil {
+		return nil, kept, context.Cause(ctx)
+	}
+	return nil, origin.Response{}, nil
+}
+
+// unclaim gives a claim back.
+func (r *remote) unclaim(ctx context.Context, c *origin.Claim) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime) // at the end of the keeper, too
+	defer cancel()
+	r.noteWrite(limited, r.store.Unclaim(limited, *c))
+}
+
+// readable reports whether to ask the store for an answer.
+func (r *remote) readable() bool { return r.store != nil && r.reads.over() }
+
+// noteRead records the outcome of reading.
+func (r *remote) noteRead(ctx context.Context, err error) {
+	if err != nil && ctx.Err() != nil {
+		return // the caller has left
+	}
+	switch first := r.reads.report(err); {
+	case first && err != nil:
+		r.log.Warn("kept answers are not read from the store for now", "error", err)
+	case first:
+		r.log.Info("kept answers are read from the store again")
+		r.writes.end()
+	}
+}
+
+// response returns the store's answer of a key, or origin.ErrNotFound.
+func (r *remote) response(ctx context.Context, key string) (origin.Response, error) {
+	limited, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	found, err := r.store.Response(limited, key)
+	if errors.Is(err, origin.ErrNotFound) {
+		r.noteRead(ctx, nil)
+		return found, err
+	}
+	r.noteRead(ctx, err)
+	return found, err
+}
+
+// saved is what became of an answer that the store should take.
+type saved int
+
+const (
+	notSaved saved = iota // the store fails
+	stored
+	fenced // another process has the claim, or the key was dropped
+)
+
+// save writes the answer of a claimed key, and gives the claim back; same says that the store's answer has the digest.
+// It returns what the store has then.
+func (r *remote) save(
+	ctx context.Context, c *origin.Claim, answer origin.Response, same bool, within time.Duration,
+) (origin.Response, saved) {
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	var now origin.Response
+	var err error
+	if same {
+		now, err = r.store.Confirm(limited, *c, answer.Digest, answer.Checked, answer.Marks)
+	} else {
+		now, err = r.store.Put(limited, *c, answer)
+	}
+	if errors.Is(err, origin.ErrFenced) {
+		r.noteWrite(ctx, nil)
+		return answer, fenced
+	}
+	if r.noteWrite(ctx, err); err != nil {
+		return answer, notSaved
+	}
+	return now, stored
+}
+
+// dropBatch is how many keys one request to the store drops.
+const dropBatch = 1000
+
+// drop removes answers.
+func (r *remote) drop(ctx context.Context, keys []string) error {
+	if r.store == nil {
+		return nil
+	}
+	for some := range slices.Chunk(keys, dropBatch) {
+		limited, cancel := context.WithTimeout(ctx, readTime)
+		err := r.store.Drop(limited, some)
+		cancel()
+		if r.noteWrite(ctx, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
