@@ -41,7 +41,7 @@ func (s *Setting) checkScalar(v reflect.Value, injected Checks) error {
 // valueChecks are the checks of values, by their names in settings.yaml.
 var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"positive": func(v reflect.Value, _ string) error {
-		if v.Int() == 0 {
+		if v.IsZero() {
 			return errors.New("may not be 0")
 		}
 		return nil
@@ -105,7 +105,12 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
-	"prefix": form("a path from the root such as /media", func(text string) bool { return strings.HasPrefix(text, "/") }),
+	"collection": form("the name of a view or collection, or date", collections.MatchString),
+	"kept":       func(v reflect.Value, _ string) error { return checkKept(v.String()) },
+	"media":      form("a media type such as application/json", mediaTypes.MatchString),
+	"parameter":  form("the names of parameters, or the word all", regexp.MustCompile(`^([^\s*&=#]+|\*)$`).MatchString),
+	"prefix": form("a path from the root such as /media",
+		func(text string) bool { return strings.HasPrefix(text, "/") }),
 	"path": form("a dotted path such as catalog.topics", func(text string) bool {
 		return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
 	}),

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -139,7 +140,8 @@ func TestBundles(t *testing.T) {
 				t.Errorf("%s: %s = %v from %q", name, path, s.field(&c), c.origins[origin])
 			}
 		}
-		if len(c.origins) != len(values) {
+		entries := func(path string, _ Place) bool { return strings.Contains(path, "[") }
+		if maps.DeleteFunc(c.origins, entries); len(c.origins) != len(values) {
 			t.Errorf("%s: origins %v", name, c.origins)
 		}
 	}

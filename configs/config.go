@@ -48,6 +48,7 @@ type Config struct {
 		URL, Host      string
 		Key            Secret
 		Paths, Methods []string
+		Keep           []*Keep
 	}
 	Routes map[string]string
 	// Caches in front that are told what has changed.
@@ -123,6 +124,21 @@ type Session struct {
 	Cookie, UserHeader     string
 	TrustedProxies         []string
 }
+
+// Keep is a rule for answers of the other server that are kept.
+type Keep struct {
+	Paths, Until           []string
+	For, Stale, Revalidate time.Duration
+	Parameters             []string // all of them if it is EveryParameter
+	Auth, Type, Refresh    string
+	Warm                   []string
+	Rate                   float64
+	Connections            int
+	Budget                 Size
+}
+
+// EveryParameter in Keep.Parameters stands for all parameters.
+const EveryParameter = "*"
 
 // Views configures the prepared rows. Many databases have no deadlines, hence the default of Optional.
 type Views struct {

@@ -28,7 +28,8 @@ type Sources struct {
 }
 
 // Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field", "filter",
-// "route" and "target". A "path" is one that a server has a route for; see Config.wrongEndpoints.
+// "route", "target" and "warm". A "path" is one that a server has a route for; see Config.wrongEndpoints. An "unkept"
+// path is one that it answers itself, unless routes moves it; see Config.wrongRules.
 type Checks map[string]func(text string) error
 
 // Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
@@ -47,8 +48,13 @@ func Load(s Sources) (Config, error) {
 	if s.Flags != nil {
 		r.flags(s.Flags)
 	}
-	c.use(presets[c.Preset], "preset "+c.Preset) // after the other sources, because one of them may name the preset
-	mistakes := append(append(r.mistakes, c.contradictions()...), c.wrongEndpoints(s.Checks["path"])...)
+	preset := maps.Clone(presets[c.Preset])
+	if c.Upstream.URL == "" {
+		delete(preset, "upstream.keep")
+	}
+	c.use(preset, "preset "+c.Preset) // after the other sources, because one of them may name the preset
+	mistakes := slices.Concat(r.mistakes, c.contradictions(),
+		c.wrongEndpoints(s.Checks["path"]), c.wrongRules(s.Checks["unkept"]))
 	if s.Demo && c.given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
@@ -95,6 +101,18 @@ func (c *Config) contradictions() (mistakes []*Error) {
 				mistakes = append(mistakes, c.mistake("auth.keys."+name+".sha256", "has the key of auth.keys."+first))
 			}
 			owner[digest] = name
+		}
+	}
+	return mistakes
+}
+
+// wrongRules returns mistakes in the rules of upstream.keep, and records what gives a warning.
+func (c *Config) wrongRules(own func(path string) error) (mistakes []*Error) {
+	for _, f := range checkRules(c, own, settingAt("materialize.schedule").Entries) {
+		if f.harmless {
+			c.warned = append(c.warned, fmt.Sprintf("%s (%s): %s", f.path, c.placeOf(f.path), f.reason))
+		} else {
+			mistakes = append(mistakes, c.mistake(f.path, f.reason))
 		}
 	}
 	return mistakes
@@ -261,7 +279,7 @@ func (c Config) Keeping(next Config, fixed func(path string) bool) (_ Config, ad
 		kept = append(kept, changed)
 		s := settingAt(changed)
 		s.field(&next).Set(s.field(&c))
-		of := func(path string, _ Place) bool { return path == changed || strings.HasPrefix(path, changed+".") }
+		of := func(path string, _ Place) bool { return isAt(path, changed) }
 		maps.DeleteFunc(next.origins, of)
 		for path, place := range c.origins {
 			if of(path, place) {
@@ -284,7 +302,7 @@ var demoValues = bundle{
 
 // presets has the values that each preset changes.
 var presets = map[string]bundle{
-	"osiris": {"catalog.topics_path": "openalex.topics", "affiliation.fields": "aoi"},
+	"osiris": {"catalog.topics_path": "openalex.topics", "affiliation.fields": "aoi", "upstream.keep": osirisRules},
 }
 
 // Default returns the configuration without any settings.

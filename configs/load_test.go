@@ -60,6 +60,7 @@ func TestGoodFiles(t *testing.T) {
 		},
 		"full.good.yml":  wantFull,
 		"lists.good.yml": wantLists,
+		"keep.good.yml":  wantKeep,
 	}
 	files, err := filepath.Glob("testdata/*.good.yml")
 	if err != nil || len(files) != len(want) {
@@ -72,6 +73,28 @@ func TestGoodFiles(t *testing.T) {
 			same(t, load(t, inFile(file)), w)
 		})
 	}
+}
+
+func wantKeep(c *Config) {
+	c.use(presets["osiris"], "")
+	c.Preset, c.Upstream.URL, c.Routes = "osiris", "http://osiris.internal",
+		map[string]string{"/api/activities": "upstream"}
+	none := []string{}
+	usual := Keep{
+		Until: none, Parameters: none, Warm: none, For: 24 * time.Hour, Stale: 168 * time.Hour,
+		Rate: 10, Connections: 4, Budget: 256 << 20,
+	}
+	portal, media, moved := usual, usual, usual
+	portal = Keep{
+		Paths: []string{"/portfolio/"}, Until: []string{"activities", "persons", "adminTypes", "date"},
+		For: 12 * time.Hour, Revalidate: time.Minute,
+		Parameters: []string{"limit", "offset", "lang"}, Auth: "portfolio",
+		Type: "application/json", Refresh: "@every 15m",
+		Warm: []string{"/portfolio/units", "/portfolio/unit/{groups.id}"}, Rate: 2.5, Connections: 1, Budget: 1 << 30,
+	}
+	media.Paths, media.Parameters, media.Warm = []string{"/portal/*/staff", "/media/*"}, []string{EveryParameter}, none
+	moved.Paths = []string{"/api/activities"}
+	c.Upstream.Keep = []*Keep{&portal, &media, &moved}
 }
 
 func wantLists(c *Config) {

@@ -27,6 +27,7 @@ func (c Config) Protecting(next Config) (_ Config, stay []string) {
 		p.setting(&settings[i])
 	}
 	p.keys()
+	p.rules()
 	slices.Sort(p.stay)
 	return next, p.stay
 }
@@ -129,11 +130,31 @@ func (p *protection) limits(path string, was, will *Key) {
 	}
 }
 
+// rules keeps who may request the answers of a rule in upstream.keep, if next has a rule for the same paths that says
+// nothing about it.
+func (p *protection) rules() {
+	const path = "upstream.keep"
+	for i, rule := range p.next.Upstream.Keep {
+		own := entryPath(path, i) + ".auth"
+		j := slices.IndexFunc(p.before.Upstream.Keep, func(was *Keep) bool {
+			return slices.Equal(was.Paths, rule.Paths)
+		})
+		if j < 0 || p.next.sets(own) || p.before.Upstream.Keep[j].Auth == rule.Auth {
+			continue
+		}
+		rule.Auth = p.before.Upstream.Keep[j].Auth
+		place := p.before.origins[entryPath(path, j)+".auth"]
+		place.gone = true
+		p.next.record(own, place)
+		p.stay = append(p.stay, own)
+	}
+}
+
 // keep records that a setting keeps its value, with its place or those of its entries.
 func (p *protection) keep(path string) {
 	p.stay = append(p.stay, path)
 	for at, place := range p.before.origins {
-		if at == path || strings.HasPrefix(at, path+".") {
+		if isAt(at, path) {
 			place.gone = true
 			p.next.record(at, place)
 		}

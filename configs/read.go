@@ -45,12 +45,27 @@ func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node
 	case reflect.Map:
 		return r.setMap(dst, s, path, node, place)
 	case reflect.Slice:
+		if s.fields != nil {
+			return r.setList(dst, s, path, node, place)
+		}
+		want := "want a list"
+		if word, ok := s.word(); ok { // which may stand instead of a list
+			want += " or the word " + word
+			if node.Kind == yaml.ScalarNode && node.Value == word {
+				v.Set(reflect.ValueOf([]string{EveryParameter}))
+				break
+			}
+		}
 		if !null && node.Kind != yaml.SequenceNode {
-			r.mistake(place.of(node), path, "want a list, have "+kindName(node))
+			r.mistake(place.of(node), path, want+", have "+kindName(node))
 			return false
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
 		for i, element := range node.Content {
+			if word, ok := s.word(); ok && element.Kind == yaml.ScalarNode && element.Value == word {
+				r.mistake(place.of(element), path, "the word "+word+" stands instead of the list, not in it")
+				return false
+			}
 			right = !r.full() && r.setScalar(v.Index(i), s, path, element, place) && right
 		}
 	default:
@@ -105,10 +120,50 @@ func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.N
 	return true
 }
 
-// setSection reads a section in a map of sections over its defaults.
+// setList replaces a list of sections.
+func (r *reader) setList(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
+	if node.Tag != "!!null" && node.Kind != yaml.SequenceNode {
+		r.mistake(place.of(node), path, "want a list, have "+kindName(node))
+		return false
+	}
+	list := reflect.MakeSlice(dst.Type(), 0, len(node.Content))
+	for i, element := range node.Content {
+		if r.full() {
+			break
+		}
+		entry, full, at := reflect.New(dst.Type().Elem().Elem()), entryPath(path, i), place
+		if at.source == atFile {
+			at = at.of(resolve(element))
+		}
+		before := len(r.mistakes)
+		r.setSection(entry.Elem(), s, full, at, element)
+		for j := range s.fields {
+			f := &s.fields[j]
+			list := f.typ.Kind() == reflect.Slice && slices.Contains(strings.Fields(f.Check), "required")
+			if list && entry.Elem().FieldByIndex(f.index).Len() == 0 && len(r.mistakes) == before {
+				r.mistake(at, full, "lacks "+f.Path)
+			}
+		}
+		list = reflect.Append(list, entry)
+	}
+	dst.Set(list)
+	r.c.record(path, place)
+	return true
+}
+
+// isAt reports whether a dotted path is that of a setting, or of an entry in it.
+func isAt(path, setting string) bool {
+	rest, ok := strings.CutPrefix(path, setting)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// setSection reads a section in a map or list of sections over its defaults.
 func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
 	for i := range s.fields {
-		if field := &s.fields[i]; field.Default != "" || field.typ.Kind() == reflect.Map {
+		// Lists in a list are never nil, so that those that are left out equal empty ones at a reload.
+		field := &s.fields[i]
+		list := s.typ.Kind() == reflect.Slice && field.typ.Kind() == reflect.Slice
+		if list || field.Default != "" || field.typ.Kind() == reflect.Map {
 			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
 		}
 	}

@@ -87,7 +87,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for _, s := range settings {
 		want := "- `" + s.Path + "` ("
 		if s.fields != nil {
-			want = "## `" + s.Path + "." + sectionName + "`"
+			want = "## `" + s.Path + entryOf(&s) + "`"
 		}
 		if !bytes.Contains(doc, []byte(want)) {
 			t.Errorf("%s is not in the documentation", want)
@@ -95,8 +95,18 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 }
 
-// sectionName stands for the name of a section in a map of sections.
-const sectionName = "NAME"
+// entryName and entryNumber stand for the name of a section in a map of sections, and its number in a list of them.
+const (
+	entryName   = ".NAME"
+	entryNumber = "[N]"
+)
+
+func entryOf(s *Setting) string {
+	if s.typ.Kind() == reflect.Slice {
+		return entryNumber
+	}
+	return entryName
+}
 
 // comments are the comments on settings and sections by dotted path.
 type comments map[string]string
@@ -106,7 +116,7 @@ func (docs comments) add(settings []Setting, prefix string) {
 	for _, s := range settings {
 		docs[prefix+s.Path] = s.Doc
 		if s.fields != nil {
-			docs.add(s.Settings, prefix+s.Path+"."+sectionName+".")
+			docs.add(s.Settings, prefix+s.Path+entryOf(&s)+".")
 		} else {
 			docs.add(s.Settings, prefix)
 		}
@@ -125,14 +135,15 @@ func markdown(intro []byte, docs comments) []byte {
 			all = append(all, s)
 		}
 		for _, field := range s.fields {
-			field.Path = s.Path + "." + sectionName + "." + field.Path
+			field.Path = s.Path + entryOf(&s) + "." + field.Path
 			all = append(all, field)
 		}
 	}
 	for _, s := range all {
 		if parent := parentOf(s.Path); parent != section {
 			section = parent
-			fmt.Fprintf(&out, "\n## `%s`\n\n%s\n\n", section, docs[strings.TrimSuffix(section, "."+sectionName)])
+			fmt.Fprintf(&out, "\n## `%s`\n\n%s\n\n", section,
+				docs[strings.TrimSuffix(strings.TrimSuffix(section, entryName), entryNumber)])
 		}
 		fmt.Fprintf(&out, "- `%s` (%s): %s\n", s.Path, strings.Join(factsOf(s), ", "), docs[s.Path])
 	}

@@ -24,7 +24,7 @@ type Setting struct {
 	Names    string    // the check of the names of entries, one of those of other packages; may be empty
 	Needs    []string  // dotted names of settings, one of which must be set for this one to have an effect; nil: it has one alone
 	Protects string    // what the setting keeps callers from: a word of Config.Protecting, or empty
-	Settings []Setting // in a section, or in each section of a map of sections
+	Settings []Setting // in a section, or in each section of a map or list of sections
 
 	Path   string `yaml:"-"` // dotted name ("views.budget")
 	Env    string `yaml:"-"` // environment variable; empty if only a file can set it
@@ -32,7 +32,7 @@ type Setting struct {
 
 	index  []int // index of the field, for reflect.Value.FieldByIndex
 	typ    reflect.Type
-	fields []Setting // for a map of sections: the settings in a section, by their path in it
+	fields []Setting // for a map or list of sections: the settings in a section, by their path in it
 }
 
 //go:embed settings.yaml
@@ -97,4 +97,14 @@ func envName(path string) string {
 
 func (s *Setting) field(c *Config) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
+}
+
+// word returns the word that may stand instead of a list.
+func (s *Setting) word() (string, bool) {
+	for check := range strings.FieldsSeq(s.Check) {
+		if word, ok := strings.CutPrefix(check, "word:"); ok {
+			return word, true
+		}
+	}
+	return "", false
 }

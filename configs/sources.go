@@ -101,6 +101,9 @@ func (r *reader) setText(s *Setting, text string, place Place) {
 // key=value". A part without "=" belongs to the value before it, so that lists in maps ("admin=a, b") and commas in
 // cron specs need no quotes. Empty text is an empty value.
 func (r *reader) node(s *Setting, text string, place Place) *yaml.Node {
+	if s.fields != nil && s.typ.Kind() == reflect.Slice {
+		return listNode(text)
+	}
 	if s.typ.Kind() != reflect.Map {
 		return nodeOf(s.typ, text)
 	}
@@ -133,6 +136,27 @@ func (r *reader) node(s *Setting, text string, place Place) *yaml.Node {
 		entries.Content = append(entries.Content, textNode(name), nodeOf(s.typ.Elem(), strings.TrimSpace(values[i])))
 	}
 	return entries
+}
+
+// listNode parses a list of sections, which only a preset gives as text. It panics if that is not YAML.
+func listNode(text string) *yaml.Node {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		panic(fmt.Errorf("configs: built-in list: %w", err))
+	}
+	if len(doc.Content) == 0 {
+		return &yaml.Node{Kind: yaml.SequenceNode}
+	}
+	clearLines(&doc)
+	return doc.Content[0]
+}
+
+// clearLines removes the lines of nodes that are in no file of the operator's.
+func clearLines(n *yaml.Node) {
+	n.Line = 0
+	for _, below := range n.Content {
+		clearLines(below)
+	}
 }
 
 // nodeOf parses a text for a scalar or a list of type t.

@@ -98,7 +98,7 @@ func (c *Config) placeOf(path string) Place {
 		return place
 	}
 	for _, entry := range slices.Sorted(maps.Keys(c.origins)) {
-		if strings.HasPrefix(entry, path+".") {
+		if isAt(entry, path) {
 			return c.origins[entry]
 		}
 	}

@@ -61,6 +61,13 @@ func (c *Config) node(s *Setting, v, defaults reflect.Value, path string) *yaml.
 		}
 		return n
 	}
+	if s.fields != nil && v.Len() > 0 {
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for i := range v.Len() {
+			n.Content = append(n.Content, c.node(s, v.Index(i), v.Index(i), entryPath(path, i)))
+		}
+		return n
+	}
 	n := valueNode(v)
 	n.LineComment += c.origins[path].String()
 	return n
@@ -78,6 +85,8 @@ func valueNode(v reflect.Value) *yaml.Node {
 		return n
 	case map[string]string, map[string]URI, map[string][]string, map[string]*NamedList, map[string]*Key:
 		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	case []*Keep:
+		return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	case Secret:
 		n := textNode("")
 		if x != "" {
