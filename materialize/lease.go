@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/backoff"
 )
 
 // leaseName is the one lease for which all materializers of a store compete.
@@ -58,7 +59,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		if held {
 			pause = r.o.LeaseTTL / 10 // so that an expired lease is acquired soon
 		}
-		if err := sleep(ctx, jitter(pause)); err != nil {
+		if err := backoff.Sleep(ctx, jitter(pause)); err != nil {
 			return term{}, err
 		}
 	}
@@ -87,7 +88,7 @@ func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Co
 // renew extends the lease three times in its life, until ctx ends or the lease is lost: acquired by another instance, or
 // expired because the store did not answer. Then it stops the work; the store would refuse its later writes anyway.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
-	for sleep(ctx, r.o.LeaseTTL/3) == nil {
+	for backoff.Sleep(ctx, r.o.LeaseTTL/3) == nil {
 		began := time.Now()
 		limit, cancel := context.WithDeadline(ctx, held.until)
 		_, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/kept"
 	"vitrine/cache/origin"
 )
 
@@ -22,6 +23,20 @@ type Store interface {
 	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 	origin.Views
 	origin.Leases
+}
+
+// Keeper keeps answers of the other server by rule; *kept.Keeper implements it.
+type Keeper interface {
+	Rules() []*kept.Rule
+	Read(ctx context.Context) error
+	Refresh(ctx context.Context, rule *kept.Rule, warm []string, p kept.Pass) (kept.Run, error)
+}
+
+// MarkStore keeps marks for all processes: when collections that kept answers depend on have changed.
+type MarkStore interface {
+	origin.Versioner
+	Marks(ctx context.Context) (marks origin.Marks, latest uint64, err error)
+	SetMarks(ctx context.Context, lease origin.Lease, m origin.Marks) error
 }
 
 // Options configure a Runner. Only Store and Jobs are required.
@@ -67,13 +82,18 @@ type Options struct {
 	// is zero if it shows none. If the store has lost the view with the counts of earlier runs, a run compares with
 	// these rows. May be nil.
 	CurrentMeta func(view string) (at origin.Meta, rows int)
+	// Keeper refreshes the answers of the other server that are kept by rule. If nil, none are kept.
+	Keeper Keeper
+	// Marks records changes of collections that kept answers depend on. Required if there is a Keeper.
+	Marks MarkStore
 	// Observer gets events about runs, for metrics. Its functions may be nil.
 	Observer Observer
 	// Log gets one record for each run of Run. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// Observer gets the events of a Runner. One goroutine at a time calls each function, which may be nil.
+// Observer gets the events of a Runner. One goroutine at a time calls each function, which may be nil; Refreshed may
+// run beside the others.
 type Observer struct {
 	// Finished is called with the outcome of every run.
 	Finished func(Outcome)
@@ -81,8 +101,19 @@ type Observer struct {
 	Missed func(view string, slots int)
 	// Due is called with the time until the next run of a view with a schedule, whenever that changes, in the leader.
 	Due func(view string, in time.Duration)
+	// Refreshed is called with the outcome of every refresh of a rule for kept answers.
+	Refreshed func(rule string, run kept.Run, err error)
 	// Leading is called when the lease was acquired (true) or released (false).
 	Leading func(bool)
+}
+
+// InstanceName returns a name for this process, with a random part, by which people recognise it in a store.
+func InstanceName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
 }
 
 func (o Options) defaults() Options {
@@ -90,11 +121,7 @@ func (o Options) defaults() Options {
 		o.Now = time.Now
 	}
 	if o.Holder == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "unknown"
-		}
-		o.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
+		o.Holder = InstanceName()
 	}
 	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
 	o.Log = cmp.Or(o.Log, slog.Default())

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"vitrine/cache/kept"
 	"vitrine/cache/origin"
+	"vitrine/rules/backoff"
 )
 
 // Errors of a Runner. Compare with errors.Is.
@@ -31,6 +34,7 @@ type Runner struct {
 	fencedTerms int                    // consecutive terms fenced before each job had run once; used like kept
 	wake        chan struct{}          // of capacity one: signals that requests is not empty
 	streams     uint64                 // change streams opened so far; only used by watch
+	marker      atomic.Pointer[marker] // of the present term; nil if there is none
 	stream      atomic.Uint64          // number of the open change stream, which reports all changes; 0 if none is open
 
 	mu       sync.Mutex            // guards the fields below
@@ -77,7 +81,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		}
 		// Pause, so that a waiting instance gets the lease first. The pause grows, in case two instances fence each
 		// other.
-		_ = sleep(ctx, pauseAfter(r.fencedTerms)) // its error is that ctx has ended
+		_ = backoff.Sleep(ctx, pauseAfter(r.fencedTerms)) // its error is that ctx has ended
 		r.fencedTerms++
 	}
 	return nil
@@ -153,4 +157,20 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		}
 	})
 	return outcomes, err
+}
+
+// RefreshKept marks changes and refreshes the kept answers of all rules that have a schedule, once, under the lease,
+// for which it waits like RunOnce. It returns the runs by rule, also those before an error.
+func (r *Runner) RefreshKept(ctx context.Context) (runs map[string]kept.Run, err error) {
+	lease, err := r.acquire(ctx, r.o.LeaseTTL*3/2)
+	if err != nil {
+		return nil, err
+	}
+	lost := r.withLease(ctx, lease, func(ctx context.Context, lease heldLease) {
+		newMarker(&r.o, lease.Lease, lease.end).once(ctx)
+		if err = r.o.Keeper.Read(ctx); err == nil {
+			runs, err = (&refresher{&r.o}).once(ctx)
+		}
+	})
+	return runs, cmp.Or(err, lost)
 }

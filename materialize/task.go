@@ -1,16 +1,17 @@
 package materialize
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"vitrine/rules/backoff"
 )
 
 // Minimal pauses between the runs of one job.
 const (
 	changeGap = 5 * time.Second // between runs requested by change streams
-	backoff   = 5 * time.Second // after the first error; doubled with each further one
+	firstWait = 5 * time.Second // after the first error; doubled with each further one
 	maxWait   = 5 * time.Minute // after many errors
 )
 
@@ -97,15 +98,8 @@ func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 }
 
 // pauseAfter returns the pause after an error. failures is the number of consecutive errors before it.
-func pauseAfter(failures int) time.Duration { return jitter(min(backoff<<min(failures, 10), maxWait)) }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+func pauseAfter(failures int) time.Duration {
+	return jitter(backoff.Pause(failures+1, firstWait, maxWait))
 }
 
 // jitter returns a random duration between 0.5 and 1.5 times d, so that instances do not retry at the same time.

@@ -2,11 +2,7 @@ package materialize
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
-
-	"vitrine/cache/origin"
 )
 
 // watch requests runs of the jobs whose collections change, until ctx ends or the store cannot watch. Schedules
@@ -20,24 +16,12 @@ func (r *Runner) watch(ctx context.Context) {
 		collections = slices.Concat(collections, job.collections())
 	}
 	collections = slices.Compact(slices.Sorted(slices.Values(collections)))
-	opened := func() { r.streams++; r.stream.Store(r.streams) }
-	for failures := 0; ctx.Err() == nil; failures++ {
-		began := time.Now()
-		err := r.o.Watcher.Watch(ctx, collections, opened, r.sourceChanged)
-		r.stream.Store(0)
-		if errors.Is(err, origin.ErrUnsupported) {
-			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
-			return
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		if time.Since(began) > maxWait {
-			failures = 0 // the stream has worked for long
-		}
-		r.o.Log.WarnContext(ctx, "watch for changes", "error", err)
-		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // the loop ends if ctx has ended
-	}
+	watchStream(ctx, &r.o, collections, streamEvents{
+		opened:      func() { r.streams++; r.stream.Store(r.streams) },
+		closed:      func() { r.stream.Store(0) },
+		changed:     r.sourceChanged,
+		unsupported: "no change streams: jobs run on schedule only",
+	})
 }
 
 // sourceChanged requests runs of the jobs that read a collection.

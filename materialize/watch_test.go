@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,11 +19,14 @@ import (
 type fakeWatcher struct {
 	changes chan string
 	broken  chan error
+	mu      sync.Mutex // guards asked
 	asked   [][]string
 }
 
 func (w *fakeWatcher) Watch(ctx context.Context, collections []string, opened func(), changed func(string)) error {
+	w.mu.Lock()
 	w.asked = append(w.asked, collections)
+	w.mu.Unlock()
 	opened()
 	for {
 		select {

@@ -29,10 +29,21 @@ func (q Request) run() runRequest {
 // not hold the lease: then no run follows.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.enqueue(jobs, q.run())
 	}
-	return r.enqueue(jobs, q.run())
+	if err == nil {
+		r.lookForChanges()
+	}
+	return err
+}
+
+// lookForChanges has collections that kept answers depend on compared now: an operator who asks for runs has just
+// changed records.
+func (r *Runner) lookForChanges() {
+	if m := r.marker.Load(); m != nil {
+		m.note(func() { m.all = true })
+	}
 }
 
 // Refresh is Trigger, but waits for the runs, and returns one outcome each, in the order of Options.Jobs. If ctx ends
@@ -50,6 +61,7 @@ func (r *Runner) Refresh(ctx context.Context, q Request) (outcomes []Outcome, er
 	if err := r.enqueue(jobs, q.run(), runs...); err != nil {
 		return nil, err
 	}
+	r.lookForChanges()
 	for _, run := range runs {
 		select {
 		case out, ok := <-run:
@@ -109,9 +121,15 @@ func (r *Runner) lead(leading bool) {
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled and requested.
 func (r *Runner) work(ctx context.Context, lease heldLease) {
 	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease.Token)
-	var watching sync.WaitGroup
-	watching.Go(func() { r.watch(ctx) })
-	defer watching.Wait()
+	var beside sync.WaitGroup
+	beside.Go(func() { r.watch(ctx) })
+	defer beside.Wait()
+	if r.o.Keeper != nil {
+		m := newMarker(&r.o, lease.Lease, lease.end)
+		r.marker.Store(m)
+		defer r.marker.Store(nil)
+		beside.Go(func() { m.run(ctx) })
+	}
 	r.lead(true)
 	defer r.lead(false)
 	if r.o.Before != nil {
@@ -119,13 +137,18 @@ func (r *Runner) work(ctx context.Context, lease heldLease) {
 	}
 
 	a := r.newAgenda()
+	refreshing := false
 	for ctx.Err() == nil {
 		r.enqueueFull(ctx, a)
 		for _, t := range a.tasks {
 			r.runDue(ctx, lease, a, t)
 		}
 		if ctx.Err() == nil {
-			r.fencedTerms = 0 // the store has accepted a run of each job
+			r.fencedTerms = 0                     // the store has accepted a run of each job
+			if r.o.Keeper != nil && !refreshing { // not earlier, because new generations make answers stale
+				refreshing = true
+				beside.Go(func() { (&refresher{&r.o}).run(ctx) })
+			}
 		}
 		select {
 		case <-r.wake:
