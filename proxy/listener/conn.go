@@ -38,6 +38,7 @@ type Conn struct {
 	waiting  atomic.Int64    // since when, while serving, it has waited for the client to send or read; 0 otherwise
 
 	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
+	BodyRefused bool                 // too little memory was left for the body of the last request
 	Repeats     bool                 // for Options.Shortcut, which sets it: the same request came within a second
 	reservation Reservation          // reservation for the memory of the response; nil if there is none
 	onSent      func()               // see OnSent; nil if there is none
@@ -52,12 +53,13 @@ type Conn struct {
 	pieces      [2][]byte            // sent in one system call
 	unsent      net.Buffers          // the unsent rest of pieces
 
-	head     []byte    // the received bytes
-	from     int       // offset in head: the server has read the bytes before it
-	end      int       // offset in head: the server may read the bytes before it
-	longHead int       // size of the last header if it exceeded headBytes, else 0
-	tooLong  bool      // the URL of the last request does not fit
-	inBody   bool      // the server is reading the body of a request
+	head     []byte // the received bytes
+	from     int    // offset in head: the server has read the bytes before it
+	end      int    // offset in head: the server may read the bytes before it
+	longHead int    // size of the last header if it exceeded headBytes, else 0
+	tooLong  bool   // the URL of the last request does not fit
+	inBody   bool   // the server is reading the body of a request
+	body     bodyMemory
 	failed   error     // the error that Read returns after head
 	until    time.Time // when sending the response must end
 	readBy   time.Time // when the next read must end
@@ -89,6 +91,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	now := time.Now()
 	if !c.inBody {
 		c.inBody, c.readBy = true, now.Add(c.listener.options.Read)
+		if c.BodyRefused = !c.body.acquire(c.head[:c.end], c.listener.options); c.BodyRefused {
+			return 0, errNoMemory
+		}
 	}
 	if err := c.limitReading(); err != nil {
 		return 0, err
@@ -105,7 +110,7 @@ func (c *Conn) gather() {
 	c.Join(false)
 	c.rewind()
 	c.sent.Store(false)
-	c.inBody = false
+	c.inBody, c.BodyRefused = false, false
 	now, patience := time.Now(), c.listener.options.Read
 	if c.started.Load() {
 		patience = c.listener.options.Idle
@@ -240,6 +245,7 @@ func (c *Conn) OnSent(f func()) { c.onSent = f }
 // responseEnded releases what belongs to the last response.
 func (c *Conn) responseEnded() {
 	c.SetReservation(nil)
+	c.body.release(c.listener.options.InFlight)
 	if f := c.onSent; f != nil {
 		c.onSent = nil
 		f()

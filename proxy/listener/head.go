@@ -74,6 +74,16 @@ func readHead(lines []byte) (found head, reason string) {
 	return found, reason
 }
 
+// AnnouncesBody reports whether a request has a body, or a transfer coding, even if no byte follows. The HTTP server
+// deletes the coding of a body without bytes, so AnnouncesBody reads the raw header.
+func AnnouncesBody(r *fasthttp.Request) bool {
+	if len(r.Body()) > 0 || r.Header.ContentLength() > 0 {
+		return true
+	}
+	found, _ := readHead(r.Header.RawHeaders())
+	return found.coding
+}
+
 // shortcut reports whether Options.Shortcut has answered the request whose header was gathered.
 func (c *Conn) shortcut() bool {
 	if c.listener.options.Shortcut == nil || c.failed != nil {

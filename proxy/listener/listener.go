@@ -31,10 +31,12 @@ type Listener struct {
 // firstByteGrace is how long a connection may wait for a byte under way after the listener has closed.
 const firstByteGrace = 500 * time.Millisecond
 
-// Memory counts the bytes of responses in flight. *result.InFlight implements it.
+// Memory counts the bytes of responses, and of the bodies of requests, in flight. *result.InFlight implements it.
 type Memory interface {
 	Acquire(bytes int64)
 	Release(bytes int64)
+	TryAcquireBody(bytes int64) bool
+	ReleaseBody(bytes int64)
 	Short() bool // there is too little memory left for whole responses
 }
 
@@ -62,7 +64,9 @@ type Options struct {
 	// error ends the connection.
 	Shortcut func(c *Conn, header []byte) (answered bool, err error)
 	InFlight Memory
-	Logger   *slog.Logger
+	// BodyBytes is the longest body of a request that the server reads.
+	BodyBytes int
+	Logger    *slog.Logger
 
 	Open             prometheus.Gauge
 	Refused, Evicted prometheus.Counter

@@ -22,8 +22,12 @@ import (
 type unbounded struct{}
 
 func (unbounded) Acquire(int64) {}
-func (unbounded) Release(int64) {}
-func (unbounded) Short() bool   { return false }
+
+func (unbounded) TryAcquireBody(int64) bool { return true }
+
+func (unbounded) ReleaseBody(int64) {}
+func (unbounded) Release(int64)     {}
+func (unbounded) Short() bool       { return false }
 
 const busy = "HTTP/1.1 503 Service Unavailable\r\n\r\n"
 
