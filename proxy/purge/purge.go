@@ -129,7 +129,25 @@ func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	if _, again := p.seen.LoadOrStore(view, true); !again {
 		changes = nil
 	}
-	tags := tagsOf(view, changes)
+	return p.sending(tagsOf(view, changes))
+}
+
+// KeptChanged prepares to send that the kept answers of paths have changed; nil means that all may have. The returned
+// function sends them to every target, without waiting.
+func (p *Purger) KeptChanged(paths []string) (send func()) {
+	p.seen.Store(keptView, true)
+	if paths == nil || len(paths) > mostChanges {
+		return p.sending([]string{"view-" + keptView})
+	}
+	tags := make([]string, len(paths))
+	for i, path := range paths {
+		tags[i] = Tag(keptView, path)
+	}
+	return p.sending(tags)
+}
+
+// sending returns a function that sends tags to every target.
+func (p *Purger) sending(tags []string) func() {
 	return func() {
 		if p.changed(tags, time.Now()) {
 			p.repeats.add(tags, p.whole)

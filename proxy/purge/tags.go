@@ -27,7 +27,24 @@ func Headers(p response.Plan) []response.Header {
 	for _, view := range p.Also {
 		tags = append(tags, "view-"+view, "any-"+view)
 	}
+	return headersOf(tags)
+}
+
+func headersOf(tags []string) []response.Header {
 	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")}, {Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
+}
+
+// keptView stands for a view in the tags of answers that are kept of the other server.
+const keptView = "upstream"
+
+// KeptHeaders returns the headers with the tags of an answer that is kept of the other server's. It has those of the
+// views that it depends on, too, so that caches ask again when one of them changes.
+func KeptHeaders(path string, until []string) []response.Header {
+	tags := []string{"view-" + keptView, Tag(keptView, path)}
+	for _, name := range until {
+		tags = append(tags, Tag("view", name), Tag("any", name))
+	}
+	return headersOf(tags)
 }
 
 // longestID is the longest id in a tag, so that tags fit into the headers of all targets.

@@ -80,6 +80,16 @@ func (p Params) Ignored() string {
 	return joinFirst(all)
 }
 
+// Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have one.
+func Ignored(names, known []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, escape(name)+hint(name, known, ""))
+	}
+	slices.Sort(all)
+	return joinFirst(slices.Compact(all))
+}
+
 // IgnoredPaths lists paths that no record has.
 func IgnoredPaths(paths []string) string {
 	var all []string
