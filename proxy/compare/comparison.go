@@ -30,6 +30,9 @@ type Comparison struct {
 	Rate        float64 // requests a second to each side; if 0, not limited
 	Concurrency int     // requests under way to each side
 	State       string  // the file that Run writes, and that Resume continues from; if empty, none
+	// Kept reports whether the new side keeps the old one's answers to a path, so that its requests are sent, too. If
+	// nil, it keeps none.
+	Kept func(path string) bool
 
 	old, new *Side
 	rules    Accepted

@@ -54,7 +54,7 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 		return r, ErrURL
 	}
 	target := c.old.below(u.EscapedPath())
-	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) {
+	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) && !c.keeps(target) {
 		return r, ErrPath // clients and servers resolve . and .. differently
 	}
 	separator := "?"
@@ -65,6 +65,12 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 		}
 	}
 	return Request{method, target}, nil
+}
+
+// keeps reports whether the new side keeps the answers to an encoded path.
+func (c *Comparison) keeps(target string) bool {
+	decoded, err := url.PathUnescape(target)
+	return err == nil && c.Kept != nil && c.Kept(decoded)
 }
 
 // asked matches the paths of logged requests that are sent.

@@ -72,6 +72,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestKeptRequests: paths whose answers the new side keeps are compared, wherever they are.
+func TestKeptRequests(t *testing.T) {
+	c := comparison(t, "https://x.example/old")
+	c.Kept = func(path string) bool { return strings.HasPrefix(path, "/portal/ä") }
+	for logged, want := range map[string]string{
+		"/old/portal/%C3%A4/x?a=1": "/portal/%C3%A4/x?a=1", "/old/portal/x": "", "/portal/ä": "/portal/%C3%A4",
+		"/old/portal/ä/../x": "",
+		"/old/portfolio/x":   "/portfolio/x",
+	} {
+		r, err := c.Request("GET", logged)
+		if r.Target != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", logged, r.Target, err, want)
+		}
+	}
+}
+
 func TestEndpoint(t *testing.T) {
 	for target, want := range map[string]string{
 		"/": "/", "/api/html?a/b": "/api/html", "/api/users/64a0": "/api/users/{…}", "/api/user-units/a.b": "/api/user-units/{…}.b",
