@@ -309,6 +309,11 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	if header.unchanged(a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
+	return r.attach(c, a)
+}
+
+// attach makes the body of an answer that of the response. The error is result.ErrInFlight, as of send.
+func (r *Responder) attach(c *fiber.Ctx, a *result.Answer) error {
 	sends := c.Method() != fiber.MethodHead
 	if sends && !r.Results.InFlight().Retain(a) {
 		return result.ErrInFlight
