@@ -1,0 +1,114 @@
+package keptadmin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/cache/kept"
+	"vitrine/proxy/auth"
+)
+
+// Explanation explains an answer of the other server that is kept by rule, or would be.
+type Explanation struct {
+	Rule    string   `json:"rule"`
+	Until   []string `json:"until"` // what the answer depends on
+	Key     string   `json:"key"`
+	Callers string   `json:"callers"`          // who may ask
+	Answer  *Answer  `json:"answer,omitempty"` // nil if nothing is kept
+	Next    string   `json:"next"`             // what the next request does
+	Refresh string   `json:"refresh"`          // what a refresh does
+	Failed  string   `json:"failed,omitempty"` // the rule's last failure, if no request succeeded since
+}
+
+// Names lists what the answer depends on.
+func (x *Explanation) Names() string { return strings.Join(x.Until, ", ") }
+
+// Answer is what is known about a kept answer.
+type Answer struct {
+	Status    int                  `json:"status"`
+	Bytes     int                  `json:"bytes"`
+	Type      string               `json:"type,omitempty"`
+	Memory    []string             `json:"memory"`  // the codings of the body in memory
+	Since     time.Time            `json:"since"`   // when the request began that first gave it
+	Checked   time.Time            `json:"checked"` // when the last request began that gave it
+	Marks     map[string]time.Time `json:"marks"`   // when what it depends on had last changed then
+	Fresh     bool                 `json:"fresh"`
+	Changed   []string             `json:"changed,omitempty"` // what has changed since
+	FreshTill time.Time            `json:"fresh_till"`        // by the rule's time alone
+	Usable    time.Time            `json:"usable_till"`       // while the other server fails
+	Requests  int64                `json:"requests"`
+}
+
+// WhyStale says why the answer is stale, or "".
+func (e *Answer) WhyStale() string {
+	switch {
+	case e.Fresh:
+		return ""
+	case len(e.Changed) > 0:
+		return "changed since: " + strings.Join(e.Changed, ", ")
+	}
+	return "older than the rule allows, since " + e.At(e.FreshTill)
+}
+
+// At formats a time for people.
+func (e *Answer) At(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
+
+// Callers says who may ask for an answer, after Authenticator.Enter.
+func Callers(door auth.Door, entry auth.Entry) string {
+	switch {
+	case entry.Guarded && door == auth.Portfolio:
+		return "callers with the portfolio key, a named key for the path, or a session"
+	case entry.Guarded:
+		return "callers with the API key, a named key for the path, or a session"
+	case door == auth.Open:
+		return "everyone"
+	}
+	return "everyone, because no key is set for " + string(door)
+}
+
+// Explain explains the state of a key. It asks neither the other server nor the store.
+// memory returns the codings in which the body of an entry is in memory.
+func Explain(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.Entry) []string) *Explanation {
+	x := &Explanation{Rule: rule.Name, Until: rule.Until, Key: key}
+	for _, status := range keeper.Status() {
+		if status.Rule == rule && status.Failed != "" {
+			x.Failed = fmt.Sprintf("%s: %s", status.FailedAt.UTC().Format(time.DateTime), status.Failed)
+		}
+	}
+	e := keeper.Peek(key)
+	if e == nil {
+		x.Next = "fetches it from the other server, or takes what another process has kept"
+		x.Refresh = "does nothing, unless upstream.keep.warm names it"
+		return x
+	}
+	f := keeper.Freshness(e)
+	x.Answer = &Answer{
+		Status: e.Status, Bytes: e.Size, Type: e.Field("Content-Type"), Memory: memory(e),
+		Since: e.Fetched, Checked: e.Checked,
+		Marks: map[string]time.Time{}, Fresh: f.Fresh, Changed: f.Changed, FreshTill: f.Until, Usable: f.Usable,
+		Requests: e.Requests,
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Marks)) {
+		x.Answer.Marks[name] = time.UnixMilli(e.Marks[name])
+	}
+	how := "fetches it again"
+	if e.ETag != "" || e.Modified != "" {
+		how = "asks the other server whether it has changed, with the validator that came with it"
+	}
+	switch {
+	case f.Fresh:
+		x.Next = "gets it, and the other server is not asked"
+		x.Refresh = "skips it, unless it becomes stale before the next refresh: then it " + how
+	case rule.Revalidate > 0:
+		x.Next = fmt.Sprintf("%s; within %v after it became stale, clients get the old one at once",
+			how, rule.Revalidate)
+		x.Refresh = how
+	default:
+		x.Next = how + "; after 2 s, or if that fails, clients get the old one"
+		x.Refresh = how
+	}
+	return x
+}
