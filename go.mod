@@ -34,7 +34,6 @@ require (
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/term v0.47.0
-	github.com/sony/gobreaker/v2 v2.4.0
 	golang.org/x/time v0.16.0
 	pgregory.net/rapid v1.3.0
 )

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
@@ -17,6 +18,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
+	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/query"
 	"vitrine/rules"
@@ -49,11 +51,15 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	s.cockpit = newCockpit(s.options, s.metrics, func() cockpitState {
 		_, degraded := s.degraded()
-		return cockpitState{Ready: s.options.Views.Ready(), Degraded: degraded, Actions: actions(app), Views: viewStatuses(s.options.Views), Store: s.storeStatus()}
+		return cockpitState{
+			Ready: s.options.Views.Ready(), Degraded: degraded,
+			Actions: actions(app), Views: viewStatuses(s.options.Views),
+			Kept: keptadmin.Statuses(s.options.Upstream.Keeper), Store: s.storeStatus(),
+		}
 	})
 	app.Get("/admin/live", live(s.cockpit))
 	app.Get("/admin/views", func(c *fiber.Ctx) error { return adminViews(s, c) })
-	app.Post("/admin/refresh", refresh(o))
+	app.Post("/admin/refresh", func(c *fiber.Ctx) error { return refresh(s, c, o) })
 	app.Post("/admin/reload", reload(o))
 	app.Get("/admin/config", showConfig(o))
 	for _, method := range []string{fiber.MethodGet, fiber.MethodPost} {
@@ -71,9 +77,10 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		return c.JSON(map[string]any{"status": fiber.StatusOK, "data": data})
 	})
 	app.Server().MaxRequestBodySize = mostConfig
-	app.Get("/admin/lists/diff", s.listsDiff)
-	app.Post("/admin/lists/diff", s.listsDiff)
-	app.Get("/admin/compare", s.compared)
+	for _, method := range []string{fiber.MethodGet, fiber.MethodPost} {
+		app.Add(method, "/admin/lists/diff", func(c *fiber.Ctx) error { return listsDiff(s, c) })
+	}
+	app.Get("/admin/compare", func(c *fiber.Ctx) error { return compared(s, c) })
 	return app
 }
 
@@ -112,39 +119,63 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 // refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1 publishes even what would
 // be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded and this instance shows their rows, 500 if
 // not. 202 means that the jobs continue, 409 that another instance runs them; but with force=1 this instance shows
-// the views that it holds back, and returns 202, or with wait=1 200 when it does.
-func refresh(o AdminOptions) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		p := query.Read(c.Context().QueryArgs().All())
-		asked := Refresh{View: p.Text("view"), Full: p.Flag("full"), Force: p.Flag("force"), Wait: p.Flag("wait")}
-		if err := p.Err(); err != nil {
+// the views that it holds back, and returns 202, or with wait=1 200 when it does. ?path=PATH is for kept answers of the
+// other server instead, see refreshKept.
+func refresh(s *Server, c *fiber.Ctx, o AdminOptions) error {
+	p := query.Read(c.Context().QueryArgs().All())
+	if drop, path := p.Flag("drop"), p.Text("path"); p.Has("path") || drop {
+		if err := complete(p); err != nil {
 			return err
 		}
-		if o.Refresh == nil {
-			return fiber.NewError(fiber.StatusNotFound)
-		}
-		done, err := o.Refresh(c.UserContext(), asked)
-		var elsewhere *NotLeadingError
-		switch {
-		case errors.As(err, &elsewhere):
-			return problem{fiber.StatusConflict, notLeading, elsewhere.Error()}
-		case errors.Is(err, origin.ErrNotFound):
-			return rules.Wrongf("view", "", "there is no view %s", query.Quote(asked.View))
-		case err != nil:
-			return err
-		}
-		status := fiber.StatusAccepted
-		switch {
-		case done.Done && slices.ContainsFunc(done.Runs, JobRun.Failed):
-			status = fiber.StatusInternalServerError
-		case done.Done:
-			status = fiber.StatusOK
-		}
-		return c.Status(status).JSON(struct {
-			Status int `json:"status"`
-			RefreshResult
-		}{status, done})
+		return refreshKept(s, c, path, drop)
 	}
+	asked := Refresh{View: p.Text("view"), Full: p.Flag("full"), Force: p.Flag("force"), Wait: p.Flag("wait")}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if o.Refresh == nil {
+		return fiber.NewError(fiber.StatusNotFound)
+	}
+	done, err := o.Refresh(c.UserContext(), asked)
+	var elsewhere *NotLeadingError
+	switch {
+	case errors.As(err, &elsewhere):
+		return problem{fiber.StatusConflict, notLeading, elsewhere.Error()}
+	case errors.Is(err, origin.ErrNotFound):
+		return rules.Wrongf("view", "", "there is no view %s", query.Quote(asked.View))
+	case err != nil:
+		return err
+	}
+	status := fiber.StatusAccepted
+	switch {
+	case done.Done && slices.ContainsFunc(done.Runs, JobRun.Failed):
+		status = fiber.StatusInternalServerError
+	case done.Done:
+		status = fiber.StatusOK
+	}
+	return c.Status(status).JSON(struct {
+		Status int `json:"status"`
+		RefreshResult
+	}{status, done})
+}
+
+// keptPatience bounds how long a request fetches kept answers again.
+const keptPatience = 5 * time.Minute
+
+// refreshKept fetches kept answers of a path again, or drops them, see keptadmin.Refresh. Caches in front drop them in
+// any case: an operator asks because one of them seems wrong.
+func refreshKept(s *Server, c *fiber.Ctx, path string, drop bool) error {
+	if s.options.Upstream.Keeper == nil {
+		return rules.Wrongf("path", "", "nothing is kept of another server: upstream.keep has no rules")
+	}
+	ctx, cancel := context.WithTimeout(c.UserContext(), keptPatience)
+	defer cancel()
+	done, keys, err := keptadmin.Refresh(ctx, s.options.Upstream.Keeper, path, drop)
+	s.KeptChanged(keys)
+	if err != nil {
+		return err
+	}
+	return c.Status(done.Status).JSON(done)
 }
 
 // reload reads the configuration again: 200 if the settings that need no restart were adopted, 400 if something in it
@@ -179,7 +210,7 @@ func showConfig(o AdminOptions) fiber.Handler {
 
 // listsDiff returns what a change of the lists would hide and show, and changes nothing: ?public=RULE, ?list=NAME with
 // &filter=FILTER, and the configuration file in the body of a POST.
-func (s *Server) listsDiff(c *fiber.Ctx) error {
+func listsDiff(s *Server, c *fiber.Ctx) error {
 	p := query.Read(c.Context().QueryArgs().All())
 	change := ListsChange{Public: p.Text("public"), List: p.Text("list"), Filter: p.Text("filter"), FileName: "the file in the request"}
 	if len(c.Body()) > 0 {
@@ -218,7 +249,7 @@ func complete(p query.Params) error {
 }
 
 // compared returns the report of how live answers differ from those of the old system, as a page for browsers.
-func (s *Server) compared(c *fiber.Ctx) error {
+func compared(s *Server, c *fiber.Ctx) error {
 	if s.shadow == nil {
 		return fiber.NewError(fiber.StatusNotFound, "No answers are compared: compare.shadow.url is empty.")
 	}
@@ -246,7 +277,12 @@ func adminViews(s *Server, c *fiber.Ctx) error {
 		Unknown []string `json:"unknown_fields,omitempty"`
 		// Purge has the caches in front; absent if there are none.
 		Purge []purge.Status `json:"purge,omitempty"`
-	}{fiber.StatusOK, len(data), data, s.storeStatus(), s.fields.Unknown(), s.purger.Status()})
+		// Kept has the rules by which answers of the other server are kept; absent if there are none.
+		Kept []keptadmin.Status `json:"kept,omitempty"`
+	}{
+		fiber.StatusOK, len(data), data, s.storeStatus(), s.fields.Unknown(), s.purger.Status(),
+		keptadmin.Statuses(s.options.Upstream.Keeper),
+	})
 }
 
 // guardAdmin refuses requests from pages of other sites in an operator's browser, which can reach the listener. The

@@ -20,6 +20,7 @@ type cockpitState struct {
 	Degraded string   `json:"degraded,omitempty"`
 	Actions  []string `json:"actions"` // routes for buttons and forms
 	Views    any      `json:"views"`
+	Kept     any      `json:"kept"` // the rules by which answers of the other server are kept
 	Store    any      `json:"store"`
 	Leader   string   `json:"leader,omitempty"`
 	NoLeader string   `json:"no_leader,omitempty"` // why the leader is unknown

@@ -15,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 
+	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
@@ -53,7 +54,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 	purgeLater(c, s.purger, begun)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		conn.Join(bodyBytes(c) > writeBuffer)
+		conn.Join(bodyBytes(c) > writeBuffer && !c.Response().ImmediateHeaderFlush)
 	}
 	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
 		s.shadow.Offer(c.Method(), c.Request().Header.RequestURI(), c.Response().StatusCode())
@@ -169,6 +170,9 @@ func problemAt(s *Server, path string, err error) (problem, string) {
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return nil
+	}
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok && conn.BodyRefused {
+		err = result.ErrInFlight
 	}
 	p, path := problemAt(s, c.Path(), err)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {

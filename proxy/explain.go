@@ -17,6 +17,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/query"
@@ -40,7 +41,7 @@ type Explanation struct {
 	Status     int            `json:"status"`
 	Store      string         `json:"store,omitempty"`
 	URL        string         `json:"url"`              // without key
-	Error      string         `json:"error,omitempty"`  // what the answer says instead of the item that it is for
+	Error      string         `json:"error,omitempty"`  // what the answer says instead of what it is for
 	Record     *Membership    `json:"record,omitempty"` // nil if the question names none
 	View       string         `json:"view"`
 	Mode       view.Mode      `json:"mode"`
@@ -51,6 +52,8 @@ type Explanation struct {
 	Restricted string         `json:"restricted,omitempty"` // the permission that the caller lacks to see all records
 	Ignored    string         `json:"ignored,omitempty"`    // parameters without effect
 	Millis     float64        `json:"ms"`
+	// Upstream is set for answers that are kept of the other server's, in place of most of the above.
+	Upstream *keptadmin.Explanation `json:"upstream,omitempty"`
 }
 
 // KeptAnswer says whether the answer is in memory.
@@ -77,13 +80,24 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	if err != nil {
 		return e, err
 	}
+	set.auth = set.auth.As(q.User)
+	if kept, failed := explainKept(s, &set, req); failed != nil {
+		return e, *failed
+	} else if kept != nil {
+		kept.Millis = float64(time.Since(began).Microseconds()) / 1000
+		return *kept, nil
+	}
 	x, item := &response.Explanation{}, lists.ItemID(string(req.URI().PathOriginal()))
 	if q.ID = cmp.Or(q.ID, item); q.ID != "" {
 		x.Trace.Record = selection.IDs(q.ID)
 	}
-	set.auth, set.response = set.auth.As(q.User), set.response.Explaining(x)
+	set.response = set.response.Explaining(x)
 	inner, failed := evaluate(x.Trace.With(ctx), s, &set, req)
 	if failed != nil && (failed.status != http.StatusNotFound || item == "" || x.Trace.Selected == nil) {
+		if failed.status == http.StatusNotFound && s.forwarder != nil && set.doors.falls(string(inner.Path())) {
+			failed.msg = "This path is forwarded to the other server: no rule in upstream.keep is for it, so its " +
+				"answers are kept only as far as that server allows."
+		}
 		return e, *failed
 	}
 	meta := x.Trace.Snapshot.Meta()
@@ -102,7 +116,7 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	} else {
 		header := &inner.Response.Header
 		e.Restricted, e.Ignored = x.Plan.Restricted, string(header.Peek(response.HeaderIgnored))
-		e.Kept = kept(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
+		e.Kept = keptAnswer(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
 	}
 	if q.ID != "" {
 		m := &member{Membership: Membership{ID: q.ID}, trace: &x.Trace, records: s.options.Records, views: s.options.Views.Status(), rule: set.lists.Rule()}
@@ -115,15 +129,61 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	return e, nil
 }
 
+// explainKept explains the answer to a question's request if it is kept by rule; otherwise it returns nil. It asks
+// neither the other server nor the store. For a request that its door does not admit it also has the error: every call
+// of a portal has a key, but the operator asks about the answer.
+func explainKept(s *Server, set *settings, req *fasthttp.Request) (e *Explanation, failed *problem) {
+	p := s.forwarder
+	if p == nil || p.options.Keeper == nil {
+		return nil, nil
+	}
+	_, failed = evaluateIn(s, set, req, func(app *fiber.App) {
+		app.Use(func(c *fiber.Ctx) error {
+			path, door, err := set.doors.of(c.Path())
+			k := findKept(p.options.Keeper, path)
+			if err != nil || k.rule == nil {
+				return nil // this server's own, or forwarded
+			}
+			door = set.doors.ofRule(k, door)
+			entry, refused := set.auth.Enter(c, path, door)
+			key, ignored := keyOf(c, k, entry)
+			e = &Explanation{
+				Status: fiber.StatusOK, Ignored: ignored,
+				URL:      string(set.auth.AppendURL(nil, c.Path(), c.Context().URI().QueryString())),
+				Upstream: keptadmin.Explain(p.options.Keeper, k.rule, key, set.response.KeptCodings),
+			}
+			e.Upstream.Callers = keptadmin.Callers(door, entry)
+			if refused != nil {
+				reason, _ := problemAt(s, c.Path(), refused)
+				e.Error = reason.msg
+			}
+			return nil
+		})
+	})
+	return e, failed
+}
+
 // evaluate evaluates a request as the public listener does, without its limits, log and metrics. It makes an app for each,
 // because questions are rare.
 func evaluate(ctx context.Context, s *Server, set *settings, req *fasthttp.Request) (inner *fasthttp.RequestCtx, failed *problem) {
+	return evaluateIn(s, set, req, func(app *fiber.App) {
+		app.Use(func(c *fiber.Ctx) error {
+			c.SetUserContext(ctx)
+			return c.Next()
+		})
+		s.resources(app, set)
+	})
+}
+
+// evaluateIn is evaluate with other routes, which install adds.
+func evaluateIn(
+	s *Server, set *settings, req *fasthttp.Request, install func(*fiber.App),
+) (inner *fasthttp.RequestCtx, failed *problem) {
 	inner = &fasthttp.RequestCtx{}
 	inner.Init(req, nil, quiet{s.log})
 	inner.SetUserValue(settingsKey{}, set)
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
-		c.SetUserContext(ctx)
 		err := checkLength(c)
 		if err == nil {
 			err = guarded(c, nil)
@@ -134,7 +194,7 @@ func evaluate(ctx context.Context, s *Server, set *settings, req *fasthttp.Reque
 		}
 		return s.fail(c, err)
 	})
-	s.resources(app, set)
+	install(app)
 	plainPath(app.Handler())(inner)
 	return inner, failed
 }
@@ -154,8 +214,8 @@ func requestOf(q Question) (*fasthttp.Request, error) {
 	return req, nil
 }
 
-// kept says whether an answer is in memory, and why. An answer of more than most bytes is not kept.
-func kept(x *response.Explanation, most int, control string) *KeptAnswer {
+// keptAnswer says whether an answer is in memory, and why. An answer of more than most bytes is not kept.
+func keptAnswer(x *response.Explanation, most int, control string) *KeptAnswer {
 	k, a := &KeptAnswer{Control: control}, x.Kept
 	switch {
 	case a != nil && a.ETag != "":

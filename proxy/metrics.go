@@ -48,6 +48,9 @@ type Metrics struct {
 	runs       cockpit.Runs
 }
 
+// Registerer registers metrics of others, which are then shown with these.
+func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
+
 // NewMetrics returns counters at zero. A server adds its views and answers.
 func NewMetrics() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), series: map[seriesKey]series{}}
@@ -137,21 +140,32 @@ func (m *Metrics) Leading(leads bool) {
 // series are the histograms of a route's answers with one class of status.
 type series struct{ seconds, bytes prometheus.Observer }
 
-// seriesKey identifies a series. Routes are few and fixed.
+// seriesKey identifies a series. Routes are few and fixed, and so are rules, which only a new configuration changes.
 type seriesKey struct {
 	path  string
+	rule  string // name of the rule by which the answer is kept, in place of the route
 	class int
 }
+
+// keptRule is the key under which a request has the name of the rule by which its answer is kept.
+type keptRule struct{}
 
 // seriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A path
 // without a route gets the label "other".
 func (m *Metrics) seriesOf(c *fiber.Ctx) series {
-	key := seriesKey{c.Route().Path, c.Response().StatusCode() / 100} // safe to keep: the route's path is not in Fiber's buffers
+	// It is safe to keep the route's path, which is not in Fiber's buffers.
+	key := seriesKey{path: c.Route().Path, class: c.Response().StatusCode() / 100}
+	if rule, ok := c.Context().UserValue(keptRule{}).(string); ok {
+		key.path, key.rule = "", rule
+	}
 	m.mu.RLock()
 	found, ok := m.series[key]
 	m.mu.RUnlock()
 	if !ok {
 		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"), "other"), strconv.Itoa(key.class)+"xx"
+		if key.rule != "" {
+			endpoint = "kept " + key.rule
+		}
 		found = series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
 		m.mu.Lock()
 		m.series[key] = found

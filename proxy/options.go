@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"vitrine/cache/kept"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
@@ -84,6 +85,11 @@ type UpstreamOptions struct {
 	Paths  []string // below these it answers what the server has no route for
 	Routes []string // these it answers although the server has a route: the path, and what is below it
 	Keys   auth.Upstream
+	// Keep has the rules by which its answers are kept, although it forbids that. Rule.Auth is an auth.Door.
+	Keep []kept.Rule
+	// Keeper keeps them; required if there are rules. It may outlive the server. Its options are Server.Fetch and
+	// Server.KeptChanged. New and Adopt set its rules.
+	Keeper *kept.Keeper
 }
 
 // CORSOptions says which sites' scripts may read answers.

@@ -49,6 +49,23 @@ func CheckMoved(path string) error {
 	return nil
 }
 
+// CheckUnkept returns an error for a path of a rule for kept answers if this server has a route for it, so that the
+// rule would never be used unless the route moves to the other server.
+func CheckUnkept(path string) error {
+	path = strings.TrimSuffix(path, "*")
+	if path == "/" {
+		return nil // is for all that have no route
+	}
+	for _, route := range Paths() {
+		part := route[strings.LastIndexByte(route, '/')+1:]
+		above := strings.TrimSuffix(route, part)
+		if path == route || path == above && strings.HasPrefix(part, ":") {
+			return fmt.Errorf("this server answers %s itself: leave it out, or move it with routes", route)
+		}
+	}
+	return nil
+}
+
 // ownPath reports whether a server has a route at or below a path, with or without a slash at its end.
 func ownPath(path string) bool { return leads(strings.TrimSuffix(path, "/"), Paths()) }
 

@@ -73,3 +73,18 @@ func TestMovedPathsMove(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckUnkept: a rule for kept answers names no path that the server answers itself, and none whose subpaths are
+// all such.
+func TestCheckUnkept(t *testing.T) {
+	for path, own := range map[string]bool{
+		"/api/activities": true, "/readyz": true, "/": false,
+		"/api/users/": true, "/api/users/*": true, "/items/": true,
+		"/portfolio/spectrum": true, "/portfolio/": false, "/portfolio": false, "/api/": false, "/api/users": false,
+		"/api/activities/": false, "/portfolio/unit/*/staff": false, "/media": false,
+	} {
+		if err := proxy.CheckUnkept(path); (err != nil) != own {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

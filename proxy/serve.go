@@ -70,7 +70,8 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.MaxFields,
 		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
-		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
+		BodyBytes: s.options.Upstream.bodyLimit(),
+		Open:      s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	}
 	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one
 		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {

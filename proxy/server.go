@@ -119,6 +119,9 @@ func New(o Options) (*Server, error) {
 	if err == nil {
 		err = s.open(o)
 	}
+	if err == nil {
+		err = adoptRules(o.Upstream, s.results)
+	}
 	if err != nil {
 		s.Close()
 		return nil, err

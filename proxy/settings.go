@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,9 +33,10 @@ type settings struct {
 	users      api.Users
 	lists      *lists.Lists
 	routes     map[string]api.Handler // handlers by path
-	upstream   []string               // UpstreamOptions.Routes
+	doors      doors
 	response   *response.Responder
 	cors       fiber.Handler // nil if scripts of other sites may not read answers
+	ownCORS    bool          // cors is that of CORSOptions
 	rate       *auth.Limiter // limits the requests of one client; nil means no limit
 	perSecond  int           // the limit of rate
 	limit      fiber.Handler // of rate; nil means no limit
@@ -60,6 +62,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
+	set.ownCORS = set.cors != nil
 	vary := o.Auth.Vary()
 	// If all callers are alike, a page of another site learns no more than any caller.
 	if set.cors == nil && len(vary) == 0 {
@@ -91,12 +94,17 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader,
 		metrics: s.metrics, purger: s.purger, log: s.lines,
 	}
+	if slices.Contains(vary, fiber.HeaderCookie) {
+		set.shortcuts.cookie = o.Auth.Session.Cookie
+	}
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
 	set.vary = vary
 	set.limit = set.auth.Limit(set.rate)
-	set.routes, set.upstream = set.env.Routes(), o.Upstream.Routes
+	set.routes, set.doors = set.env.Routes(), doors{
+		o.Upstream.Routes, s.options.Upstream.Paths, set.auth, o.Upstream.Keep, s.options.Upstream.Keeper,
+	}
 	var tags func(response.Plan) []response.Header
 	if s.purger != nil {
 		tags = purge.Headers
@@ -130,14 +138,18 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 }
 
 // Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first year,
-// freshness, CORS, the routes of the upstream server, and of the limits Rate and Request. Running requests keep their settings. Views, memory, listeners,
-// metrics and the operator's app do not change. If the options are invalid, it returns an error and the settings stay. It
-// is safe for concurrent use.
+// freshness, CORS, the routes of the upstream server, the rules by which its answers are kept, and of the limits Rate
+// and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's app do not
+// change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
 	o.Limits = o.Limits.withDefaults()
 	next, err := s.newSettings(o, s.settings.Load())
+	if err == nil {
+		o.Upstream.Keeper = s.options.Upstream.Keeper
+		err = adoptRules(o.Upstream, s.results)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,6 +163,9 @@ func (s *Server) Adopt(o Options) error {
 
 // purgeAll makes caches in front drop all answers.
 func purgeAll(s *Server) {
+	if s.purger != nil && s.options.Upstream.Keeper != nil {
+		s.purger.KeptChanged(nil)()
+	}
 	for _, v := range s.options.Views.Status() {
 		if s.purger != nil && !v.Loaded.IsZero() {
 			s.purger.Changed(v.View, nil)()

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/textproto"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,6 +39,7 @@ type shortcuts struct {
 	auth    *auth.Authenticator
 	client  string // the request header with the client's address; empty if there is none
 	user    string // the request header with the session's user; empty if there is none
+	cookie  string // the cookie with a session; empty if sessions do not come in cookies
 	metrics *Metrics
 	purger  *purge.Purger // nil if there are no caches to purge
 	log     io.Writer
@@ -54,7 +54,8 @@ var shortcutSeed = maphash.MakeSeed()
 // writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
-// longestPrepared is the longest header, in bytes, of a request whose response is prepared.
+// longestPrepared is the longest header, in bytes, of a request whose response is prepared. That of the response may be
+// twice as long: another server's may be much longer, and the table has a header in each place.
 const longestPrepared = 2 << 10
 
 // answer sends the prepared response to a request, if it is the one that the HTTP server and its handlers would send.
@@ -126,7 +127,7 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() || c.Request().MayContinue():
 		return
 	// These say who sent the request, or what the response is to say.
-	case slices.ContainsFunc([]string{fiber.HeaderCookie, fiber.HeaderAuthorization, headerRequestID}, func(name string) bool { return len(req.Peek(name)) > 0 }):
+	case len(req.Peek(fiber.HeaderAuthorization)) > 0, len(req.Peek(headerRequestID)) > 0:
 		return
 	}
 	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.seriesOf(c)}
@@ -149,7 +150,9 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 		}
 	}
 	res.SetContentLength(len(c.Response().Body()))
-	p.header = res.AppendBytes(nil)
+	if p.header = res.AppendBytes(nil); len(p.header) > 2*longestPrepared {
+		return
+	}
 	conn.Date(p.header)
 	p.id = bytes.Index(p.header, []byte("\r\n"+headerRequestID+": ")) + len("\r\n"+headerRequestID+": ")
 	s.table[maphash.Bytes(shortcutSeed, p.key)%uint64(len(s.table))].Store(p)
@@ -157,7 +160,9 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 
 // keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted
 // proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A header that the HTTP server or
-// checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request is unusual.
+// checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request is unusual,
+// or may have a session. Of other cookies, such as trackers' that each visitor has another of, the key only says that
+// there are some: no answer of this server depends on them, and no answer of another server to them has a Hit.
 // forwarded is the value of the header with the client's address.
 func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, forwarded []byte) {
 	if len(header) == 0 || len(header) > longestPrepared {
@@ -188,6 +193,11 @@ func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, for
 				return nil, nil
 			}
 			forwarded = utils.UnsafeBytes(value)
+		case strings.EqualFold(name, fiber.HeaderCookie) && !strings.EqualFold(name, s.user):
+			if s.cookie != "" && strings.Contains(value, s.cookie) {
+				return nil, nil
+			}
+			dst = append(dst, "cookie\n"...)
 		case !harmless(name) || strings.EqualFold(name, s.user):
 			dst = append(dst, header[:end]...)
 		}

@@ -107,6 +107,7 @@ const mostRepeats = 512
 func TestShortcut(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Auth.APIKey, o.CORS.Origins = "right", []string{"https://a.example"}
+	o.Auth.Session = auth.SessionOptions{Secret: []byte(strings.Repeat("s", 32)), Cookie: "vitrine_session"}
 	r := newRepeater(t, proxytest.ListStore(t, nil), o)
 	fields := []string{
 		"", "Accept-Encoding: gzip", "Accept-Encoding: br;q=0.5, zstd", "Accept: application/json\r\nAccept-Language: de", "Origin: https://a.example", "Origin: https://b.example",

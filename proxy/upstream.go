@@ -2,15 +2,25 @@ package proxy
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/kept"
+	"vitrine/cache/result"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/keptadmin"
+	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 	"vitrine/rules"
+	"vitrine/rules/urlpath"
 )
 
 // forwarder forwards requests to the upstream server.
@@ -25,7 +35,7 @@ func newForwarder(o UpstreamOptions, s *Server) (*forwarder, error) {
 	if o.URL == "" {
 		return nil, nil
 	}
-	o.Metrics = s.metrics.registry
+	o.Metrics, o.InFlight = s.metrics.registry, s.results.InFlight()
 	p, err := upstream.New(o.Options)
 	if err != nil {
 		return nil, err
@@ -54,60 +64,92 @@ func (o UpstreamOptions) methods() (all []string) {
 	return all
 }
 
-// moved reports whether the upstream server answers a path for which Vitrine has a route.
-func (s *settings) moved(path string) bool {
-	return slices.ContainsFunc(s.upstream, func(route string) bool {
-		return path == route || route != "/" && strings.HasPrefix(path, strings.TrimSuffix(route, "/")+"/")
-	})
-}
-
 // first forwards requests for moved routes, except those of the Shadow, which compares Vitrine's own answers.
 func (p *forwarder) first(c *fiber.Ctx) error {
-	if p.server.settingsOf(c).moved(c.Path()) && !isShadowed(c) {
-		return p.pass(c)
+	if p.server.settingsOf(c).doors.moved(c.Path()) && !isShadowed(c) {
+		return p.forward(c)
 	}
 	return c.Next()
 }
 
 // last forwards requests for which there is no route.
 func (p *forwarder) last(c *fiber.Ctx) error {
-	path := c.Path()
-	for _, prefix := range p.options.Paths {
-		rest, found := strings.CutPrefix(path, prefix)
-		if found && (strings.HasSuffix(prefix, "/") || rest == "" || rest[0] == '/') {
-			return p.pass(c)
-		}
+	if p.server.settingsOf(c).doors.falls(c.Path()) {
+		return p.forward(c)
 	}
 	return c.Next()
 }
 
-// doorOf says who may ask for a path that the upstream server answers: it is the one place that decides this.
-func (s *settings) doorOf(path string) auth.Door {
-	if s.moved(path) {
-		return auth.DoorOf(path)
+// forward answers a request that is for the other server, by a kept answer where a rule says so.
+func (p *forwarder) forward(c *fiber.Ctx) error {
+	set := p.server.settingsOf(c)
+	path, door, err := set.doors.of(c.Path())
+	if err != nil {
+		return err
 	}
-	return s.auth.DoorByKeys(path)
+	switch c.Method() {
+	case fiber.MethodOptions: // a browser asks before it sends a key
+		return p.passOptions(c, path, door)
+	case fiber.MethodGet, fiber.MethodHead:
+		if k := findKept(p.options.Keeper, path); k.rule != nil {
+			return p.answerKept(c, k, set.doors.ofRule(k, door))
+		}
+	}
+	return p.pass(c, path, set.doors.besideRule(path, door))
+}
+
+// passOptions is pass for OPTIONS. Where a rule closes the path, only what scripts may send reaches the caller: many
+// programs do not look at the method, and send what a GET with a key would get.
+func (p *forwarder) passOptions(c *fiber.Ctx, path urlpath.Path, door auth.Door) error {
+	err := p.pass(c, path, door)
+	if err != nil || p.server.settingsOf(c).doors.besideRule(path, door) == door {
+		return err
+	}
+	res := c.Response()
+	res.ResetBody()
+	var others []string
+	for name := range res.Header.All() {
+		name := string(name)
+		named := func(other string) bool { return strings.EqualFold(name, other) }
+		if !strings.HasPrefix(name, accessControl) && !slices.ContainsFunc(ofOptions, named) {
+			others = append(others, name)
+		}
+	}
+	for _, name := range others {
+		res.Header.Del(name)
+	}
+	res.Header.DelAllCookies()
+	res.Header.SetNoDefaultContentType(true)
+	return nil
+}
+
+// ofOptions are the headers of an answer to OPTIONS that say nothing about the path, beside those for CORS.
+var ofOptions = []string{
+	fiber.HeaderAllow, fiber.HeaderVary, fiber.HeaderCacheControl, headerRequestID, "Cache-Status", "RateLimit",
+	"RateLimit-Policy",
 }
 
 // pass forwards a request that its door admits, without the credentials for this server.
-func (p *forwarder) pass(c *fiber.Ctx) error {
+func (p *forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error {
 	set := p.server.settingsOf(c)
-	door := set.doorOf(c.Path())
-	entry, err := set.auth.Enter(c, door)
+	entry, err := set.auth.Enter(c, path, door)
 	switch {
 	case err != nil:
 		return err
-	case entry.PathReveals(c.Path()):
-		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path contains a key."}
+	case entry.PathReveals(path):
+		return errPathReveals
 	case entry.BodyReveals(c.Request().Body()):
 		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The body contains a key, which is for this server alone."}
 	}
-	own := ownHeaders(c)
+	own, limit := ownHeaders(c), auth.LimitOf(c)
 	err = p.Serve(c, upstream.Client{
 		Known: entry.Known, Scheme: set.auth.Scheme(c), Addr: set.auth.Addr(c), Key: entry.Key,
 		Query:    entry.Query(c.Context().URI().QueryString()),
 		Withhold: entry.Withhold,
 	})
+	if err == nil {
+		limit.Set(c)
+	}
 	if err == nil && door != auth.Elsewhere {
 		own.replace(c)
 	}
@@ -115,6 +157,120 @@ func (p *forwarder) pass(c *fiber.Ctx) error {
 		guardAnswer(c, set)
 	}
 	return err
+}
+
+// answerKept answers a request by the answer that is kept for its path and parameters. Nothing else of the request
+// reaches the other server: the answer is the same for all callers whom the rule's door admits.
+func (p *forwarder) answerKept(c *fiber.Ctx, k keptPath, door auth.Door) error {
+	c.Context().SetUserValue(keptRule{}, k.rule.Name)
+	set := p.server.settingsOf(c)
+	entry, err := set.auth.Enter(c, k.sent, door)
+	switch {
+	case err != nil:
+		return err
+	case entry.PathReveals(k.sent):
+		return errPathReveals
+	case p.SentBy(c.Request().Header.PeekAll(fiber.HeaderVia)):
+		return fmt.Errorf("%w: upstream.url leads back here", upstream.ErrBadGateway)
+	}
+	key, ignored := keyOf(c, k, entry)
+	who := response.Audience{
+		Client: set.auth.Client(c), Open: !entry.Guarded, Keyed: entry.Guarded, Personal: entry.Personal,
+	}
+	err = set.response.Kept(c, who, response.KeptRequest{
+		Keeper: p.options.Keeper, Rule: k.rule, Key: key, Ignored: ignored, OwnCORS: set.ownCORS, Tags: p.keptTags(k),
+	})
+	if errors.Is(err, upstream.ErrTooLong) {
+		return p.passUnkept(c, k.rule, entry, key)
+	}
+	return err
+}
+
+var errPathReveals = &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path contains a key."}
+
+// keyOf returns the key of a request, and the parts of the request that are no part of it, in the form for
+// Vitrine-Ignored.
+func keyOf(c *fiber.Ctx, k keptPath, entry auth.Entry) (key, ignored string) {
+	key, ignored = k.key(string(entry.Query(c.Context().URI().QueryString())))
+	all := []string{entry.Ignored(c), ignored}
+	return key, strings.Join(slices.DeleteFunc(all, func(part string) bool { return part == "" }), ", ")
+}
+
+// keptTags returns the headers with the tags of a kept answer, or nil if no cache in front is told what has changed.
+func (p *forwarder) keptTags(k keptPath) []response.Header {
+	if p.server.purger == nil {
+		return nil
+	}
+	return purge.KeptHeaders(k.plain, k.rule.Until)
+}
+
+// passUnkept sends the answer to a key that is too long to be kept, as it arrives, to this client alone.
+func (p *forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, key string) error {
+	done, err := p.options.Keeper.Turn(c.UserContext(), rule)
+	if err != nil {
+		return err
+	}
+	defer done()
+	set := p.server.settingsOf(c)
+	_, params, _ := strings.Cut(key, "?")
+	own := ownHeaders(c)
+	err = p.Serve(c, upstream.Client{
+		Known: true, Scheme: set.auth.Scheme(c), Addr: set.auth.Addr(c), Key: entry.Key, Query: []byte(params),
+		Withhold: func(h http.Header) { clear(h) }, // the answer is the same for all callers
+	})
+	if err != nil {
+		return err
+	}
+	if set.ownCORS {
+		own.replace(c)
+	}
+	c.Response().Header.Del(fiber.HeaderSetCookie)
+	c.Response().Header.DelAllCookies()
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return nil
+}
+
+// Fetch requests an answer that is kept by rule. It is the Fetch of the Keeper's options.
+func (s *Server) Fetch(ctx context.Context, r kept.Request) (kept.Answer, error) {
+	if s.forwarder == nil {
+		return kept.Answer{}, fmt.Errorf("fetch %s: %w: there is no other server", r.Target, rules.ErrUnavailable)
+	}
+	path, _, _ := strings.Cut(r.Target, "?")
+	answer, err := s.forwarder.FetchWhole(ctx, upstream.WholeRequest{
+		Target: r.Target, Accept: r.Accept, Key: s.settings.Load().auth.UpstreamKey(path),
+		ETag: r.ETag, Modified: r.Modified, Most: r.Most,
+	})
+	return kept.Answer(answer), err
+}
+
+// KeptChanged tells caches in front that the answers of keys have changed. It is the Changed of the Keeper's options.
+func (s *Server) KeptChanged(keys []string) {
+	if s.purger == nil || len(keys) == 0 {
+		return
+	}
+	paths := map[string]bool{}
+	for _, key := range keys {
+		paths[keptadmin.PathOf(key)] = true
+	}
+	s.purger.KeptChanged(slices.Sorted(maps.Keys(paths)))()
+}
+
+// adoptRules makes the Keeper use rules from the next request on. An answer that is longer than all that may be sent at
+// a time is not kept, since it could not be sent.
+func adoptRules(o UpstreamOptions, results *result.Cache) error {
+	keep := slices.Clone(o.Keep)
+	for i := range keep {
+		if most := results.InFlight().Largest(); most > 0 {
+			keep[i].Most = min(cmp.Or(keep[i].Most, kept.DefaultMost), most)
+		}
+	}
+	switch {
+	case o.Keeper != nil:
+		return o.Keeper.Adopt(keep)
+	case len(o.Keep) > 0:
+		return errors.New("proxy: Options.Upstream.Keeper is missing")
+	}
+	return nil
 }
 
 // crossOrigin are headers of a response that say which sites' scripts may read it.
@@ -183,13 +339,12 @@ func guardAnswer(c *fiber.Ctx, set *settings) {
 }
 
 // decidesCORS reports whether the upstream server decides which sites' scripts may read the answer to a request: an
-// OPTIONS request for a path without a route. CORS runs before routing, and so looks for a route itself.
+// OPTIONS request for a path without a route, in any spelling. CORS runs before routing.
 func (p *forwarder) decidesCORS(c *fiber.Ctx) bool {
-	if c.Method() != fiber.MethodOptions || p.server.settingsOf(c).doorOf(c.Path()) != auth.Elsewhere {
+	if c.Method() != fiber.MethodOptions {
 		return false
 	}
-	config := p.server.app.Config() // so that letters have a case here, too
-	return !slices.ContainsFunc(p.server.app.GetRoutes(true), func(r fiber.Route) bool {
-		return r.Method == fiber.MethodGet && fiber.RoutePatternMatch(c.Path(), cmp.Or(r.Path, "/"), config)
-	})
+	set := p.server.settingsOf(c)
+	path, door, err := set.doors.of(c.Path())
+	return err == nil && door == auth.Elsewhere && (!set.ownCORS || findKept(p.options.Keeper, path).rule == nil)
 }

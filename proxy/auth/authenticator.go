@@ -190,11 +190,16 @@ func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
 	if a.NeedsKey(c.Path()) {
 		return ""
 	}
+	return keysWithoutEffect(c, caller.Anonymous(), false)
+}
+
+// keysWithoutEffect lists the keys of a request: the parameter, and the header unless a named key in it is counted.
+func keysWithoutEffect(c *fiber.Ctx, param, counted bool) string {
 	keys, all := readKeys(c), []string(nil)
-	if caller.Anonymous() && keys.given && c.Context().QueryArgs().Has(query.KeyParam) {
+	if param && keys.given && c.Context().QueryArgs().Has(query.KeyParam) {
 		all = append(all, query.KeyParam)
 	}
-	if keys.header != "" {
+	if keys.header != "" && !counted {
 		all = append(all, headerKey)
 	}
 	return strings.Join(all, ", ")

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/rules"
+	"vitrine/rules/urlpath"
 )
 
 // Door says who may ask for a path that another server answers.
@@ -54,15 +55,15 @@ func DoorOf(path string) Door {
 }
 
 // DoorByKeys returns the door of a path for which this server has no route: it decides only if an endpoint of a key is
-// for that path.
-func (a *Authenticator) DoorByKeys(path string) Door {
-	switch {
-	case !a.listed(path):
-		return Elsewhere
-	case strings.HasPrefix(path, "/portfolio/"):
-		return Portfolio
+// for that path, in any reading. It also returns that endpoint.
+func (a *Authenticator) DoorByKeys(path urlpath.Path) (door Door, endpoint string) {
+	switch endpoint = a.listed(path); {
+	case endpoint == "":
+		return Elsewhere, ""
+	case path.Below("/portfolio/"):
+		return Portfolio, endpoint
 	}
-	return API
+	return API, endpoint
 }
 
 // Entry is the decision about a request that another server will answer.
@@ -70,50 +71,68 @@ type Entry struct {
 	Key     string // the other server's key to send; empty if none
 	Known   bool   // the request has credentials, so that its answer is only for its sender
 	Guarded bool   // only callers with a key or session of this server get the answer
-	own     bool   // keys and sessions in the request are for this server, right or wrong
-	keyed   bool   // keys are
-	by      *Authenticator
+	// Personal: the caller has a session or a named key, which admit it to a guarded path, or limit it.
+	Personal bool
+	own      bool // keys and sessions in the request are for this server, right or wrong
+	keyed    bool // keys are
+	by       *Authenticator
 }
 
 // Enter admits a request that another server will answer, or fails like Admit. Where this server decides who may ask,
 // the request is sent with the other server's key. Elsewhere it is sent with that key if it has one of this server's
 // keys for that path, and else as it is, without what is for this server alone.
-func (a *Authenticator) Enter(c *fiber.Ctx, door Door) (e Entry, err error) {
-	path := c.Path()
+func (a *Authenticator) Enter(c *fiber.Ctx, path urlpath.Path, door Door) (e Entry, err error) {
 	e.Known, e.by = a.personal(c), a
 	switch door {
 	case Open:
-		_, err = a.Identify(c)
+		e.Personal, err = a.Identify(c)
 	case API, Portfolio:
 		of := &a.api
 		if door == Portfolio {
 			of = &a.folio
 		}
-		e.Guarded = of.closed || a.listed(path)
+		e.Guarded = of.closed || a.listed(path) != ""
 		e.Known = e.Known || e.Guarded // perhaps by the header of a proxy
-		_, err = a.admit(c, of.key, e.Guarded)
+		var caller Caller
+		caller, err = a.admit(c, of.key, e.Guarded)
+		e.Personal = e.Guarded && caller.Personal
 	default:
 		admitted, err := a.admitElsewhere(c, path)
 		e.keyed = a.admits(readKeys(c)) // so that another one beside it shows nothing by whether it is left out
 		if admitted {
-			e.Key = a.options.Upstream.keyFor(path)
+			e.Key = a.options.Upstream.keyFor(path.Sent())
 		}
 		return e, err
 	}
-	e.own, e.keyed, e.Key = true, true, a.options.Upstream.keyFor(path)
+	e.own, e.keyed, e.Key = true, true, a.options.Upstream.keyFor(path.Sent())
 	return e, err
 }
+
+// Ignored lists the keys in a request that have no effect, because none is needed for its path.
+func (e Entry) Ignored(c *fiber.Ctx) string {
+	if e.Guarded || !e.own {
+		return ""
+	}
+	return keysWithoutEffect(c, true, e.Personal)
+}
+
+// Closed reports whether a door of this server needs a key or a session.
+func (a *Authenticator) Closed(door Door) bool {
+	return door == API && a.api.closed || door == Portfolio && a.folio.closed
+}
+
+// UpstreamKey returns the other server's key for a path, or "".
+func (a *Authenticator) UpstreamKey(path string) string { return a.options.Upstream.keyFor(path) }
 
 // admitElsewhere reports whether a request for a path of the other server has a key of this one that opens the path. It
 // fails if the limits of a named key do not admit it, or if the key is wrong where a named one opens the path. A key of
 // the other server is that server's business.
-func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path string) (admitted bool, err error) {
+func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path urlpath.Path) (admitted bool, err error) {
 	keys := readKeys(c)
 	for _, text := range []string{keys.header, keys.param} {
 		switch {
 		case text == "" || a.isUpstreamKey(text):
-		case a.api.key.Is(text) && strings.HasPrefix(path, "/api/"),
-			a.folio.key.Is(text) && strings.HasPrefix(path, "/portfolio/"):
+		case a.api.key.Is(text) && path.Below("/api/"), a.folio.key.Is(text) && path.Below("/portfolio/"):
 			return true, nil
 		default:
 			if k := a.named.find(text); k != nil {
@@ -127,21 +146,24 @@ func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path string) (admitted bool
 	return false, nil
 }
 
-// names reports whether a key has an endpoint that is a path, or above it.
-func (r keyring) names(path string) bool {
+// names reports whether a key has an endpoint that is a path, or above it, in some reading.
+func (r keyring) names(path urlpath.Path) bool {
 	for _, k := range r {
-		if len(k.Endpoints) > 0 && k.opens(path) {
+		if slices.ContainsFunc(k.Endpoints, path.Near) {
 			return true
 		}
 	}
 	return false
 }
 
-// listed reports whether an endpoint of a key is for a path of the other server, and for none of this one's: all
-// requests for such a path need a key. An endpoint such as /api covers paths of both, and closes only this server's,
-// because visitors of the other one have sessions of its own there.
-func (a *Authenticator) listed(path string) bool {
-	return slices.ContainsFunc(a.elsewhere, func(e string) bool { return covers(e, path) })
+// listed returns an endpoint of a key that is for a path of the other server, in any reading, and for none of this
+// one's: all requests for such a path need a key. An endpoint such as /api covers paths of both, and closes only this
+// server's, because visitors of the other one have sessions of its own there.
+func (a *Authenticator) listed(path urlpath.Path) string {
+	if i := slices.IndexFunc(a.elsewhere, path.Near); i >= 0 {
+		return strings.TrimSuffix(a.elsewhere[i], "/")
+	}
+	return ""
 }
 
 // elsewhere returns the endpoints of keys that are paths of the other server.

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/access"
+	"vitrine/rules/urlpath"
 )
 
 // Key is a named key, of which only hashes are known. Empty fields do not limit it.
@@ -39,16 +40,21 @@ func NewKey() (text string, sum [sha256.Size]byte) {
 	return text, sha256.Sum256([]byte(text))
 }
 
-// opens reports whether the key is for a path, as a client sends it.
-func (k *Key) opens(path string) bool {
-	return len(k.Endpoints) == 0 || slices.ContainsFunc(k.Endpoints, func(e string) bool { return covers(e, path) })
+// opens reports whether the key is for a path, as a client sends it, in every reading.
+func (k *Key) opens(sent string) bool {
+	if len(k.Endpoints) == 0 {
+		return true
+	}
+	path, err := urlpath.Parse(sent)
+	return err == nil && slices.ContainsFunc(k.Endpoints, func(e string) bool { return covers(e, path) })
 }
 
 // covers reports whether an endpoint of a key is a path, or above it. Formats of lists follow a dot; elsewhere a dot is a
 // part of a name, such as that of a user.
-func covers(endpoint, path string) bool {
-	rest, found := strings.CutPrefix(path, strings.TrimSuffix(endpoint, "/"))
-	return found && (rest == "" || rest[0] == '/' || rest[0] == '.' && strings.HasPrefix(endpoint, "/lists/"))
+func covers(endpoint string, path urlpath.Path) bool {
+	endpoint = strings.TrimSuffix(endpoint, "/")
+	format, found := strings.CutPrefix(path.Sent(), endpoint)
+	return path.Below(endpoint) || found && strings.HasPrefix(endpoint, "/lists/") && strings.HasPrefix(format, ".")
 }
 
 // area is a part of the API with its own key.

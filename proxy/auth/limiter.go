@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +86,27 @@ func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
+// LimitHeaders say how many requests a client may send. They are empty if there is no limit.
+type LimitHeaders struct{ policy, left string }
+
+const headerLimitPolicy, headerLimit = "Ratelimit-Policy", "Ratelimit"
+
+// LimitOf returns the headers that Limit has set for a response, before another server's take their place.
+func LimitOf(c *fiber.Ctx) (h LimitHeaders) {
+	if h.policy = c.GetRespHeader(headerLimitPolicy); h.policy != "" {
+		h = LimitHeaders{strings.Clone(h.policy), strings.Clone(c.GetRespHeader(headerLimit))}
+	}
+	return h
+}
+
+// Set sets the headers of a response.
+func (h LimitHeaders) Set(c *fiber.Ctx) {
+	if h.policy != "" {
+		c.Set(headerLimitPolicy, h.policy)
+		c.Set(headerLimit, h.left)
+	}
+}
+
 // Limit returns a function that counts a request, sets the headers of the limit (draft-ietf-httpapi-ratelimit-headers),
 // and fails if its client has sent too many; or nil without a limit.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
@@ -95,8 +117,7 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
 		l := rate.Take(a.Client(c), a.shared.Now())
-		c.Set("Ratelimit-Policy", policy)
-		c.Set("Ratelimit", `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
+		LimitHeaders{policy, `"default";r=` + strconv.Itoa(l.Left) + ";t=" + WholeSeconds(l.Full)}.Set(c)
 		if l.Wait > 0 {
 			return l.Refusal("Too many requests. Retry-After says when to go on.")
 		}

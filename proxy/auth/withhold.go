@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
+
+	"vitrine/rules/urlpath"
 )
 
 // leastSecret is the length of the shortest text, in bytes, that is taken for a key wherever it stands. A shorter one
@@ -108,23 +110,24 @@ func (e Entry) BodyReveals(body []byte) bool {
 	return false
 }
 
-// PathReveals reports whether a path contains a secret of this server.
-func (e Entry) PathReveals(path string) bool {
-	if len(path) < leastSecret {
+// PathReveals reports whether a path contains a secret of this server, as some server reads it.
+func (e Entry) PathReveals(path urlpath.Path) bool {
+	return slices.ContainsFunc(path.Readings(), e.pathReveals)
+}
+
+func (e Entry) pathReveals(reading string) bool {
+	if len(reading) < leastSecret {
 		return false
 	}
-	if plain, err := url.PathUnescape(path); err == nil {
-		path = plain
-	}
-	parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/;,=", r) })
+	parts := strings.FieldsFunc(reading, func(r rune) bool { return strings.ContainsRune("/;,=", r) })
 	return slices.ContainsFunc(parts, e.reveals)
 }
 
 // Withhold deletes from the headers of a request to forward what is for this server alone: keys, sessions, and the user
-// that a proxy in front names.
+// and the client that a proxy in front names.
 func (e Entry) Withhold(h http.Header) {
-	if user := e.by.options.Session.UserHeader; user != "" {
-		h.Del(user)
+	for _, name := range []string{e.by.options.Session.UserHeader, e.by.options.Client.Header} {
+		h.Del(name)
 	}
 	for name, lines := range h {
 		var drops func(line string) bool
@@ -188,7 +191,11 @@ func (e Entry) foreignReferer(lines []string) (all []string) {
 				line = strings.TrimSuffix(before+"?"+string(kept), "?")
 			}
 		}
-		if before, _, _ := strings.Cut(line, "?"); !e.PathReveals(before) {
+		before, _, _ := strings.Cut(line, "?")
+		if plain, err := url.PathUnescape(before); err == nil {
+			before = plain
+		}
+		if !e.pathReveals(before) {
 			all = append(all, line)
 		}
 	}

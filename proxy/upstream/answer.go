@@ -3,15 +3,19 @@ package upstream
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"weak"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"vitrine/cache/result"
 	"vitrine/proxy/listener"
 )
 
@@ -22,8 +26,18 @@ const (
 	hit    = "hit; ttl="
 )
 
-// answer sends an entry, or 304 if the client has it. how and detail are for Cache-Status.
-func (p *Proxy) answer(c *fiber.Ctx, e *entry, now time.Time, how, detail string) error {
+// answer sends an entry of a key, or 304 if the client has it. how and detail are for Cache-Status. The error is
+// result.ErrInFlight if too many bytes wait to be sent.
+func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, detail string) error {
+	unchanged := e.status == http.StatusOK && e.known(c)
+	sends := !unchanged && c.Method() != fiber.MethodHead
+	whole := sends && p.options.InFlight.Retain(e.content)
+	if sends && !whole {
+		kept := slices.Contains(p.store.entries(key), e) // otherwise nothing keeps it while it is sent
+		if !kept || !p.options.InFlight.TryAcquirePiece(pieceBytes) {
+			return result.ErrInFlight
+		}
+	}
 	h := setHeader(c, e.ready)
 	var buffer [64]byte
 	h.SetBytesV(fiber.HeaderAge, strconv.AppendInt(buffer[:0], int64(min(e.ageAt(now), 1<<31*time.Second)/time.Second), 10))
@@ -33,29 +47,87 @@ func (p *Proxy) answer(c *fiber.Ctx, e *entry, now time.Time, how, detail string
 	}
 	h.AddBytesV("Cache-Status", append(said, detail...))
 	setDate(c, e.header.Get(fiber.HeaderDate))
-	if e.status == http.StatusOK && e.known(c) {
+	conn := connOf(c)
+	if how == hit && detail == "" && conn != nil && conn.Repeats && (whole || unchanged) {
+		if again := newRepeatable(p.store, key, e); again != nil {
+			c.Context().SetUserValue(listener.HitKey{}, again)
+		}
+	}
+	if unchanged {
 		h.Del(fiber.HeaderContentType)
 		h.Del(fiber.HeaderContentEncoding)
 		h.SetStatusCode(http.StatusNotModified)
 		return nil
 	}
-	c.Response().SetBodyRaw(e.part(c))
+	from, to := e.part(c)
+	switch {
+	case sends && !whole:
+		rest := &pieces{budget: p.options.InFlight, entry: weak.Make(e), at: from, to: to}
+		listener.SetStream(c.Context(), rest, to-from)
+		return nil
+	case whole && conn != nil:
+		conn.SetReservation(e.content) // until the answer is sent
+	case whole:
+		e.content.Release()
+	}
+	c.Response().SetBodyRaw(e.content.Body[from:to])
 	return nil
 }
 
+// connOf returns the connection of a request, or nil in tests with other connections.
+func connOf(c *fiber.Ctx) *listener.Conn {
+	conn, _ := c.Context().Conn().(*listener.Conn)
+	return conn
+}
+
+// pieceBytes is about how much memory an answer takes that is sent in pieces.
+const pieceBytes = 64 << 10
+
+// pieces is a kept body that is sent while memory for whole answers is short. It does not keep the body in memory: if
+// the cache drops it, the answer breaks off.
+type pieces struct {
+	budget *result.InFlight
+	entry  weak.Pointer[entry]
+	at, to int
+}
+
+// Read implements io.Reader.
+func (s *pieces) Read(p []byte) (int, error) {
+	if s.at == s.to {
+		return 0, io.EOF
+	}
+	e := s.entry.Value()
+	if e == nil {
+		return 0, errDropped
+	}
+	n := copy(p, e.content.Body[s.at:s.to])
+	s.at += n
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (s *pieces) Close() error {
+	s.budget.Release(pieceBytes)
+	return nil
+}
+
+var errDropped = errors.New("the answer is no longer kept")
+
 // part returns the range of the body that the client requests, and sets its headers, or the whole body (RFC 9110:
 // 14.2). It does not serve several ranges, or ranges outside of the body.
-func (e *entry) part(c *fiber.Ctx) []byte {
+func (e *entry) part(c *fiber.Ctx) (from, to int) {
 	asked, unless := c.Request().Header.Peek(fiber.HeaderRange), string(c.Request().Header.Peek(fiber.HeaderIfRange))
-	if len(asked) == 0 || c.Method() != http.MethodGet || e.status != http.StatusOK || unless != "" && (unless != e.etag && unless != e.modified || strings.HasPrefix(unless, "W/")) {
-		return e.body
+	size := len(e.content.Body)
+	other := unless != "" && (unless != e.etag && unless != e.modified || strings.HasPrefix(unless, "W/"))
+	if len(asked) == 0 || c.Method() != http.MethodGet || e.status != http.StatusOK || other {
+		return 0, size
 	}
-	from, to, err := fasthttp.ParseByteRange(asked, len(e.body))
+	from, last, err := fasthttp.ParseByteRange(asked, size)
 	if err != nil {
-		return e.body
+		return 0, size
 	}
-	c.Status(http.StatusPartialContent).Response().Header.SetContentRange(from, to, len(e.body))
-	return e.body[from : to+1]
+	c.Status(http.StatusPartialContent).Response().Header.SetContentRange(from, last, size)
+	return from, last + 1
 }
 
 // known reports whether the client has the entry (RFC 9110: 13.2.2).
@@ -74,37 +146,23 @@ func (e *entry) known(c *fiber.Ctx) bool {
 	return err == nil && !modified.After(since)
 }
 
-// stream sends a response to one client while it arrives.
-func (p *Proxy) stream(c *fiber.Ctx, resp *http.Response, how string) error {
-	h := setHeader(c, readyHeader(resp.StatusCode, resp.Header))
-	if age := resp.Header.Get(fiber.HeaderAge); age != "" {
-		h.Set(fiber.HeaderAge, age)
-	}
-	h.Add("Cache-Status", status+how)
-	setDate(c, resp.Header.Get(fiber.HeaderDate))
-	if c.Method() == fiber.MethodHead || resp.StatusCode == http.StatusNotModified || resp.StatusCode == http.StatusNoContent {
-		if resp.ContentLength >= 0 && resp.StatusCode != http.StatusNoContent {
-			h.SetContentLength(int(resp.ContentLength))
-		}
-		return resp.Body.Close()
-	}
-	listener.SetStream(c.Context(), resp.Body, int(resp.ContentLength))
-	return nil
-}
-
-// setDate makes the connection send the other server's Date (RFC 9111: 4.2.3), which the HTTP server always sets itself.
+// setDate makes the connection send the other server's Date (RFC 9111: 4.2.3), which the HTTP server always sets
+// itself.
 func setDate(c *fiber.Ctx, date string) {
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && date != "" {
 		conn.SetDate(date)
 	}
 }
 
-// setHeader replaces the header of a response, except for the id of the request.
+// setHeader replaces the header of a response, except for the id of the request, and that the connection closes.
 func setHeader(c *fiber.Ctx, ready *fasthttp.ResponseHeader) *fasthttp.ResponseHeader {
 	h := &c.Response().Header
 	var id [64]byte // as long as the longest
-	n := copy(id[:], h.Peek(fiber.HeaderXRequestID))
+	n, closes := copy(id[:], h.Peek(fiber.HeaderXRequestID)), h.ConnectionClose()
 	ready.CopyTo(h)
 	h.SetBytesV(fiber.HeaderXRequestID, id[:n])
+	if closes {
+		h.SetConnectionClose()
+	}
 	return h
 }

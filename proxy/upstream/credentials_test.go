@@ -138,7 +138,13 @@ func TestCredentialsStay(t *testing.T) {
 	w.sends(t, "GET /api/projects HTTP/1.1\r\nHost: site.example\r\nX-Remote-User: ada-by-proxy\r\n",
 		[]string{"ada-by-proxy"})
 	w.sends(t, "GET /old/"+named+" HTTP/1.1\r\nHost: site.example\r\n", secrets)
-	w.sends(t, "GET /old/%76itkey_"+named[len("vitkey_"):]+" HTTP/1.1\r\nHost: site.example\r\n", secrets)
+	for _, path := range []string{
+		"/old/%76itkey_" + named[len("vitkey_"):], "/old/" + allEscaped(allEscaped(named)),
+		"/old;x=" + allEscaped(named),
+		"/old%2f" + allEscaped(named) + "%20", "/old/" + allEscaped(token), "/old/" + allEscaped(allEscaped(apiKey)),
+	} {
+		w.sends(t, "GET "+path+" HTTP/1.1\r\nHost: site.example\r\n", secrets)
+	}
 }
 
 // onlyKnownWhole reports whether a credential is known by a hash alone, so that it is not found within other text.
@@ -382,15 +388,16 @@ func TestForwardedCORS(t *testing.T) {
 	}
 }
 
-// TestForwardedPreflight: the other server answers preflights for its own paths, which may differ from a route of this
-// server in case alone.
+// TestForwardedPreflight: the other server answers preflights for its own paths, but for no spelling of a route of this
+// server.
 func TestForwardedPreflight(t *testing.T) {
 	t.Parallel()
 	w, _ := newGuarded(t, says("old"), func(o *proxy.Options) {
 		o.Upstream.Methods = []string{http.MethodOptions}
 		o.CORS.Origins = []string{"https://a.example"}
 	})
-	for target, want := range map[string]int64{"/api/html": 0, "/api/users/ada": 0, "/api/HTML": 1, "/old": 1} {
+	for target, want := range map[string]int64{"/api/html": 0, "/api/users/ada": 0, "/api/HTML": 0, "/api/other": 1,
+		"/old": 1} {
 		w.asks(want, target, func() {
 			w.ask(http.MethodOptions, target, "", "Origin", "https://a.example", "Access-Control-Request-Method", "GET")
 		})

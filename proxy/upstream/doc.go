@@ -6,11 +6,14 @@
 // those that set a cookie or are private. It ignores a client's Cache-Control (no-cache, max-age), since otherwise any
 // client could have all its requests forwarded; the other server's counts.
 //
-//	Proxy.Serve ── pass: other methods, personal requests, ranges ───────────▶ fetch, stream
-//	      └─────── load: kept and fresh ──▶ send
-//	                     kept and stale ──▶ validate ──▶ update, send
-//	                     not kept ────────▶ fetch, keep, send
+//	Proxy.Serve ── kept and fresh ──▶ answer
+//	      ├─────── pass: other methods, personal requests, ranges ──▶ forward
+//	      └─────── load: kept and stale ──▶ validate ──▶ update, answer
+//	                     not kept ────────▶ fetch ─────▶ keep, answer
+//	                                                └──▶ forward what cannot be kept
 //
-// policy.go decides what may be kept, and how long; store.go keeps it; fetch.go requests it from the other server;
-// header.go makes headers those of this server.
+// Answers on their way count as in flight, kept ones once however many clients get them. Package gate sends requests;
+// policy.go decides what may be kept, and how long; entry.go is a kept answer, and store.go keeps it; flight.go shares
+// requests, and fetch.go makes them; request.go and header.go make headers those of this server. whole.go fetches
+// answers for Vitrine itself.
 package upstream

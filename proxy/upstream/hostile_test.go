@@ -1,7 +1,6 @@
 package upstream_test
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -267,35 +266,4 @@ func TestHostileClient(t *testing.T) {
 	w.answers(says("secret", "Cache-Control", "private"))
 	w.get("/media/account/x.css")
 	w.asks(1, "a private answer with another suffix", func() { w.get("/media/account/x.css") })
-}
-
-// TestSlowReaders: clients who do not read what they asked for leave connections to the other server for others.
-func TestSlowReaders(t *testing.T) {
-	piece := bytes.Repeat([]byte("x"), 1<<16)
-	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
-		for r.URL.Path == "/endless" {
-			if _, err := rw.Write(piece); err != nil {
-				return
-			}
-		}
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = time.Second })
-	refused := 0
-	for range 64 {
-		res, err := client.Get("http://" + w.Addr + "/endless")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		if res.StatusCode == http.StatusServiceUnavailable {
-			refused++
-		}
-	}
-	if res := w.get("/old"); refused > 0 || res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%d of 64 refused; one more: %d", refused, res.StatusCode)
-	}
-	other := w.DialFrom("127.0.0.2")
-	w.Write(other, "GET /old HTTP/1.1\r\nHost: x\r\n\r\n")
-	if res := w.Read(bufio.NewReader(other)); res.StatusCode != http.StatusOK {
-		t.Errorf("another client: %d", res.StatusCode)
-	}
 }

@@ -18,7 +18,7 @@ func TestEveryRequestCounts(t *testing.T) {
 	const site = "https://a.example"
 	w := newWorldWith(t, says("old", "Cache-Control", "max-age=60"), func(o *proxy.Options) {
 		o.Limits.Rate, o.CORS.Origins = 2, []string{site}
-		o.Upstream.Paths, o.Upstream.Routes = []string{"/old"}, []string{"/api/projects"}
+		o.Upstream.Paths, o.Upstream.Routes = []string{"/old", "/kept"}, []string{"/api/projects"}
 		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
 			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
 	})
@@ -29,7 +29,8 @@ func TestEveryRequestCounts(t *testing.T) {
 	}
 	for _, request := range []string{
 		"GET /api/html", "HEAD /api/html", "GET /api/projects", "GET /old", "POST /old", "GET /none",
-		"GET /api/none", "GET /api", "POST /api/html", "GET /docs", "GET /openapi.json", "GET /",
+		"GET /api/none", "GET /api", "GET /api//html", "GET /API/html", "GET /old/..;/x", "GET /kept", "HEAD /kept",
+		"POST /api/html", "GET /docs", "GET /openapi.json", "GET /",
 		"GET /favicon.ico",
 		"GET /robots.txt", "GET /lists/none", "GET /items/x", "GET /sitemap.xml", "GET /old/%2e%2e/x", "GET /api/html?apikey=x", "OPTIONS /api/html", "OPTIONS /api/projects", "OPTIONS /none", "GET /api/html?" + strings.Repeat("a", 70_000),
 	} {
@@ -40,6 +41,10 @@ func TestEveryRequestCounts(t *testing.T) {
 		}
 		for n := range 4 {
 			res := w.ask(method, target, "", from...)
+			if left := res.Header.Get("RateLimit"); n < 2 && method == "GET" && !strings.Contains(left,
+				fmt.Sprintf("r=%d;", 1-n)) {
+				t.Errorf("%.80s, request %d: RateLimit %q", request, n+1, left)
+			}
 			if refused := res.StatusCode == http.StatusTooManyRequests; refused != (n >= 2) {
 				t.Errorf("%.80s, request %d: %d", request, n+1, res.StatusCode)
 			}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,7 +14,7 @@ const keyParam = "apikey"
 // query returns the query to send. Below /portfolio it has the key of the other server, too: OSIRIS reads a header only
 // below /api. Elsewhere a URL has no key, since servers log URLs.
 func (r *request) query(u *url.URL) string {
-	if r.secret == "" || !strings.HasPrefix(u.Path, "/portfolio/") {
+	if r.secret == "" || !strings.HasPrefix(r.target, "/portfolio/") {
 		return u.RawQuery
 	}
 	return strings.TrimPrefix(u.RawQuery+"&"+keyParam+"="+url.QueryEscape(r.secret), "&")
@@ -41,6 +42,22 @@ func (r *request) hideSecret(header http.Header) {
 		}
 		header[name] = lines
 	}
+}
+
+// leastSecret is the length from which a key is looked for in bodies: a shorter one may be any word of them.
+const leastSecret = 8
+
+// shows reports whether a body has the key of the other server, such as a link to the requested page itself.
+func (r *request) shows(body []byte) bool {
+	if len(r.secret) < leastSecret {
+		return false
+	}
+	for _, form := range []string{r.secret, url.QueryEscape(r.secret), url.PathEscape(r.secret)} {
+		if bytes.Contains(body, []byte(form)) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutParam returns an address without the parameter with the key.

@@ -1,137 +1,35 @@
 package upstream
 
 import (
-	"bytes"
-	"net/http"
-	"net/url"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
+	"github.com/dgraph-io/ristretto/v2"
 	"github.com/valyala/fasthttp"
 
-	"vitrine/proxy/listener"
+	"vitrine/cache/result"
 )
 
-// entry is a kept response. It is immutable.
-type entry struct {
-	status   int
-	header   http.Header // end to end, as the other server sent it
-	body     []byte
-	vary     []selecting
-	received time.Time
-	etag     string // empty if there is none
-	modified string // Last-Modified; empty if there is none
+// store has the kept entries by key.
+type store struct {
+	budget   int64
+	inFlight *result.InFlight
+	now      func() time.Time
+	hit      func() // counts an answer that was repeated
 
-	age          time.Duration // when it was received
-	life         time.Duration
-	revalidating time.Duration // how long after life it is used while it is validated
-	failing      time.Duration // … while the other server fails
-	strict       bool          // never used when stale
-	shared       bool          // its lifetime is for shared caches, which may then use it stale only if it says so
-	ready        *fasthttp.ResponseHeader
+	kept    *ristretto.Cache[[]byte, *variants]
+	keeping sync.Mutex // one change of kept at a time
 }
 
-// selecting is a header of requests that selects a response, with the value that the response is for.
-type selecting struct {
-	name, value string
-	line        string // as the client sent it, if it was one line
+func newStore(budget int64, inFlight *result.InFlight, now func() time.Time) (*store, error) {
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *variants]{
+		NumCounters: max(budget/1024, 1000), MaxCost: budget, BufferItems: 64, // ten counters an entry of 10 kB
+	})
+	return &store{budget: budget, inFlight: inFlight, now: now, kept: kept}, err
 }
 
-// newEntry returns a response to a GET with the request headers asked.
-func newEntry(asked http.Header, status int, header http.Header, body []byte, requested, received time.Time) *entry {
-	d := parseDirectives(header["Cache-Control"])
-	date, err := http.ParseTime(header.Get("Date"))
-	if err != nil {
-		date = received
-		header.Set("Date", received.UTC().Format(http.TimeFormat))
-	}
-	e := &entry{
-		status: status, header: header, body: body, received: received,
-		etag: header.Get("Etag"), modified: header.Get("Last-Modified"),
-		age: initialAge(header, date, requested, received), life: lifetime(header, d, date),
-		strict: d.has("must-revalidate", "proxy-revalidate", "no-cache"), shared: d.has("s-maxage"),
-	}
-	e.revalidating, _ = d.duration("stale-while-revalidate")
-	e.failing, _ = d.duration("stale-if-error")
-	for _, name := range listed(header["Vary"]) {
-		if isKeyed(name) {
-			continue
-		}
-		lines := asked.Values(name)
-		e.vary = append(e.vary, selecting{name, canonicalValue(lines), strings.Join(lines, "\n")})
-	}
-	e.ready = readyHeader(status, header)
-	return e
-}
-
-// canonicalValue joins the lines of a header and removes blanks around commas, which have no meaning.
-func canonicalValue(lines []string) string { return strings.Join(listed(lines), ",") }
-
-var comma = []byte(",")
-
-// of reports whether the entry is for a request with a header.
-func (e *entry) of(h *fasthttp.RequestHeader) bool {
-	for _, s := range e.vary {
-		sent := h.PeekAll(s.name)
-		if len(sent) == 0 && s.value == "" || len(sent) == 1 && string(sent[0]) == s.line {
-			continue
-		}
-		if canonicalValue([]string{string(bytes.Join(sent, comma))}) != s.value {
-			return false
-		}
-	}
-	return true
-}
-
-// alike reports whether the same requests select two entries.
-func (e *entry) alike(other *entry) bool {
-	return slices.EqualFunc(e.vary, other.vary, func(a, b selecting) bool { return a.name == b.name && a.value == b.value })
-}
-
-// left returns how long the entry is fresh; it is stale from 0 on.
-func (e *entry) left(now time.Time) time.Duration { return e.life - e.ageAt(now) }
-
-func (e *entry) ageAt(now time.Time) time.Duration { return e.age + max(now.Sub(e.received), 0) }
-
-// mostUnreachable is how long stale responses are used while the other server cannot be reached, unless they set or
-// forbid it themselves.
-const mostUnreachable = 24 * time.Hour
-
-// standsIn reports whether the stale entry may be used because the other server fails. unreachable means that it sent no
-// response at all.
-func (e *entry) standsIn(now time.Time, unreachable bool) bool {
-	stale := -e.left(now)
-	return !e.strict && (stale < e.failing || unreachable && !e.shared && e.failing == 0 && stale < mostUnreachable)
-}
-
-// updated returns the entry with the headers of a 304 for it (RFC 9111: 3.2).
-func (e *entry) updated(asked, fresh http.Header, requested, received time.Time) *entry {
-	header := e.header.Clone()
-	for name, lines := range fresh {
-		switch name {
-		case "Content-Encoding", "Content-Length", "Content-Md5", "Content-Range", "Etag", "Vary":
-			continue
-		}
-		header[name] = lines
-	}
-	if fresh["Age"] == nil {
-		delete(header, "Age")
-	}
-	return newEntry(asked, e.status, header, e.body, requested, received)
-}
-
-// size is about how many bytes the entry takes.
-func (e *entry) size() int64 {
-	n := 1024 + cap(e.body)
-	for _, s := range e.vary {
-		n += 64 + len(s.name) + len(s.value) + len(s.line)
-	}
-	for name, lines := range e.header {
-		n += 2 * (len(name) + len(strings.Join(lines, "  ")))
-	}
-	return int64(n)
-}
+// bytes returns about how many bytes are kept.
+func (s *store) bytes() int64 { return max(s.budget-s.kept.RemainingCost(), 0) }
 
 // variants are the entries of a key, the newest first.
 type variants struct {
@@ -139,16 +37,16 @@ type variants struct {
 	entries []*entry
 }
 
-// mostVariants bounds their number, because clients choose the selecting headers. mostShare is the part of
-// Options.Budget that the entries of a key may use.
+// mostVariants bounds their number, because clients choose the selecting headers. mostShare is the part of the budget
+// that the entries of a key may use.
 const (
 	mostVariants = 16
 	mostShare    = 8
 )
 
 // find returns the entry for a request, or nil.
-func (p *Proxy) find(key []byte, h *fasthttp.RequestHeader) *entry {
-	for _, e := range p.entries(key) {
+func (s *store) find(key []byte, h *fasthttp.RequestHeader) *entry {
+	for _, e := range s.entries(key) {
 		if e.of(h) {
 			return e
 		}
@@ -157,69 +55,63 @@ func (p *Proxy) find(key []byte, h *fasthttp.RequestHeader) *entry {
 }
 
 // entries returns the entries of a key.
-func (p *Proxy) entries(key []byte) []*entry {
-	found, _ := p.kept.Get(key)
-	if found.key != string(key) {
+func (s *store) entries(key []byte) []*entry {
+	if found := s.variants(key); found != nil {
+		return found.entries
+	}
+	return nil
+}
+
+// variants returns what is kept of a key, or nil.
+func (s *store) variants(key []byte) *variants {
+	found, _ := s.kept.Get(key)
+	if found == nil || found.key != string(key) {
 		return nil
 	}
-	return found.entries
-}
-
-// repeatable is an entry that was sent to a client.
-type repeatable struct {
-	proxy *Proxy
-	key   []byte
-	among []*entry
-	entry *entry
-}
-
-// Again implements listener.Hit.
-func (r *repeatable) Again() (body []byte, hold listener.Reservation, ok bool) {
-	p := r.proxy
-	// Every change under a key makes another slice.
-	if all := p.entries(r.key); len(all) == 0 || len(r.among) == 0 || &all[0] != &r.among[0] || r.entry.left(p.options.Now()) <= 0 {
-		return nil, nil, false
-	}
-	p.counts.hits.Inc()
-	return r.entry.body, nil, true
+	return found
 }
 
 // keep stores an entry in place of one that the same headers select.
-func (p *Proxy) keep(key string, e *entry) {
-	p.keeping.Lock()
-	defer p.keeping.Unlock()
-	next, cost := variants{key: key, entries: []*entry{e}}, e.size()+int64(len(key))
-	if found, _ := p.kept.Get([]byte(key)); found.key == key {
+func (s *store) keep(key string, e *entry) {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	next, cost := &variants{key: key, entries: []*entry{e}}, e.size()+int64(len(key))
+	if found := s.variants([]byte(key)); found != nil {
 		for _, other := range found.entries {
-			if n := other.size(); !e.alike(other) && len(next.entries) < mostVariants && cost+n <= p.options.Budget/mostShare {
+			if n := other.size(); !e.alike(other) && len(next.entries) < mostVariants && cost+n <= s.budget/mostShare {
 				next.entries, cost = append(next.entries, other), cost+n
 			}
 		}
-		p.kept.Del([]byte(key)) // because the cache does not evict others for a value that grows
+		s.kept.Del([]byte(key)) // because the cache does not evict others for a value that grows
 	}
-	p.kept.Set([]byte(key), next, cost)
-	p.kept.Wait() // until it is visible
+	s.kept.Set([]byte(key), next, cost)
+	s.kept.Wait() // until it is visible
 }
 
-// drop drops the entries of a key.
-func (p *Proxy) drop(key string) {
-	p.keeping.Lock()
-	defer p.keeping.Unlock()
-	p.kept.Del([]byte(key))
-	p.kept.Wait()
+// remove drops the entries of a key.
+func (s *store) remove(key string) {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	s.kept.Del([]byte(key))
+	s.kept.Wait()
 }
 
-// invalidate drops what an unsafe request may have changed: its own target, and those of the same site that the
-// response names (RFC 9111: 4.4).
-func (p *Proxy) invalidate(r *request, header http.Header) {
-	p.drop(r.key)
-	own, err := url.Parse(r.key)
-	if err != nil {
+// drop drops one entry of a key. It does nothing if that is nil.
+func (s *store) drop(key string, e *entry) {
+	if e == nil {
 		return
 	}
-	for _, name := range []string{"Location", "Content-Location"} {
-		if u, err := own.Parse(header.Get(name)); err == nil && header.Get(name) != "" && u.Host == own.Host {
-			p.drop(r.scheme + "://" + u.Host + u.RequestURI())
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	next, cost := &variants{key: key}, int64(len(key))
+	for _, other := range s.entries([]byte(key)) {
+		if other != e {
+			next.entries, cost = append(next.entries, other), cost+other.size()
 		}
 	}
+	s.kept.Del([]byte(key))
+	if len(next.entries) > 0 {
+		s.kept.Set([]byte(key), next, cost)
+	}
+	s.kept.Wait()
 }

@@ -1,29 +1,23 @@
 package upstream
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/dgraph-io/ristretto/v2"
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/sony/gobreaker/v2"
 
+	"vitrine/cache/result"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/upstream/gate"
 	"vitrine/rules"
 )
 
@@ -37,31 +31,20 @@ type Options struct {
 	KeptBytes int              // a longer answer is not kept; 4 MiB
 	Now       func() time.Time // if nil, time.Now
 	Metrics   prometheus.Registerer
+	// InFlight is the memory for bodies of requests and answers on their way. If nil, it has no bound.
+	InFlight *result.InFlight
 }
-
-// mostConnections bounds the connections to the other server. Further requests wait for one, no longer than
-// Options.Timeout. They use HTTP/1.1: HTTP/2 would buffer 4 MiB of each of any number of responses that clients read slowly.
-const mostConnections = 128
-
-// After failuresToOpen failures in a row the other server gets no request for circuitPause, then one.
-const (
-	failuresToOpen = 5
-	circuitPause   = 2 * time.Second
-)
 
 // Proxy forwards requests. It is safe for concurrent use.
 type Proxy struct {
-	options   Options
-	base      *url.URL // without a slash at the end
-	name      string   // of this process in Via, which reveals a request that comes back
-	transport *http.Transport
-	circuit   *gobreaker.CircuitBreaker[*http.Response]
-	kept      *ristretto.Cache[[]byte, variants]
-	shares    shares
-	keeping   sync.Mutex // one change of kept at a time
-	counts    counts
-
-	flights sync.Map        // by key, channels that are closed when the flight ends
+	options Options
+	base    *url.URL // without a slash at the end
+	marks   marks
+	gate    *gate.Gate
+	store   *store
+	counts  counts
+	flights flights
+	unkept  *unkept
 	life    context.Context // of requests that several clients may share
 	end     context.CancelFunc
 	running sync.WaitGroup // validations in the background
@@ -80,45 +63,39 @@ func New(o Options) (*Proxy, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Proxy{options: o, base: base, name: "vitrine-" + rand.Text()[:8], shares: newShares()}
-	p.kept, err = ristretto.NewCache(&ristretto.Config[[]byte, variants]{
-		NumCounters: max(o.Budget/1024, 1000), MaxCost: o.Budget, BufferItems: 64, // ten counters an entry of 10 kB
-	})
-	if err != nil {
+	if o.InFlight == nil {
+		o.InFlight = &result.InFlight{} // which has no bound
+	}
+	p := &Proxy{options: o, base: base, unkept: newUnkept()}
+	if p.store, err = newStore(o.Budget, o.InFlight, o.Now); err != nil {
 		return nil, err
 	}
-	p.transport = &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: o.Timeout}).DialContext,
-		TLSClientConfig:     &tls.Config{ServerName: (&url.URL{Host: o.Host}).Hostname()},
-		TLSHandshakeTimeout: o.Timeout,
-		DisableCompression:  true, // bodies are forwarded unchanged
-		MaxConnsPerHost:     mostConnections, MaxIdleConnsPerHost: mostConnections, IdleConnTimeout: time.Minute,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-	p.circuit = gobreaker.NewCircuitBreaker[*http.Response](gobreaker.Settings{
-		Timeout:     circuitPause,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
-		IsExcluded:  func(err error) bool { return err != nil && !unreachable(err) },
-	})
-	p.measure()
+	p.counts = newCounts(o.Metrics, p.store.bytes, p.Down)
+	p.store.hit = p.counts.hits.Inc
 	p.life, p.end = context.WithCancel(context.Background())
+	p.gate = gate.New(gate.Options{
+		ServerName: (&url.URL{Host: o.Host}).Hostname(), Timeout: o.Timeout, InFlight: o.InFlight,
+		Ended: p.counts.ended.Inc,
+		Probe: func(ctx context.Context, method, path string) (*http.Request, error) {
+			return p.outgoing(ctx, &request{method: method, target: path, header: ownHeader()}, nil)
+		},
+	})
 	return p, nil
 }
 
-// unreachable reports whether an error shows that the server cannot be reached, or hangs. Other failures may be those of a
-// single URL, for which a client could ask again and again.
-func unreachable(err error) bool {
-	dial, ok := errors.AsType[*net.OpError](err)
-	return errors.Is(err, ErrTimeout) || ok && dial.Op == "dial"
-}
+// ownHeader returns what requests of Vitrine's own have in their headers.
+func ownHeader() http.Header { return http.Header{"User-Agent": {"vitrine"}} }
 
 // Close ends running requests and waits for those in the background.
 func (p *Proxy) Close() {
 	p.end()
+	p.gate.Close()
 	p.running.Wait()
-	p.transport.CloseIdleConnections()
-	p.kept.Close()
+	p.store.kept.Close()
 }
+
+// Down reports whether the other server gets no requests because it fails.
+func (p *Proxy) Down() bool { return p.gate.Down() }
 
 // Client says who sent a request.
 type Client struct {
@@ -131,15 +108,19 @@ type Client struct {
 	Key      string // key for the other server, which admits the request; empty if none
 }
 
-// Serve answers a request. Errors are ErrBadGateway, ErrTimeout, a *rules.RetryError, or say what is wrong with the request.
+// Serve answers a request whose path the other server may get. Errors are ErrBadGateway, ErrTimeout, a
+// *rules.RetryError, or say what is wrong with the request.
 func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	h, reads := &c.Request().Header, c.Method() == http.MethodGet || c.Method() == http.MethodHead
 	if !reads && !slices.Contains(p.options.Methods, c.Method()) {
 		c.Set(fiber.HeaderAllow, strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
 		return fiber.ErrMethodNotAllowed
 	}
-	if misleads(c.Context().URI().PathOriginal()) {
-		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path has a segment that consists of dots, or cannot be read."}
+	// Many servers leave such a body unread (RFC 9110: 9.3.1). On a connection that is used again they would take it
+	// for the next request, and another client would get the answer to it.
+	if reads && listener.AnnouncesBody(c.Request()) {
+		return &rules.Error{Kind: rules.ErrWrongCall,
+			Reason: "A " + c.Method() + " request has no body. This one has, and is not forwarded."}
 	}
 	key, now := appendKey(nil, c, from), p.options.Now()
 	var e *entry
@@ -147,30 +128,32 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	switch {
 	case !reads:
 		why = "method"
-	case from.Known, len(c.Request().Body()) > 0:
+	case from.Known:
 		why = "bypass"
 	default:
-		e = p.find(key, h)
+		e = p.store.find(key, h)
 	}
-	conn, _ := c.Context().Conn().(*listener.Conn)
 	if e != nil && e.left(now) > 0 {
 		p.counts.hits.Inc()
-		if conn != nil && conn.Repeats {
-			c.Context().SetUserValue(listener.HitKey{}, &repeatable{p, key, p.entries(key), e})
-		}
-		return p.answer(c, e, now, hit, "")
+		return p.answer(c, key, e, now, hit, "")
 	}
 	r := newRequest(c, string(key), from)
-	if strings.Contains(strings.Join(r.header["Via"], ","), p.name) {
+	if p.marks.comesBack(r.header["Via"]) {
 		return fmt.Errorf("%w: upstream.url leads back here", ErrBadGateway)
 	}
 	if e != nil && -e.left(now) < e.revalidating && !e.strict {
 		p.validateLater(r, e)
 		p.counts.stale.Inc()
-		return p.answer(c, e, now, hit, "; detail=revalidating")
+		return p.answer(c, key, e, now, hit, "; detail=revalidating")
+	}
+	if n := r.memory(c); n > result.Uncounted {
+		if !p.options.InFlight.TryAcquire(n) {
+			return result.ErrInFlight
+		}
+		defer p.options.InFlight.Release(n)
 	}
 	ctx := c.UserContext()
-	if conn != nil {
+	if conn := connOf(c); conn != nil {
 		watched, leave := conn.Watch(ctx)
 		defer leave()
 		ctx = watched
@@ -184,8 +167,8 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	return p.load(ctx, c, r, e)
 }
 
-// appendKey appends the requested URL, with the path as the client sent it. The other server gets all of it, so an answer
-// may depend on the host, too.
+// appendKey appends the requested URL, with the path as the client sent it. The other server gets all of it, so an
+// answer may depend on the host, too.
 func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
 	dst = append(append(append(append(dst, from.Scheme...), "://"...), c.Request().Host()...), c.Context().URI().PathOriginal()...)
 	if len(from.Query) > 0 {
@@ -194,23 +177,15 @@ func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
 	return dst
 }
 
-// misleads reports whether the other server could read a path as another one. Such requests are not forwarded.
-func misleads(path []byte) bool {
-	if bytes.IndexByte(path, '%') < 0 && bytes.IndexByte(path, '\\') < 0 && !bytes.Contains(path, []byte("/.")) {
-		return len(path) == 0 || path[0] != '/'
-	}
-	plain, err := url.PathUnescape(string(path))
-	dots := func(segment string) bool {
-		segment, _, _ = strings.Cut(segment, ";") // some servers ignore the rest
-		return segment == "." || segment == ".."
-	}
-	return err != nil || path[0] != '/' || slices.ContainsFunc(strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' }), dots)
-}
-
 // pass forwards a request without the cache, and drops the entries that it may have changed.
 func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) error {
 	p.counts.passed.Inc()
-	resp, err := p.send(ctx, r, nil)
+	by, err := p.gate.Admit(ctx, r.client)
+	if err != nil {
+		p.counts.failed.Inc()
+		return err
+	}
+	resp, err := p.send(ctx, r, nil, by)
 	if err != nil {
 		p.counts.failed.Inc()
 		return err
@@ -218,75 +193,20 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 	if why == "method" && r.method != http.MethodOptions && resp.StatusCode < 400 {
 		p.invalidate(r, resp.Header)
 	}
-	return p.stream(c, resp, "fwd="+why)
+	return p.forward(ctx, c, r, resp, nil, "fwd="+why)
 }
 
-// load answers from the other server, sharing the request with concurrent requests for the same key. e is the kept
-// entry, or nil.
-func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
-	arrived := p.options.Now()
-	ended, leads := p.board(r.key)
-	if leads {
-		defer p.land(r.key)
-	} else {
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	// Another flight may also have landed between the look-up of e and this one.
-	if shared, now := p.find([]byte(r.key), &c.Request().Header), p.options.Now(); shared != nil && shared != e && (shared.left(now) > 0 || !shared.received.Before(arrived)) {
-		p.counts.collapsed.Inc()
-		return p.answer(c, shared, now, "fwd=miss; collapsed", "")
-	}
-	why := "uri-miss"
-	if e != nil {
-		why = "stale"
-	}
-	p.counts.misses.Inc()
-	got, err := p.fetch(r, e)
-	now := p.options.Now()
-	if e != nil && e.standsIn(now, err != nil) && (err != nil || got.response != nil && got.status >= 500) {
-		if err == nil {
-			_ = got.response.Body.Close()
-		}
-		p.counts.stale.Inc()
-		return p.answer(c, e, now, hit, "; detail=upstream-failed")
-	}
+// invalidate drops what an unsafe request may have changed: its own target, and those of the same site that the
+// response names (RFC 9111: 4.4).
+func (p *Proxy) invalidate(r *request, header http.Header) {
+	p.store.remove(r.key)
+	own, err := url.Parse(r.key)
 	if err != nil {
-		p.counts.failed.Inc()
-		return err
-	}
-	status := "fwd=" + why + "; fwd-status=" + strconv.Itoa(got.status)
-	if got.entry == nil {
-		return p.stream(c, got.response, status)
-	}
-	return p.answer(c, got.entry, now, status, "; stored")
-}
-
-// board begins a flight for a key, or returns the end of the one under way.
-func (p *Proxy) board(key string) (ended chan struct{}, leads bool) {
-	flight, flies := p.flights.LoadOrStore(key, make(chan struct{}))
-	return flight.(chan struct{}), !flies
-}
-
-// land ends a flight.
-func (p *Proxy) land(key string) {
-	flight, _ := p.flights.LoadAndDelete(key)
-	close(flight.(chan struct{}))
-}
-
-// validateLater validates an entry in the background, unless its URL is being fetched.
-func (p *Proxy) validateLater(r *request, e *entry) {
-	if _, leads := p.board(r.key); !leads {
 		return
 	}
-	r.method = http.MethodGet
-	p.running.Go(func() {
-		defer p.land(r.key)
-		if got, err := p.fetch(r, e); err == nil && got.response != nil {
-			_ = got.response.Body.Close()
+	for _, name := range []string{"Location", "Content-Location"} {
+		if u, err := own.Parse(header.Get(name)); err == nil && header.Get(name) != "" && u.Host == own.Host {
+			p.store.remove(r.scheme + "://" + u.Host + u.RequestURI())
 		}
-	})
+	}
 }

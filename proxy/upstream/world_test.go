@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -42,6 +43,11 @@ func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.Upstream
 
 // newWorldWith is newWorld with other options of the site.
 func newWorldWith(t *testing.T, answer http.HandlerFunc, change func(*proxy.Options)) *world {
+	return newWorldOn(t, proxytest.Listen(t), answer, change)
+}
+
+// newWorldOn is newWorldWith on a listener.
+func newWorldOn(t *testing.T, ln net.Listener, answer http.HandlerFunc, change func(*proxy.Options)) *world {
 	w := &world{answer: answer}
 	w.old = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -57,7 +63,7 @@ func newWorldWith(t *testing.T, answer http.HandlerFunc, change func(*proxy.Opti
 	o := proxytest.Options(t)
 	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: w.old.URL, Now: w.time}, Paths: []string{"/"}}
 	change(&o)
-	w.Live = proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	w.Live = proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), o), ln)
 	return w
 }
 

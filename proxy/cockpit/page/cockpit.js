@@ -169,6 +169,22 @@ function showRequests(f) {
     (tr, e) => tr.children[4].classList.toggle("bad", Boolean(e["5xx"])));
 }
 
+function refreshed(run, now) {
+  return run ? [`${since(run.began, now)} ago, ${time(run.seconds)}: ${count(run.due)} due`, run.changed && `${count(run.changed)} changed`,
+    run.failed && `${count(run.failed)} failed`, run.removed && `${count(run.removed)} removed`].filter(Boolean).join(", ") : "none here";
+}
+
+function showKept(rules, now) {
+  $("kept").closest("section").hidden = !rules.length;
+  rows($("kept").tBodies[0], rules, (r) => r.rule,
+    (r) => [r.rule, count(r.answers), r.budget ? `${bytes(r.bytes)} of ${bytes(r.budget)}` : bytes(r.bytes), since(r.oldest, now), count(r.hits), count(r.misses), count(r.served), count(r.failures),
+      r.failed ? `failing for ${since(r.failed_at, now)}: ${r.failed}` : r.stale ? `${count(r.stale)} stale` : "fresh", refreshed(r.last, now)],
+    (tr, r) => {
+      tr.children[8].classList.toggle("bad", Boolean(r.failed));
+      tr.children[9].classList.toggle("bad", Boolean(r.last?.failed));
+    });
+}
+
 const pairs = (id, list) => rows($(id), list.filter(([, value]) => value !== undefined && value !== ""), (p) => p[0], (p) => p);
 
 // figures shows metrics as they explain themselves; its card is hidden if there are none.
@@ -199,6 +215,7 @@ function show(e) {
   draw();
   showViews(state.views, e.runs ?? {}, metrics.vitrine_job_next_seconds, now);
   showRequests(metrics.vitrine_request_seconds);
+  showKept(state.kept ?? [], now);
   const sum = (name) => state.views.reduce((all, v) => all + (v[name] ?? 0), 0);
   pairs("memory", [["Rows of views", bytes(sum("row_bytes"))], ["Indexes of views", bytes(sum("index_bytes"))],
     ["Answers kept", `${bytes(value("vitrine_results_bytes"))} of ${bytes(value("vitrine_results_budget_bytes"))}`],

@@ -1,0 +1,131 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/proxy/upstream/gate"
+	"vitrine/rules"
+)
+
+// Errors of the other server. A *rules.RetryError of rules.ErrUnavailable means that it gets no requests for a while.
+var (
+	ErrBadGateway = gate.ErrBadGateway
+	ErrTimeout    = gate.ErrTimeout
+)
+
+// request is a request to forward. It does not use memory of the client's request.
+type request struct {
+	method string
+	target string // path and query, as the client sent them
+	key    string // under which an answer is kept, from appendKey
+	host   string // that the client asked for
+	header http.Header
+	body   []byte
+	client netip.Addr // zero for requests of Vitrine's own
+	scheme string     // of the client's request
+	secret string     // Client.Key
+	known  bool       // Client.Known
+}
+
+func newRequest(c *fiber.Ctx, key string, from Client) *request {
+	host := string(c.Request().Host())
+	r := &request{
+		method: strings.Clone(c.Method()), target: key[len(from.Scheme+"://"+host):], key: key, host: host,
+		header: requestHeader(&c.Request().Header),
+		body:   slices.Clone(c.Request().Body()), client: from.Addr,
+		scheme: from.Scheme, secret: from.Key, known: from.Known,
+	}
+	if from.Withhold != nil {
+		from.Withhold(r.header)
+	}
+	return r
+}
+
+// requestCopies estimates how many copies of its head a request takes until it is answered: that of the HTTP server,
+// its parts, the key, and the headers to send.
+const requestCopies = 4
+
+// memory estimates how many bytes the request takes while it waits for the other server, beside its connection.
+func (r *request) memory(c *fiber.Ctx) int64 {
+	head := len(c.Request().Header.RequestURI()) + len(c.Request().Header.RawHeaders())
+	return int64(len(r.body) + requestCopies*head)
+}
+
+// toGate returns the request to send, with the headers of more in place of the client's.
+func (p *Proxy) toGate(r *request, more http.Header) gate.Request {
+	all := gate.Request{URL: r.key}
+	all.Make = func(ctx context.Context) (*http.Request, error) { return p.outgoing(ctx, r, more) }
+	// A page that only its user may see is no path for probes.
+	if !r.known && (r.method == http.MethodGet || r.method == http.MethodHead) {
+		all.Probe, _, _ = strings.Cut(r.target, "?") // parameters may cost much
+	}
+	return all
+}
+
+// translate makes the headers of a response those of this server.
+func (p *Proxy) translate(r *request, resp *gate.Response) {
+	endToEnd(resp.Header)
+	resp.Header.Add("Via", via(resp.ProtoMinor))
+	p.relocate(r, resp.Header)
+	r.hideSecret(resp.Header)
+}
+
+// send sends a client's request.
+func (p *Proxy) send(waiting context.Context, r *request, more http.Header, by gate.Share) (*gate.Response, error) {
+	resp, err := p.gate.Send(waiting, by, p.toGate(r, more))
+	if err == nil {
+		p.translate(r, resp)
+	}
+	return resp, err
+}
+
+// outgoing returns the request for the other server, with the headers of more in place of the client's.
+func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*http.Request, error) {
+	u, err := url.ParseRequestURI(r.target)
+	if err != nil {
+		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The URL cannot be read."}
+	}
+	base := *p.base
+	base.Path, base.RawPath, base.RawQuery = base.Path+u.Path, base.EscapedPath()+u.EscapedPath(), r.query(u)
+	var body io.Reader
+	if len(r.body) > 0 {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, base.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Host, req.Header = p.options.Host, r.header.Clone()
+	for name, lines := range more {
+		req.Header[name] = lines
+	}
+	if r.secret != "" {
+		req.Header.Set("X-Api-Key", r.secret)
+	}
+	if _, ok := req.Header["User-Agent"]; !ok {
+		req.Header["User-Agent"] = nil // so that none is sent
+	}
+	req.Header.Add("Via", p.marks.add(ctx))
+	if !r.client.IsValid() { // a request of Vitrine's own
+		return req, nil
+	}
+	client := r.client.String()
+	req.Header.Set("X-Forwarded-For", client)
+	req.Header.Set("X-Forwarded-Host", r.host)
+	req.Header.Set("X-Forwarded-Proto", r.scheme)
+	if r.client.Is6() {
+		client = "\"[" + client + "]\""
+	}
+	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
+	return req, nil
+}
