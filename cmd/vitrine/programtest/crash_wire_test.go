@@ -81,7 +81,7 @@ func (c *crashes) watch(instances ...*server) {
 
 // amid starts a refresh and waits for a part of the time that its work takes.
 func (c *crashes) amid() {
-	c.refresh(c.leader)
+	c.refresh(c.leader, c.standby)
 	<-time.After(rand.N(c.work * 5 / 4))
 }
 

@@ -27,7 +27,7 @@ func TestManyInstances(t *testing.T) {
 	for range 2 {
 		began := time.Now()
 		g.advance()
-		g.refresh(g.led(builders...))
+		g.refresh(builders...)
 		g.rested(began)
 		g.converged(all...)
 		g.alike(all)

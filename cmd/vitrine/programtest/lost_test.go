@@ -59,6 +59,40 @@ func (s *server) refreshed(query string) (int, string) {
 	return fetch(s.t, http.MethodPost, s.admin+"/admin/refresh?"+query)
 }
 
+// runs requests jobs from the server, or from the one of some others that leads, and returns the answer. Without the
+// lease a server refuses: it may be ready before it has the lease, and on a busy machine it may lose it, and take it
+// again or not.
+func (s *server) runs(query string, others ...*server) string {
+	s.t.Helper()
+	answer := ""
+	await(s.t, "a server runs jobs", func() (refusal string) {
+		for _, one := range append([]*server{s}, others...) {
+			status, body := one.refreshed(query)
+			if status/100 == 2 {
+				answer = body
+				return ""
+			}
+			if status != http.StatusConflict && status/100 != 5 {
+				s.t.Fatalf("refresh: %d %s", status, body)
+			}
+			refusal = body
+		}
+		return refusal
+	})
+	return answer
+}
+
+// restores requests a run of the activities, and checks that it restores lost rows. Jobs that the server ran by itself
+// when it took its lease may have done so before.
+func (s *server) restores(lost int) {
+	s.t.Helper()
+	body := s.runs("view=activities&wait=1")
+	if !strings.Contains(body, fmt.Sprintf(`"missing":%d`, lost)) &&
+		!strings.Contains(s.logged(), fmt.Sprintf(`"missing_from_store":%d}`, lost)) {
+		s.t.Errorf("the next run restores no %d rows: %s", lost, body)
+	}
+}
+
 // sayHeld checks that every place where an operator looks says that a view is held.
 func sayHeld(t *testing.T, s *server, dir, store, reason, missing string) {
 	t.Helper()

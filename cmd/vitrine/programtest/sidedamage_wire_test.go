@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -246,7 +247,7 @@ func (s *sideStates) run(row sideDamage, database string) {
 		s.refresh(leader)
 		stored.ready()
 	}
-	row.damage(s, s.client.Database(database))
+	s.amid(leader, func() { row.damage(s, s.client.Database(database)) })
 	s.expect("running, in memory", memory, row.memory)
 	s.expect("running, in the store", stored, row.stored)
 	if row.starting == exits {
@@ -276,6 +277,16 @@ func (s *sideStates) run(row sideDamage, database string) {
 		}
 	}
 	s.led("after a leader has started", row, s.serve(database), all)
+}
+
+// amid damages a database while its leader, if there is one, is paused: what it writes between two steps of the damage
+// would be part of the state that the row is about.
+func (s *sideStates) amid(leader *server, damage func()) {
+	if leader != nil {
+		leader.signal(syscall.SIGSTOP)
+		defer leader.signal(syscall.SIGCONT)
+	}
+	damage()
 }
 
 // exits checks that neither a front end nor a leader starts, and that they say why.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,30 +182,22 @@ func (s *sideStates) restore(database string, state sideState, collections ...st
 		if err := c.Drop(s.t.Context()); err != nil {
 			s.t.Fatal(err)
 		}
-		s.insert(c, state[name]...)
+		s.put(c, state[name]...)
 	}
 }
 
-// insert inserts documents in small batches.
-func (s *sideStates) insert(c *driver.Collection, docs ...bson.D) {
-	s.t.Helper()
-	for len(docs) > 0 {
-		n := min(len(docs), mongotest.BatchSize)
-		if _, err := c.InsertMany(s.t.Context(), docs[:n]); err != nil {
-			s.t.Fatal(err)
-		}
-		docs = docs[n:]
-	}
-}
-
-// put replaces documents, or adds them.
+// put replaces documents, or adds them, in small batches: a server that runs may have written one of the same id.
 func (s *sideStates) put(c *driver.Collection, docs ...bson.D) {
 	s.t.Helper()
-	for _, doc := range docs {
-		if _, err := c.DeleteOne(s.t.Context(), bson.D{{Key: "_id", Value: valueOf(doc, "_id")}}); err != nil {
+	for part := range slices.Chunk(docs, mongotest.BatchSize) {
+		var writes []driver.WriteModel
+		for _, doc := range part {
+			id := bson.D{{Key: "_id", Value: valueOf(doc, "_id")}}
+			writes = append(writes, driver.NewReplaceOneModel().SetFilter(id).SetReplacement(doc).SetUpsert(true))
+		}
+		if _, err := c.BulkWrite(s.t.Context(), writes); err != nil {
 			s.t.Fatal(err)
 		}
-		s.insert(c, doc)
 	}
 }
 

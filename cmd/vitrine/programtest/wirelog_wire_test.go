@@ -115,10 +115,14 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 					encoded(`/api/activities?json={"$text":{"$search":"moth"}}`)) {
 					s.get(call)
 				}
-				for _, query := range []string{"", "?full=1&force=1"} {
-					status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh"+query)
-					if s == builder && status != http.StatusAccepted || s == reader && (status != http.StatusConflict || !strings.Contains(body, "run by ")) {
-						t.Errorf("refresh%s: %d %s", query, status, body)
+				for _, query := range []string{"", "full=1&force=1"} {
+					if s == builder {
+						s.runs(query)
+						continue
+					}
+					status, body := s.refreshed(query)
+					if status != http.StatusConflict || !strings.Contains(body, "run by ") {
+						t.Errorf("refresh?%s of a server that reads: %d %s", query, status, body)
 					}
 				}
 				vitrine(t, dir, "status", "--store", map[*server]string{builder: builderURI, reader: readerURI}[s]+source)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,10 +71,7 @@ func callEverything(t *testing.T, dir string) {
 	for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user") {
 		s.get(call)
 	}
-	await(t, "the server leads", func() string { return unless(s.leads()) }) // it may be ready before
-	if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh?full=1&force=1"); status/100 != 2 {
-		t.Errorf("refresh: %d %s", status, body)
-	}
+	s.runs("full=1&force=1")
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d", code)
 	}
