@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules/access"
 	"vitrine/rules/similar"
@@ -72,6 +73,7 @@ var outputSource string
 // output has the templates of what commands print.
 var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"ago":     ago,
+	"began":   func(job *keptadmin.LastRun) string { return ago(&job.Began) },
 	"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)).Round(time.Millisecond) },
 	"more":    func(all, listed int) int { return max(all-listed, 0) },
 	"join":    func(words []string) string { return strings.Join(words, ", ") },

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -144,6 +145,9 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	}
 	both := compare.NewComparison(old, new, rules, c.examples)
 	both.Rate, both.Concurrency, both.State = c.rate, c.concurrency, c.state
+	both.Kept = func(path string) bool {
+		return slices.ContainsFunc(cfg.Upstream.Keep, func(rule *configs.Keep) bool { return rule.Covers(path) })
+	}
 	return both, both.Resume()
 }
 

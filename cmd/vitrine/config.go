@@ -58,6 +58,11 @@ var checks = configs.Checks{
 	},
 	"route":  proxy.CheckMoved,
 	"target": purge.CheckTarget,
+	"unkept": proxy.CheckUnkept,
+	"warm": func(text string) error {
+		_, err := materialize.ParseWarm(text)
+		return err
+	},
 }
 
 func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {

@@ -93,7 +93,7 @@ func (p *program) check(ctx context.Context) {
 // live begins the dotted paths of the settings that a reload adopts.
 var live = []string{
 	"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.",
-	"site.", "start_year", "upstream.key",
+	"site.", "start_year", "upstream.keep", "upstream.key",
 }
 
 // fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
@@ -107,6 +107,8 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 			return hides(next) != hides(i.loaded.Load().Config)
 		case "routes":
 			return i.loaded.Load().Upstream.URL == ""
+		case "upstream.keep": // the preset has rules only with a server, which stays
+			return i.loaded.Load().Upstream.URL == "" || next.Upstream.URL == ""
 		case "lists.enabled":
 			return next.Lists.Enabled && !i.listed
 		}

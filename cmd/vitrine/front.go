@@ -79,6 +79,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		Upstream: proxy.UpstreamOptions{
 			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
 			Paths:   cfg.Upstream.Paths, Routes: moved(cfg.Routes), Keys: p.upstreamKeys(cfg),
+			Keep: keepRules(cfg.Upstream.Keep), Keeper: p.keeper,
 		},
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,

@@ -25,9 +25,10 @@ var mayImport = map[string]string{
 	"proxy/auth":       "proxy/query rules",
 	"proxy/purge":      "proxy/response cache/view/index rules",
 	"proxy/cockpit":    "",
-	"proxy/upstream":   "proxy/listener rules",
+	"proxy/upstream":   "proxy/listener cache/result rules",
 	"proxy/response":   "proxy/listener proxy/query cache rules",
 	"proxy/compare":    "proxy/auth cache/fair",
+	"proxy/keptadmin":  "proxy/auth proxy/query cache rules",
 	"proxy/fields":     "proxy/lists/params cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
@@ -35,12 +36,14 @@ var mayImport = map[string]string{
 	"proxy/openapi":    "",
 	"cache/citation":   "rules",
 	"cache/fair":       "rules",
+	"cache/kept":       "cache/fair cache/origin cache/view/snapfile rules",
 	"cache/origin":     "cache/fair rules",
 	"cache/result":     "cache/fair rules",
 	"cache/view":       "cache/fair cache/origin cache/view rules",
 	"cache/view/index": "cache/fair cache/view/mapped rules",
 	"rules":            "",
 	"rules/access":     "rules/raw",
+	"rules/backoff":    "",
 	"rules/cite":       "rules/date rules/display rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
@@ -62,11 +65,14 @@ var mayImport = map[string]string{
 	"rules/similar":    "rules/parallel",
 	"rules/spectrum":   "rules/ejson rules/raw",
 	"rules/units":      "rules/ejson rules/raw",
+	"rules/urlpath":    "",
 	"rules/yamlfile":   "",
 
 	"proxy/lists/element":   "",
 	"proxy/proxytest":       "proxy cache rules configs", // only tests import it
 	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts cache rules",
+
+	"proxy/proxytest/osiristest": "", // only tests import it, also those of cache
 }
 
 // vocabulary has the errors and the names of views. Packages that may import any of ours may import
@@ -79,7 +85,6 @@ var confined = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/mongo": "cache/origin/mongo",
 	"go.etcd.io/bbolt":                     "cache/origin/bolt",
 	"github.com/dgraph-io/ristretto/v2":    "cache/result proxy/upstream",
-	"github.com/sony/gobreaker/v2":         "proxy/upstream",
 	"github.com/gofiber/fiber/v2":          "proxy cmd/vitrine/internal/bench",
 	"github.com/valyala/fasthttp":          "proxy cmd/vitrine/internal/bench",
 	"github.com/robfig/cron/v3":            "materialize",

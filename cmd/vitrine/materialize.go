@@ -7,11 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"vitrine/cache/kept"
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/configs"
@@ -23,7 +25,7 @@ func materializeCommand() *cobra.Command {
 	cmd := withConfig("materialize", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		return runMaterialize(cmd, cfg, q)
 	}, "store", "preset", "log.level", "log.format")
-	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")
+	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build, or upstream; may be repeated")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
 	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if too many rows would be removed (materialize.max_shrink)")
 	return cmd
@@ -34,9 +36,23 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	log, _ := detachLog(cmd, cfg.Log)          // detached, because an unread log must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
 	var outcomes []materialize.Outcome
+	var runs map[string]kept.Run
+	all := len(q.Views) == 0
+	named := slices.Contains(q.Views, keptView)
+	q.Views = slices.DeleteFunc(q.Views, func(name string) bool { return name == keptView })
+	if named && len(cfg.Upstream.Keep) == 0 {
+		return fmt.Errorf("view %s: upstream.keep has no rules", keptView)
+	}
 	err := withStore(cmd.Context(), cfg, func(store origin.Store) (err error) {
 		warnOfDamage(store, log)
-		outcomes, err = buildViews(cmd.Context(), cfg, store, log, q, progress)
+		if all || len(q.Views) > 0 {
+			outcomes, err = buildViews(cmd.Context(), cfg, store, log, q, progress)
+		}
+		if ctx := cmd.Context(); ctx.Err() == nil && (named || all && len(cfg.Upstream.Keep) > 0) {
+			var failed error
+			runs, failed = refreshKept(ctx, cfg, store, log)
+			err = errors.Join(err, failed)
+		}
 		return err
 	})
 	if errors.Is(err, origin.ErrLocked) {
@@ -46,6 +62,7 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 		_ = printTable(cmd.OutOrStdout(), "outcomes", outcomes)
 		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "skipped records", outcomes)
 	}
+	_ = printTable(cmd.OutOrStdout(), "refreshed", runs) // likewise
 	return err
 }
 

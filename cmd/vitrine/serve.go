@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/citation"
+	"vitrine/cache/kept"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
@@ -140,6 +141,7 @@ type program struct {
 	metrics    *proxy.Metrics
 	journal    *cockpit.Journal // of log
 	citations  *citation.Client // nil if none is configured
+	keeper     *kept.Keeper     // of the other server's answers; nil if there is no such server
 	server     *proxy.Server
 	ran        sync.Map // keys are the views whose job has ended at least once
 	onSettled  func()   // called when the server has logged its start; may be called several times
@@ -224,13 +226,20 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.views, err = view.New(o); err != nil {
 		return nil, err
 	}
+	if p.keeper, err = p.newKeeper(cfg, store, log); err != nil {
+		return nil, err
+	}
 	if cfg.Materialize.Enabled {
-		jobs, err := runnerOptions(ctx, cfg, circuit.Jobs(store), p.institute, log)
+		patient := circuit.Jobs(store)
+		jobs, err := runnerOptions(ctx, cfg, patient, p.institute, log)
 		if err != nil {
 			return nil, err
 		}
 		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) { p.views.Notify(m.View) }, p.observer()
 		jobs.CurrentMeta = p.views.CurrentMeta
+		if p.keeper != nil { // a nil *Keeper in the interface would not be nil
+			jobs.Keeper, jobs.Marks = p.keeper, keptMarks{patient, patient.Responses()}
+		}
 		if p.runner, err = materialize.New(jobs); err != nil {
 			return nil, err
 		}
@@ -252,6 +261,9 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	parts.Go(func() error { return p.store.Run(behind) })
 	parts.Go(func() error { return p.views.Run(behind) })
 	parts.Go(func() error { return p.follow(behind) })
+	if p.keeper != nil {
+		parts.Go(func() error { p.keeper.Run(behind); return nil })
+	}
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}
@@ -277,6 +289,9 @@ func offline(ctx context.Context, cfg configs.Config, do func(*program) error) e
 		defer func() { stop(); err = errors.Join(err, parts.Wait()) }()
 		parts.Go(func() error { return p.store.Run(ctx) })
 		parts.Go(func() error { return p.views.Run(ctx) })
+		if p.keeper != nil {
+			parts.Go(func() error { p.keeper.Run(ctx); return nil })
+		}
 		if p.views.WaitLoaded(ctx); !p.views.Ready() {
 			return errors.New("a view is not built, or cannot be read: run vitrine materialize")
 		}

@@ -18,6 +18,7 @@ func TestRefusedSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	const upstream = "upstream: {url: 'https://old.example'}\n"
+	const keep = "upstream:\n  url: https://old.example\n  keep:\n    - paths: [/portfolio/]\n    - "
 	for text, want := range map[string]string{
 		"catalog: {file: DIR/none.json}\n":                          "2: catalog.file: DIR/none.json: no such file or directory",
 		"catalog: {file: DIR/pipe}\n":                               "2: catalog.file: DIR/pipe: is a named pipe; want a regular file",
@@ -30,6 +31,11 @@ func TestRefusedSettings(t *testing.T) {
 		"routes: {/api/projects: upstream}\n":                       "2: routes./api/projects: needs upstream.url",
 		upstream + "routes: {/api/project: upstream}\n":             "3: routes./api/project: there is no such path, did you mean /api/projects?",
 		upstream + "routes: {/readyz: upstream}\n":                  "3: routes./readyz: this server always answers it itself",
+		keep + "paths: [/api/events]\n": "6: upstream.keep[1].paths: " +
+			"this server answers /api/events itself",
+		keep + "{paths: [/x], warm: ['/x/{groups}']}\n": "6: upstream.keep[1].warm: " +
+			"want placeholders such as {groups.id}",
+		keep + "{paths: [/x], refresh: often}\n": `6: upstream.keep[1].refresh: schedule "often"`,
 	} {
 		if err := os.WriteFile(file, []byte("store: bolt://"+dir+"/none.db\n"+strings.ReplaceAll(text, "DIR", dir)), 0o600); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/proxy"
+	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/purge"
 	"vitrine/rules"
 )
@@ -37,6 +38,7 @@ func statusCommand() *cobra.Command {
 		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
 			output.ExecuteTemplate(out, "sources of views", databasesOf(views)),
 			output.ExecuteTemplate(out, "status of purges", read.Purge),
+			printTable(out, "status of rules", read.Kept), output.ExecuteTemplate(out, "failures of rules", read.Kept),
 			output.ExecuteTemplate(out, "unknown fields", read.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -59,6 +61,7 @@ type statusReport struct {
 	Data  []proxy.ViewStatus `json:"data"`
 	Store *proxy.StoreStatus `json:"store"` // nil if no server was asked for it
 	Purge []purge.Status     `json:"purge"` // the caches in front of the server
+	Kept  []keptadmin.Status `json:"kept"`  // the rules by which it keeps answers of another one
 	// Unknown has the fields that settings name and no record has.
 	Unknown []string `json:"unknown_fields"`
 }
@@ -93,7 +96,7 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 			}
 		}
 	}
-	return statusReport{Data: views, Purge: served.Purge, Unknown: served.Unknown}, nil
+	return statusReport{Data: views, Purge: served.Purge, Kept: served.Kept, Unknown: served.Unknown}, nil
 }
 
 // sameRun reports whether two states of a job are based on the same run in the store.

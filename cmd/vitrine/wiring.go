@@ -86,8 +86,8 @@ var (
 	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
-// embeddedHolder is the holder of the lease in an embedded store. The name is fixed: only one process can open the
-// store, and with the same name it takes over the lease of a killed process at once.
+// embeddedHolder is the holder of the lease and of claims in an embedded store. The name is fixed: only one process can
+// open the store, and with the same name it takes over from a killed process at once.
 const embeddedHolder = "embedded"
 
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, log *slog.Logger) (materialize.Options, error) {

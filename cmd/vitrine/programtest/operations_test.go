@@ -21,8 +21,8 @@ var (
 	metricHelp = regexp.MustCompile(`(?m)^# HELP (vitrine_[a-z_]+) `)
 )
 
-// startWhole starts the demo with what is off by default: another server behind it, a cache in front of it, and a key of
-// the name portal, with which it asks something.
+// startWhole starts the demo with what is off by default: another server behind it, of which it keeps something, a
+// cache in front of it, and a key of the name portal, with which it asks something.
 func startWhole(t *testing.T, dir string) *server {
 	t.Helper()
 	const key = "a named key"
@@ -30,8 +30,10 @@ func startWhole(t *testing.T, dir string) *server {
 	set(dir, "VITRINE_UPSTREAM_PATHS", "/old")
 	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
 	set(dir, "VITRINE_PURGE_TARGETS", "front=varnish http://127.0.0.1:1")
-	write(t, filepath.Join(dir, "vitrine.yml"), fmt.Sprintf("auth: {keys: {portal: {sha256: [%x]}}}", sha256.Sum256([]byte(key))))
+	write(t, filepath.Join(dir, "vitrine.yml"), fmt.Sprintf(
+		"auth: {keys: {portal: {sha256: [%x]}}}\nupstream: {keep: [{paths: [/old/kept]}]}", sha256.Sum256([]byte(key))))
 	s := startServer(t, dir, "--demo", "--config", "vitrine.yml").ready()
+	s.get("/old/kept")
 	s.get("/api/html?limit=1", "X-API-Key", key)
 	return s
 }

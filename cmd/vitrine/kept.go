@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/cache/kept"
+	"vitrine/cache/origin"
+	"vitrine/configs"
+	"vitrine/materialize"
+)
+
+// newKeeper returns the keeper of the other server's answers, or nil if there is no such server. It gets its rules from
+// the server's options (proxyOptions), also at a reload.
+func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Logger) (*kept.Keeper, error) {
+	if cfg.Upstream.URL == "" {
+		return nil, nil
+	}
+	holder, alone := materialize.InstanceName(), embeddedPath(cfg) != ""
+	if alone { // nothing waits for the claims of a process that was killed
+		holder = embeddedHolder
+	}
+	return kept.New(kept.Options{
+		Store: store.Responses(), Views: p.views.Published, Zone: p.institute.zone,
+		Folder: keptFolder(cfg, store), Holder: holder, Alone: alone,
+		Fetch:   func(ctx context.Context, r kept.Request) (kept.Answer, error) { return p.server.Fetch(ctx, r) },
+		Changed: func(keys []string) { p.server.KeptChanged(keys) },
+		Log:     log, Metrics: p.metrics.Registerer(),
+	})
+}
+
+// keptMarks are the marks of collections in a store, with the versions by which changes are noticed.
+type keptMarks struct {
+	origin.Versioner
+	origin.Responses
+}
+
+// keptFolder returns the folder of files with copies of kept answers, or "" if there are none. Answers to the same path
+// differ between servers and institutes, so each pair of a store and a server has a folder of its own.
+func keptFolder(cfg configs.Config, store origin.Store) string {
+	if cfg.Views.Snapshot == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(store.Name() + "\x00" + cfg.Upstream.URL))
+	return filepath.Join(cfg.Views.Snapshot, "upstream-"+hex.EncodeToString(sum[:6]))
+}
+
+// keepRules returns the rules by which answers of the other server are kept.
+func keepRules(all []*configs.Keep) []kept.Rule {
+	rules := make([]kept.Rule, len(all))
+	for i, k := range all {
+		rules[i] = kept.Rule{
+			Name: k.Paths[0], Paths: k.Paths, Auth: k.Door(),
+			Until: k.Until, For: k.For, Stale: k.Stale, Revalidate: k.Revalidate,
+			Parameters: k.Parameters, Type: k.Type, Refresh: k.Refresh, Warm: k.Warm,
+			Rate: k.Rate, Connections: k.Connections, Budget: int64(k.Budget),
+		}
+		if rules[i].AllParameters = slices.Contains(k.Parameters, configs.EveryParameter); rules[i].AllParameters {
+			rules[i].Parameters = nil
+		}
+	}
+	return rules
+}
+
+// keptView is the name of what is kept of the other server's answers among the views of vitrine materialize.
+const keptView = "upstream"
+
+// refreshKept refreshes the kept answers of all rules once, and returns the runs by rule. It is an error if all
+// requests for a rule fail: then the other server, or its key, is at fault, not a page.
+func refreshKept(
+	ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger,
+) (map[string]kept.Run, error) {
+	cfg.Materialize.Enabled, cfg.Views.Snapshot = true, ""
+	p, err := assemble(ctx, cfg, store, log)
+	if err != nil {
+		return nil, err
+	}
+	defer p.server.Close()
+	defer p.keeper.Close()
+	ctx, stop := context.WithCancel(ctx)
+	var parts errgroup.Group
+	parts.Go(func() error { return p.store.Run(ctx) })
+	parts.Go(func() error { return p.views.Run(ctx) })
+	p.views.WaitLoaded(ctx) // their generations say what is stale
+	runs, err := p.runner.RefreshKept(ctx)
+	stop()
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		if run := runs[name]; err == nil && run.Failed > 0 && run.Fetched == 0 {
+			err = fmt.Errorf("rule %s: the other server sent no answer to keep to any of %d requests", name, run.Failed)
+		}
+	}
+	return runs, errors.Join(err, parts.Wait())
+}

@@ -1,0 +1,176 @@
+package programtest
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/proxy/proxytest/osiristest"
+)
+
+// warming is keepAll with a job that fetches pages before a client asks.
+var warming = strings.Replace(keepAll, "auth:", `for: 1s
+      stale: 24h
+      refresh: "@every 1s"
+      warm:
+        - /portfolio/units
+        - /portfolio/unit/{groups.id}
+        - /portfolio/unit/{groups.id}/publications
+        - /portfolio/person/{persons._id}
+        - /portfolio/project/{projects._id}
+        - /portfolio/activity/{activities._id}
+      auth:`, 1)
+
+// warmed returns the targets that warming names.
+func (p *portal) warmed() []string {
+	institute := p.old.Institute()
+	all := []string{"/portfolio/units"}
+	for _, unit := range institute["groups"] {
+		all = append(all, "/portfolio/unit/"+unit.ID, "/portfolio/unit/"+unit.ID+"/publications")
+	}
+	for kind, collection := range map[string]string{
+		"person": "persons", "project": "projects", "activity": "activities",
+	} {
+		for _, r := range institute[collection] {
+			all = append(all, "/portfolio/"+kind+"/"+r.ID)
+		}
+	}
+	return all
+}
+
+// TestKeptRestarted: after a restart, and after a kill, the program serves all pages while the old server is stopped.
+func TestKeptRestarted(t *testing.T) {
+	for name, folder := range map[string]string{"with snapshots": "files", "without snapshots": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPortal(t, keepAll)
+			set(p.dir, snapshots, folder)
+			s := p.start()
+			want := p.rights()
+			p.visit(s, want)
+			p.old.Fail(osiristest.Stopped)
+			if code := s.stop(); code != 0 {
+				t.Fatalf("exit code %d\n%s", code, s.logged())
+			}
+			s = p.start()
+			p.visit(s, want)
+			s.kill()
+			s = p.start()
+			p.visit(s, want)
+			p.old.Fail(osiristest.Healthy)
+			p.old.Forget()
+			p.visit(s, want)
+			if n := p.old.Total(); n != 0 {
+				t.Errorf("fresh answers were fetched again: %v", p.old.Counts())
+			}
+		})
+	}
+}
+
+// TestKeptWarmed: the job fetches what warm names before a client asks, also of records that are new.
+func TestKeptWarmed(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t, warming)
+	s := p.start()
+	wanted := p.warmed()
+	await(t, "all that is to be warm has been fetched", func() string {
+		for _, target := range wanted {
+			if p.old.Count(target) == 0 {
+				return target
+			}
+		}
+		return ""
+	})
+	p.old.Fail(osiristest.Stopped)
+	for _, target := range wanted {
+		if status, got := s.get(target); status != http.StatusOK || got != p.right(target) {
+			t.Errorf("%s: %d %s", target, status, got)
+		}
+	}
+	for target := range p.old.Counts() {
+		if !slices.Contains(wanted, target) {
+			t.Errorf("fetched without need: %s", target)
+		}
+	}
+}
+
+// TestKeptKilledFetching: a process that is killed while it fetches a page does not keep the next one from fetching it.
+func TestKeptKilledFetching(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t, keepAll)
+	s := p.start()
+	const target = "/portfolio/units"
+	release := p.old.Hold()
+	go func() { _, _ = http.Get(s.base + target) }() // fails when the process is killed
+	p.old.Await(t.Context(), 1)
+	s.kill()
+	release()
+	withStore(t, p.uri, func(store origin.Store) {
+		claim, _, err := store.Responses().Claim(t.Context(), target, "embedded", time.Minute)
+		if err != nil {
+			t.Fatalf("the next process waits for the one that was killed: %v", err)
+		}
+		if err := store.Responses().Unclaim(t.Context(), claim); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s = p.start()
+	if status, got := s.get(target); status != http.StatusOK || got != p.right(target) {
+		t.Errorf("%d %s", status, got)
+	}
+}
+
+// TestKeptKilled kills the program again and again, at any time of a run that fetches pages which have changed. Each
+// time it serves every page afterwards, whole and no older than before, while the old server is stopped. In the end it
+// serves the last change.
+func TestKeptKilled(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t, warming)
+	set(p.dir, snapshots, "files")
+	s := p.start()
+	versions := map[string][]string{} // of each page, in order
+	newest := map[string]int{}        // what was served last
+	add := func() {
+		for _, target := range p.warmed() {
+			if body := p.right(target); !slices.Contains(versions[target], body) {
+				versions[target] = append(versions[target], body)
+			}
+		}
+	}
+	look := func() {
+		for target, bodies := range versions {
+			status, got := s.get(target)
+			at := slices.Index(bodies, got)
+			if status != http.StatusOK || at < newest[target] {
+				t.Errorf("%s: %d, version %d after %d: %.300s", target, status, at, newest[target], got)
+			}
+			newest[target] = max(newest[target], at)
+		}
+	}
+	add()
+	for target := range versions {
+		await(t, target+" is kept", func() string { return unless(p.old.Count(target) > 0) })
+	}
+	look()
+	rounds := crashRounds(t, crashEnv, 5)
+	for range rounds {
+		p.old.Forget()
+		p.edit(func(i osiristest.Institute) { i.Touch("system") })
+		add()
+		p.old.Await(t.Context(), 1+rand.IntN(len(versions)))
+		<-time.After(rand.N(20 * time.Millisecond)) // also between a request and what follows it
+		s.kill()
+		p.old.Fail(osiristest.Stopped)
+		s = p.start()
+		look()
+		p.old.Fail(osiristest.Healthy)
+	}
+	for target, bodies := range versions {
+		want := bodies[len(bodies)-1]
+		await(t, target+" is of the last change", func() string { return unless(body(s, target) == want) })
+	}
+}
