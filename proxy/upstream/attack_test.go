@@ -49,6 +49,26 @@ func (w *world) inFlight(n int) {
 		func() bool { return w.Metric("vitrine_requests_in_flight") == n })
 }
 
+// reply is the status of the answer on one of several connections; 0 for none.
+type reply struct{ conn, status int }
+
+// replies reads an answer of each connection, and sends its status when it has arrived.
+func (w *world) replies(conns []net.Conn) <-chan reply {
+	all := make(chan reply, len(conns))
+	for i, conn := range conns {
+		go func() {
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				all <- reply{i, 0}
+				return
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			all <- reply{i, res.StatusCode}
+		}()
+	}
+	return all
+}
+
 // hangs answers / and what is below /hang when released, and others at once.
 func hangs(release <-chan struct{}, answer http.HandlerFunc) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
@@ -216,7 +236,7 @@ func TestHangingURLs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, hangs(nil, says("x")),
-				func(o *proxy.UpstreamOptions) { o.Timeout = 300 * time.Millisecond })
+				func(o *proxy.UpstreamOptions) { o.Timeout = 2 * time.Second }) // also for what is answered at once
 			w.get("/old")
 			var all sync.WaitGroup
 			for i := range 12 {
@@ -245,7 +265,7 @@ func TestHangingServer(t *testing.T) {
 		case <-release:
 		case <-r.Context().Done():
 		}
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = 300 * time.Millisecond })
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = time.Second })
 	proxytest.Until(t, "the circuit opens", func() bool {
 		var all sync.WaitGroup
 		refused := false
@@ -299,13 +319,16 @@ func TestComesBack(t *testing.T) {
 
 // TestNobodysFlight: a request does not wait until the client that asked first may have a connection.
 func TestNobodysFlight(t *testing.T) {
+	const share = 32 // of one client
 	release := make(chan struct{})
-	w := newWorld(t, hangs(release, says("x", "Cache-Control", fresh)), nil)
+	w := newWorld(t, hangs(release, says("x", "Cache-Control", fresh)),
+		func(o *proxy.UpstreamOptions) { o.Timeout = 5 * time.Minute })
 	var attacks []net.Conn
 	for i := range 70 {
 		attacks = append(attacks, w.send("127.0.0.2", fmt.Sprint("/hang?", i)))
 	}
-	attacks = append(attacks, w.send("127.0.0.2", "/old"))
+	proxytest.Until(t, "the client has its share", func() bool { return w.asked.Load() == share })
+	attacks = append(attacks, w.send("127.0.0.2", "/old")) // waits behind the others
 	w.inFlight(len(attacks))
 	if res := w.answered(w.send("127.0.0.3", "/old")); res.StatusCode != http.StatusOK || string(res.Body) != "x" {
 		t.Errorf("another client: %d", res.StatusCode)

@@ -19,7 +19,7 @@ func TestHeadless(t *testing.T) {
 		if hangs.Load() || r.Method == http.MethodHead {
 			<-r.Context().Done()
 		}
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = 100 * time.Millisecond })
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = time.Second })
 	proxytest.Until(t, "the circuit opens", func() bool {
 		for _, path := range []string{"/a", "/b", "/c", "/d", "/e"} {
 			w.get(path)

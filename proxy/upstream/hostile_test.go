@@ -132,7 +132,7 @@ func TestSilentServer(t *testing.T) {
 			rw.(http.Flusher).Flush()
 		}
 		<-stop
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = 500 * time.Millisecond })
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = 2 * time.Second })
 	defer close(stop)
 	if res := w.get("/silent"); res.StatusCode != 504 {
 		t.Errorf("silent: %d", res.StatusCode)
@@ -150,7 +150,7 @@ func TestDrippingServer(t *testing.T) {
 			_, _ = io.WriteString(rw, "x")
 			rw.(http.Flusher).Flush()
 		}
-	}, func(o *proxy.UpstreamOptions) { o.Timeout = 200 * time.Millisecond })
+	}, func(o *proxy.UpstreamOptions) { o.Timeout = time.Second })
 	res, err := client.Get("http://" + w.Addr + "/drip")
 	if err != nil {
 		t.Fatal(err)
