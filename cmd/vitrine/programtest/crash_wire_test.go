@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -85,6 +86,17 @@ func (c *crashes) amid() {
 	<-time.After(rand.N(c.work * 5 / 4))
 }
 
+// pauseBoth pauses leader and standby, and returns the time. On a busy machine the lease may have passed on by itself
+// before: then they change roles, so that the standby does not have it yet.
+func (c *crashes) pauseBoth() time.Time {
+	c.leader.signal(syscall.SIGSTOP)
+	c.standby.signal(syscall.SIGSTOP)
+	if c.holder(c.standby) != nil {
+		c.leader, c.standby = c.standby, c.leader
+	}
+	return time.Now()
+}
+
 // passOn waits until the standby leads and has done the work.
 func (c *crashes) passOn(since time.Time) {
 	c.led(c.standby)
@@ -96,8 +108,10 @@ func (c *crashes) passOn(since time.Time) {
 func (c *crashes) killLeader() {
 	c.advance()
 	c.amid()
+	since := c.pauseBoth()
 	c.leader.kill()
-	c.passOn(time.Now())
+	c.standby.signal(syscall.SIGCONT)
+	c.passOn(since)
 	c.leader, c.standby = c.standby, c.instance()
 	c.watch(c.standby)
 	c.killed++
@@ -108,15 +122,20 @@ func (c *crashes) killLeader() {
 func (c *crashes) pauseLeader() {
 	c.advance()
 	c.amid()
-	c.leader.signal(syscall.SIGSTOP)
-	c.passOn(time.Now())
+	since := c.pauseBoth()
+	c.standby.signal(syscall.SIGCONT)
+	c.passOn(since)
 	began := time.Now()
 	c.advance()
 	c.refresh(c.standby)
 	c.rested(began)
 	before := c.group.standing()
+	const ended = "materializing ended"
+	terms := strings.Count(c.leader.logged(), ended)
 	c.leader.signal(syscall.SIGCONT)
-	c.until("who woke up has seen that he leads no more", func() bool { return !c.leader.leads() })
+	c.until("who woke up has seen that he leads no more", func() bool { // he may lead again soon
+		return strings.Count(c.leader.logged(), ended) > terms || !c.leader.leads()
+	})
 	if after := c.group.standing(); after != before {
 		c.t.Errorf("the instance that woke up published:\n%s\nafter\n%s", after, before)
 	}

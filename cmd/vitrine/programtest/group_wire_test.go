@@ -6,10 +6,14 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo/mongotest"
@@ -17,8 +21,8 @@ import (
 )
 
 // group has several instances on one store over the wire, whose sources are stamped. Jobs run only
-// when a test requests them, or when an instance takes the lease: so a test can write the sources
-// while no process reads them.
+// when a test requests them, or when an instance takes the lease, which advance keeps from happening:
+// so a test can write the sources while no process reads them.
 type group struct {
 	*known
 	t     *testing.T
@@ -26,6 +30,9 @@ type group struct {
 	dir   string
 	store origin.Store // the test's own access to it
 	round int          // the round of the sources
+
+	metas    *driver.Collection
+	builders []*server // the instances that materialize, also those that have ended
 }
 
 const groupConfig = `
@@ -48,6 +55,7 @@ func newGroup(t *testing.T, s stamped) *group {
 	set(g.dir, "VITRINE_SHUTDOWN_DELAY", "300ms")
 	g.store = storeAt(t, g.uri)
 	t.Cleanup(func() { _ = g.store.Close() })
+	g.metas = g.database().Collection("view_meta")
 	g.advance()
 	return g
 }
@@ -55,16 +63,95 @@ func newGroup(t *testing.T, s stamped) *group {
 // instance starts an instance and waits until it is ready.
 func (g *group) instance(args ...string) *server {
 	g.t.Helper()
-	return startServer(g.t, g.dir, append([]string{"--config", "v.yml", "--store", g.uri}, args...)...).ready()
+	s := startServer(g.t, g.dir, append([]string{"--config", "v.yml", "--store", g.uri}, args...)...).ready()
+	if !slices.Contains(args, "--no-materialize") {
+		g.builders = append(g.builders, s)
+	}
+	return s
 }
 
-// advance writes the next round.
+// advance writes the next round, by many commands. Meanwhile no instance reads the sources: it would mix two rounds.
 func (g *group) advance() {
 	g.t.Helper()
+	defer g.still()()
 	g.round++
 	if err := g.institute.write(g.t.Context(), g.store, g.round); err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+// still pauses the instances that materialize at a moment when none of them runs a job, and returns a function that
+// wakes them. On a busy machine a leader may lose its lease at any time, and an instance that takes it runs all jobs.
+func (g *group) still() (wake func()) {
+	g.t.Helper()
+	var paused []*server
+	wake = func() {
+		for _, s := range paused {
+			if s.alive() {
+				s.signal(syscall.SIGCONT)
+			}
+		}
+		paused = nil
+	}
+	g.until("no job runs", func() bool {
+		for _, s := range g.builders {
+			if s.alive() && !s.paused {
+				s.signal(syscall.SIGSTOP)
+				paused = append(paused, s)
+			}
+		}
+		if len(paused) == 0 || g.idle() {
+			return true
+		}
+		wake()
+		return false
+	})
+	return wake
+}
+
+// idle reports whether all jobs have run under one lease, and the last one has ended: of each round of jobs it begins
+// last. Before any job has run it reports true.
+func (g *group) idle() bool {
+	g.t.Helper()
+	var all []struct {
+		View   string `bson:"_id"`
+		Token  int64
+		Health struct{ Started time.Time }
+	}
+	found, err := g.metas.Find(g.t.Context(), bson.D{})
+	if err == nil {
+		err = found.All(g.t.Context(), &all)
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	var last time.Time
+	for _, m := range all {
+		if m.View == rules.ViewSpectrum {
+			last = m.Health.Started
+		}
+	}
+	for _, m := range all {
+		if m.Token != all[0].Token || m.Health.Started.After(last) {
+			return false
+		}
+	}
+	return true
+}
+
+// holder returns the one of some instances that has the lease, according to the store, or nil.
+func (g *group) holder(instances ...*server) *server {
+	g.t.Helper()
+	name, err := g.store.Holder(g.t.Context(), "materialize")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, s := range instances {
+		if strings.Contains(name, fmt.Sprintf("/%d/", s.cmd.Process.Pid)) {
+			return s
+		}
+	}
+	return nil
 }
 
 // refresh requests all jobs from the instance that leads: most likely the first one.
@@ -117,6 +204,17 @@ func (s *server) signal(sig syscall.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
+	}
+	s.paused = sig == syscall.SIGSTOP
+}
+
+// alive reports whether an instance has not ended.
+func (s *server) alive() bool {
+	select {
+	case <-s.eof:
+		return false
+	default:
+		return true
 	}
 }
 

@@ -32,11 +32,20 @@ func TestManyInstances(t *testing.T) {
 		g.converged(all...)
 		g.alike(all)
 	}
-	leader := g.led(builders...)
-	all = slices.DeleteFunc(all, func(s *server) bool { return s == leader })
-	builders = slices.DeleteFunc(builders, func(s *server) bool { return s == leader })
+	var leader *server
+	wake := func() {}
+	g.until("an instance has the lease", func() bool {
+		wake()
+		wake = g.still()
+		leader = g.holder(builders...)
+		return leader != nil
+	})
+	// Both are still paused: if the other one had the lease already, it would not run jobs when the leader is killed.
 	g.advance()
 	leader.kill()
+	wake()
+	all = slices.DeleteFunc(all, func(s *server) bool { return s == leader })
+	builders = slices.DeleteFunc(builders, func(s *server) bool { return s == leader })
 	g.led(builders...)
 	g.converged(all...)
 	g.alike(all)

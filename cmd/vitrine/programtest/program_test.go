@@ -139,6 +139,7 @@ type server struct {
 	cmd         *exec.Cmd
 	base, admin string // http://HOST:PORT
 	stdout      bytes.Buffer
+	paused      bool // by signal
 
 	mu  sync.Mutex // guards log
 	log []string
