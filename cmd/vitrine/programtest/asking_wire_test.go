@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -103,18 +104,48 @@ var otherForms = []string{
 	"activities.jsonld?unit=MOTH", "unit/MOTH.bib?sort=year", "activities.json?ids=hints-1,nix",
 }
 
+// inTime asks for new lists until the answer is not that there is no time for it now: beside other heavy work the store
+// may need more time for a list than a request has, or be away for a moment. path gets what makes the list of each try
+// another one, of which nothing is known yet.
+func inTime(s *server, path func(try string) string) (status int, body string) {
+	s.t.Helper()
+	tries := ""
+	await(s.t, "the store is fast enough", func() string {
+		res, err := patient.Get(s.base + path(tries))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		status, body, tries = res.StatusCode, string(text), tries+"-"
+		if status == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "" {
+			return body
+		}
+		return ""
+	})
+	return status, body
+}
+
 // TestCommandsOfLists counts the commands that a new list of each form sends to the store.
 func TestCommandsOfLists(t *testing.T) {
 	t.Parallel()
 	s, network := startStoring(t, 120)
 	var seen commandLog
 	network.Set(mongotest.Fault{Request: seen.note})
-	s.get("/lists/activities.html?limit=1") // what all lists need once
-	s.get("/lists/activities.json?facets=year&limit=1")
-	seen.take()
+	ask := func(path string) (status int, body string, commands []string) {
+		status, body = inTime(s, func(try string) string {
+			seen.take()
+			return path + try
+		})
+		return status, body, seen.take()
+	}
+	ask("/lists/activities.html?limit=1&not.person=first") // what all lists need once
+	ask("/lists/activities.json?facets=year&limit=1&not.person=first")
 	count := func(form, path string) {
-		status, body := s.get(path)
-		commands := seen.take()
+		status, body, commands := ask(path)
 		t.Logf("count: %d commands for a new list by %s", len(commands), form)
 		if slices.Sort(commands); status != 200 || len(commands) > mostCommands {
 			t.Errorf("%s: %d %.100s, commands\n  %s", path, status, body, strings.Join(commands, "\n  "))
@@ -142,12 +173,17 @@ func TestCommandsOfLists(t *testing.T) {
 func TestCrowdOfLists(t *testing.T) {
 	t.Parallel()
 	s, _ := startStoring(t, 200)
-	s.get("/lists/activities.html?limit=1") // what all lists need once
-	began := time.Now()
-	if res, body := ask(t, s.base+"/lists/activities.html?type=publication"); res.StatusCode != http.StatusOK {
-		t.Fatalf("a list alone, after %v: %d %.200s", time.Since(began), res.StatusCode, body)
+	inTime(s, func(string) string { return "/lists/activities.html?limit=1" }) // what all lists need once
+	var began time.Time
+	status, body := inTime(s, func(try string) string {
+		began = time.Now()
+		return "/lists/activities.html?type=publication&not.person=alone" + try
+	})
+	alone := time.Since(began)
+	if status != http.StatusOK {
+		t.Fatalf("a list alone, after %v: %d %.200s", alone, status, body)
 	}
-	t.Logf("a list alone takes %v", time.Since(began))
+	t.Logf("a list alone takes %v", alone)
 	var mu sync.Mutex
 	var answered, refused, vain int
 	var clients sync.WaitGroup
@@ -173,8 +209,14 @@ func TestCrowdOfLists(t *testing.T) {
 		}
 	}
 	t.Logf("count: of 64 clients with a new list each, %d answered, %d refused, %d in vain", answered, refused, vain)
-	// On a machine that does nothing else for seconds, an admitted list can be late, but not most of them.
-	if answered == 0 || vain > answered {
-		t.Errorf("%d answered, %d in vain", answered, vain)
+	// On a machine that does nothing else for seconds, an admitted list can be late, but not most of them. If lists are
+	// so slow that those which the store reads at a time make each other late, these are the first ones.
+	const atATime, limit = 4, 10 * time.Second
+	late := 0
+	if alone > limit/atATime {
+		late = atATime
+	}
+	if answered+late == 0 || vain > answered+late {
+		t.Errorf("%d answered, %d in vain; alone %v", answered, vain, alone)
 	}
 }
