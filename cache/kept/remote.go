@@ -103,6 +103,9 @@ func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, ke
 			return nil, kept, err
 		}
 	}
+	if time.Since(began) >= claimWait {
+		r.log.Info("another process takes long to fetch a kept answer: this one fetches it, too", "key", key)
+	}
 	return nil, kept, nil
 }
 
