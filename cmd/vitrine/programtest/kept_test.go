@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -130,6 +131,24 @@ func (p *portal) becomes(s *server, want map[string]string, earlier ...map[strin
 			return unless(got == body && !saysStale(res))
 		})
 	}
+}
+
+// keeps waits until a server knows of a number of kept answers, from which time on it asks the old server for none of
+// them. It is ready earlier, and a request that reaches the old server is not yet an answer.
+func (s *server) keeps(want int) {
+	s.t.Helper()
+	await(s.t, fmt.Sprintf("%d answers are kept", want), func() string {
+		_, body := fetch(s.t, http.MethodGet, s.admin+"/admin/views")
+		var views struct{ Kept []struct{ Answers int } }
+		if err := json.Unmarshal([]byte(body), &views); err != nil {
+			s.t.Fatal(err)
+		}
+		n := 0
+		for _, rule := range views.Kept {
+			n += rule.Answers
+		}
+		return unless(n >= want)
+	})
 }
 
 // saysStale reports whether an answer says that it is older than it should be.

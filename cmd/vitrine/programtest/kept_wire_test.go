@@ -76,8 +76,9 @@ func TestKeptByMany(t *testing.T) {
 		states = append(states, want)
 	}
 	last := states[len(states)-1]
+	all = append(all, p.start("--no-materialize"))
 	// To a store that is too slow an answer may not have been written: the one before is asked for again.
-	p.becomes(p.start("--no-materialize"), last, states...)
+	p.becomes(all[len(all)-1], last, states...)
 	asked(0, "a new front end")
 	p.old.Fail(osiristest.Stopped)
 	leader.kill()
