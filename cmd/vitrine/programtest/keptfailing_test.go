@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"vitrine/proxy/proxytest/osiristest"
 )
@@ -107,10 +108,16 @@ func TestKeptWhileSlow(t *testing.T) {
 	p.edit(func(i osiristest.Institute) { i.Touch("groups") })
 	after := p.right(target)
 	p.old.Fail(osiristest.Slow)
+	const patience = 2 * time.Second
+	began := time.Now() // before the request to the old server, if one is under way
 	await(t, "the slow answer comes", func() string {
 		res, got := ask(t, s.base+target)
-		if got != before && got != after || saysStale(res) {
+		// On a busy machine the new answer may take longer than requests wait.
+		if got != before && got != after || saysStale(res) && time.Since(began) < patience {
 			t.Fatalf("%d %s %s", res.StatusCode, res.Header.Get("Cache-Status"), got)
+		}
+		if !saysStale(res) {
+			began = time.Now()
 		}
 		return unless(got == after)
 	})
