@@ -22,6 +22,7 @@ type balancer struct {
 	transport *http.Transport
 	refused   atomic.Int64 // connections; the balancer tried another server
 	resent    atomic.Int64 // requests sent twice: must stay 0
+	late      atomic.Int64 // requests sent again that the balancer had sent too late to a server that ends
 
 	probes   sync.WaitGroup
 	mu       sync.Mutex // guards the fields below
@@ -33,7 +34,21 @@ type balancer struct {
 type backend struct {
 	host  string
 	ready atomic.Bool
+	ends  atomic.Pointer[time.Time] // see leaves
 	stop  chan struct{}
+}
+
+// leaves tells the balancer that a server has been told to end and goes on answering for a delay. The balancer itself
+// notices that within a few probes, unless it does not run for so long on a busy machine: what it sends to the server
+// in the second half of the delay or later is no proof of anything.
+func (b *balancer) leaves(s *server, delay time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, back := range b.backends {
+		if ends := time.Now().Add(delay / 2); back.host == s.base[len("http://"):] {
+			back.ends.Store(&ends)
+		}
+	}
 }
 
 func newBalancer(t *testing.T, servers ...*server) *balancer {
@@ -115,8 +130,13 @@ func (b *balancer) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, errors.New("no server is ready")
 		}
 		sent := 0
+		var late atomic.Bool
 		trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
-			if sent++; sent > 1 {
+			sent++
+			switch ends := back.ends.Load(); {
+			case sent == 1:
+				late.Store(ends != nil && time.Now().After(*ends))
+			case !late.Load():
 				b.resent.Add(1)
 			}
 		}}
@@ -126,6 +146,11 @@ func (b *balancer) RoundTrip(req *http.Request) (*http.Response, error) {
 		var failed *net.OpError
 		if errors.As(err, &failed) && failed.Op == "dial" {
 			b.refused.Add(1)
+			back.ready.Store(false)
+			continue
+		}
+		if err != nil && late.Load() {
+			b.late.Add(1)
 			back.ready.Store(false)
 			continue
 		}

@@ -145,6 +145,7 @@ func TestRollingRestart(t *testing.T) {
 		began := time.Now()
 		g.advance()
 		g.refresh(builder)
+		b.leaves(fronts[i%3], shutdownDelay)
 		if code := fronts[i%3].stop(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, fronts[i%3].logged())
 		}
@@ -157,5 +158,6 @@ func TestRollingRestart(t *testing.T) {
 	if n := b.resent.Load(); n > 0 {
 		t.Errorf("the balancer sent %d requests twice", n)
 	}
-	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent", rolls, answered.Load(), b.refused.Load())
+	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent, %d sent late",
+		rolls, answered.Load(), b.refused.Load(), b.late.Load())
 }
