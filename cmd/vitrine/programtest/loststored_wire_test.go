@@ -121,6 +121,18 @@ func (s *server) answer(path string) answer {
 	return answer{res, *list.Count}
 }
 
+// answered is answer, but waits while the store is too slow for an answer.
+func (s *server) answered(path string) (got answer) {
+	s.t.Helper()
+	await(s.t, path+" is answered", func() string {
+		if got = s.answer(path); got.StatusCode == http.StatusServiceUnavailable {
+			return got.Status
+		}
+		return ""
+	})
+	return got
+}
+
 // refuses checks that new questions about a held view are refused, and that no cache may keep the refusal.
 func (s *server) refuses(questions ...string) {
 	s.t.Helper()
@@ -149,11 +161,19 @@ func TestLostRowsInStoreMode(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
 			rows := c.Database("institute").Collection("view_activities")
-			front := start("store")
 			var builder *server
+			generation := 1
 			if leads {
+				generation = 2 // with the words of rows that stay in the store
+				// Its first runs end here. Later ones would restore rows; it would also begin them if it lost a short lease and
+				// took it again. Beside many polls, runs hardly write anything: see TestLostDatabase.
+				set(dir, "VITRINE_MATERIALIZE_LEASE", "5m")
+				set(dir, "VITRINE_VIEWS_POLL", "2s")
 				builder = startServer(t, dir, "--store", uri+"institute", "--views-mode", "store").ready()
+				builder.runs("wait=1")
+				set(dir, "VITRINE_VIEWS_POLL", "100ms")
 			}
+			front := start("store")
 			const before, within = "/api/activities?limit=7", "/api/activities?limit=9&filter[title][$ne]=within"
 			fresh := []string{
 				"/api/activities?limit=3", "/api/activities?filter[title][$ne]=x",
@@ -184,7 +204,7 @@ func TestLostRowsInStoreMode(t *testing.T) {
 			}
 			front.answer(within) // made and kept between two polls
 			release()
-			reason := fmt.Sprintf("the store has %d of the 60 rows of generation 1", 60-missing)
+			reason := fmt.Sprintf("the store has %d of the 60 rows of generation %d", 60-missing, generation)
 			front.until("/readyz", reason, `"state":"degraded"`)
 			front.refuses(append(fresh, within)...)
 			await(t, "the kept answer is marked as stale", func() string {
@@ -199,18 +219,19 @@ func TestLostRowsInStoreMode(t *testing.T) {
 			front.refuses(fresh...)
 			if leads {
 				builder.until("/readyz", reason)
+				release := p.stop()
+				t.Cleanup(release)
 				builder.restores(missing)
+				release()
 			} else {
-				if status, body := front.refreshed("view=activities&force=1&wait=1"); status != http.StatusOK {
-					t.Errorf("forced: %d %s", status, body)
-				}
+				front.forced(60 - missing)
 				if got := front.answer("/api/activities?filter[title][$ne]=y").count; got > 60-missing {
 					t.Errorf("%d rows after the loss was accepted", got)
 				}
 				vitrine(t, dir, "materialize", "--store", uri+"institute")
 			}
 			front.serves(all)
-			if got := front.answer(within); got.count != all {
+			if got := front.answered(within); got.count != all {
 				t.Errorf("after the next run: %s, %d of %d rows", got.Status, got.count, all)
 			}
 			await(t, "nothing is held", func() string {
@@ -292,7 +313,7 @@ func TestUnreadableMeta(t *testing.T) {
 			return unless(strings.Contains(metrics, `vitrine_view_failing{view="activities"} 1`) &&
 				strings.Contains(metrics, `vitrine_view_failing{view="persons"} 0`))
 		})
-		if got := s.answer("/api/search/journals"); got.count != 12 {
+		if got := s.answered("/api/search/journals"); got.count != 12 {
 			t.Errorf("another view: %s, %d rows", got.Status, got.count)
 		}
 	}
