@@ -1,6 +1,7 @@
 package programtest
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,14 @@ func TestServeOverTheWire(t *testing.T) {
 	} {
 		_, want := embedded.get(path)
 		for name, s := range map[string]*server{"materializing": builder, "reading": reader, "storing": stored} {
-			if status, got := s.get(path); status != 200 || unstamped(got) != unstamped(want) {
+			status, got := 0, ""
+			await(t, path+" is answered", func() string { // not while the busy server has not answered pings in time
+				if status, got = s.get(path); status == http.StatusServiceUnavailable {
+					return got
+				}
+				return ""
+			})
+			if status != http.StatusOK || unstamped(got) != unstamped(want) {
 				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes:\n%.200s", path, name, status, len(got), len(want), got)
 			}
 		}
