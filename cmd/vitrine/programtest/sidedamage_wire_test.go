@@ -243,15 +243,20 @@ func (s *sideStates) run(row sideDamage, database string) {
 	if row.state == nil {
 		leader = s.serve(database)
 		leader.ready()
-		await(t, "the leader leads", func() string { return unless(leader.leads()) })
-		s.refresh(leader)
+		leader.runs("view=activities&wait=1") // the last run until the damage has been seen
 		stored.ready()
 	}
-	s.amid(leader, func() { row.damage(s, s.client.Database(database)) })
+	resume := s.pause(leader)
+	row.damage(s, s.client.Database(database))
+	for range 2 { // these may have begun before the damage, beside the one for which expect allows
+		s.looked(memory, time.Now())
+		s.looked(stored, time.Now())
+	}
 	s.expect("running, in memory", memory, row.memory)
 	s.expect("running, in the store", stored, row.stored)
 	if row.starting == exits {
 		s.exits(database)
+		resume()
 		s.led("after a run of a leader", row, leader, map[string]*server{"memory": memory, "stored": stored})
 		return
 	}
@@ -266,6 +271,7 @@ func (s *sideStates) run(row sideDamage, database string) {
 	}
 	s.expect("starting", all["starting"], row.starting)
 	s.expect("starting, in the store", all["starting, in the store"], row.starting)
+	resume()
 
 	if leader != nil {
 		s.led("after a run of a leader", row, leader, all)
@@ -279,14 +285,15 @@ func (s *sideStates) run(row sideDamage, database string) {
 	s.led("after a leader has started", row, s.serve(database), all)
 }
 
-// amid damages a database while its leader, if there is one, is paused: what it writes between two steps of the damage
-// would be part of the state that the row is about.
-func (s *sideStates) amid(leader *server, damage func()) {
-	if leader != nil {
-		leader.signal(syscall.SIGSTOP)
-		defer leader.signal(syscall.SIGCONT)
+// pause pauses the leader, if there is one, until the returned function is called. What it writes between two steps of
+// the damage would be part of the state that the row is about, and once it has lost its lease, it takes another and
+// repairs the views, before others have seen the damage.
+func (s *sideStates) pause(leader *server) (resume func()) {
+	if leader == nil {
+		return func() {}
 	}
-	damage()
+	leader.signal(syscall.SIGSTOP)
+	return func() { leader.signal(syscall.SIGCONT) }
 }
 
 // exits checks that neither a front end nor a leader starts, and that they say why.

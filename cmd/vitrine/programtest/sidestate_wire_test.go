@@ -3,6 +3,7 @@ package programtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -125,10 +126,16 @@ func (s *sideStates) attempt() {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	lease, err := store.Acquire(s.t.Context(), "materialize", "killed", time.Millisecond)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	var lease origin.Lease
+	await(s.t, "the lease is free", func() string { // the command that had it may not have released it in time
+		if lease, err = store.Acquire(s.t.Context(), "materialize", "killed", time.Millisecond); err == nil {
+			return ""
+		}
+		if !errors.Is(err, origin.ErrLeaseHeld) {
+			s.t.Fatal(err)
+		}
+		return err.Error()
+	})
 	p, err := store.Begin(s.t.Context(), "activities", lease)
 	if err != nil {
 		s.t.Fatal(err)
