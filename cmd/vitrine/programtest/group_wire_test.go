@@ -169,14 +169,16 @@ func (g *group) until(what string, come func() bool) {
 	await(g.t, what, func() string { return unless(come()) })
 }
 
-// rested waits until the leader has run all jobs since a moment: the last job began after it, and
-// has ended.
+// rested waits until the leader has run all jobs since a moment: each, not only the last one, began after it, and has
+// ended. A leader that had taken a lost lease again may have been amid other runs.
 func (g *group) rested(since time.Time) {
 	g.t.Helper()
 	since = since.Truncate(time.Millisecond) // stores keep times in milliseconds
 	g.until("all jobs have run", func() bool {
-		meta, err := g.store.Meta(g.t.Context(), rules.ViewSpectrum)
-		return err == nil && meta.Health.Started.After(since)
+		metas, err := g.store.Metas(g.t.Context())
+		due := func(m origin.Meta) bool { return !m.Health.Started.After(since) }
+		last := func(m origin.Meta) bool { return m.View == rules.ViewSpectrum }
+		return err == nil && slices.ContainsFunc(metas, last) && !slices.ContainsFunc(metas, due)
 	})
 }
 
@@ -219,6 +221,14 @@ func (s *server) alive() bool {
 	default:
 		return true
 	}
+}
+
+// paused pauses an instance for the time of a call.
+func (s *server) paused(during func()) {
+	s.t.Helper()
+	s.signal(syscall.SIGSTOP)
+	defer s.signal(syscall.SIGCONT)
+	during()
 }
 
 // converged waits until every instance serves the round of the sources.
