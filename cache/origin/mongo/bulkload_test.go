@@ -135,7 +135,7 @@ func TestFirstBuildCut(t *testing.T) {
 					return nil
 				}})
 			direct := openAt(t, server+database, mongo.Options{})
-			victim := openAt(t, wire.URI()+database+"?serverSelectionTimeoutMS=1000", mongo.Options{})
+			victim := reach(t, wire.URI()+database+impatient)
 			err := publishNext(ctx, t, victim, "victim")
 			kill()
 			after := wholeGeneration(t, direct)
@@ -311,6 +311,9 @@ func TestFirstBuildWithoutPermission(t *testing.T) {
 			return true
 		},
 		Reply: func(message []byte) []byte {
+			if ofHello(message) {
+				return message
+			}
 			select {
 			case <-refuse:
 				return mongotest.Refuse(message, 13, "Unauthorized")

@@ -1,6 +1,7 @@
 package mongo_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +28,10 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 			database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
 			publishWhole(t, direct)
 			for commands := int64(1); ; commands++ {
-				wire := cutAfter(t, server, commands, tc.answer)
-				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+impatient, mongo.Options{})
+				wire, ctx := cutAfter(t, server, commands, tc.answer)
+				victim := reach(t, strings.TrimSuffix(wire.URI(), "/")+database+impatient)
 				before := wholeGeneration(t, direct)
-				err := publish(t, victim, "victim", before+1)
+				err := publishIn(ctx, t, victim, "victim", before+1)
 				after := wholeGeneration(t, direct)
 				if after != before && after != before+1 {
 					t.Fatalf("cut after %d commands: generation %d after %d", commands, after, before)
@@ -50,19 +51,30 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 	}
 }
 
-// impatient are options of a client that soon gives up.
-const impatient = "?serverSelectionTimeoutMS=1000&connectTimeoutMS=1000&timeoutMS=5000&retryReads=false"
+// impatient are options of a client that soon gives up if there is no server. It waits for one that is slow.
+const impatient = "?serverSelectionTimeoutMS=1000&retryReads=false"
+
+// reach opens a store, and waits until its client has reached the server.
+func reach(t *testing.T, uri string) *mongo.Store {
+	t.Helper()
+	s := openAt(t, uri, mongo.Options{})
+	for s.Ping(t.Context()) != nil { // a busy server may not greet so soon
+	}
+	return s
+}
 
 // cutAfter returns a proxy that breaks all connections at a client's command with this number, before the server gets
-// it, or with answer before the client gets the reply.
-func cutAfter(t *testing.T, server string, commands int64, answer bool) *mongotest.Proxy {
+// it, or with answer before the client gets the reply. The context, for the client's commands, ends a second later.
+func cutAfter(t *testing.T, server string, commands int64, answer bool) (*mongotest.Proxy, context.Context) {
 	t.Helper()
 	wire := mongotest.NewProxy(t, server)
+	ctx, giveUp := context.WithCancel(t.Context())
 	left := func() bool { // the last command is used up: the client hears no more
 		if wire.Commands() < commands {
 			return true
 		}
 		wire.Set(mongotest.Fault{Refuse: true})
+		time.AfterFunc(time.Second, giveUp)
 		return false
 	}
 	fault := mongotest.Fault{Request: func(bson.Raw) bool { return left() }}
@@ -75,7 +87,7 @@ func cutAfter(t *testing.T, server string, commands int64, answer bool) *mongote
 		}}
 	}
 	wire.Set(fault)
-	return wire
+	return wire, ctx
 }
 
 // parts is how many rows a generation has.
@@ -85,18 +97,23 @@ const parts = 4
 // row.
 func publish(t *testing.T, s *mongo.Store, holder string, g uint64) error {
 	t.Helper()
-	l, err := s.Acquire(t.Context(), "materialize", holder, time.Nanosecond)
+	return publishIn(t.Context(), t, s, holder, g)
+}
+
+func publishIn(ctx context.Context, t *testing.T, s *mongo.Store, holder string, g uint64) error {
+	t.Helper()
+	l, err := s.Acquire(ctx, "materialize", holder, time.Nanosecond)
 	if err != nil {
 		return err
 	}
-	p, err := s.Begin(t.Context(), "parts", l)
+	p, err := s.Begin(ctx, "parts", l)
 	if err != nil {
 		return err
 	}
-	if err := p.Put(t.Context(), partsOf(t, g)); err != nil {
+	if err := p.Put(ctx, partsOf(t, g)); err != nil {
 		return err
 	}
-	_, err = p.Commit(t.Context(), parts, "")
+	_, err = p.Commit(ctx, parts, "")
 	return err
 }
 

@@ -1,6 +1,7 @@
 package mongo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -53,25 +54,24 @@ func wholeAnswer(t *testing.T, s *mongo.Store) origin.Response {
 
 // renew claims the key for a holder and stores an answer, confirms it with other marks, and drops it. It returns after
 // the first error, with the steps done.
-func renew(t *testing.T, s *mongo.Store, holder string, n int) (done int, err error) {
-	t.Helper()
+func renew(ctx context.Context, s *mongo.Store, holder string, n int) (done int, err error) {
 	kept := s.Responses()
-	c, _, err := kept.Claim(t.Context(), keptKey, holder, time.Minute)
+	c, _, err := kept.Claim(ctx, keptKey, holder, time.Minute)
 	if err == nil {
-		_, err = kept.Put(t.Context(), c, numberedAnswer(n))
+		_, err = kept.Put(ctx, c, numberedAnswer(n))
 	}
 	if err != nil {
 		return 0, err
 	}
 	next := numberedAnswer(n + 1)
-	c, _, err = kept.Claim(t.Context(), keptKey, holder, time.Minute)
+	c, _, err = kept.Claim(ctx, keptKey, holder, time.Minute)
 	if err == nil {
-		_, err = kept.Confirm(t.Context(), c, fmt.Sprint(n), next.Checked, next.Marks)
+		_, err = kept.Confirm(ctx, c, fmt.Sprint(n), next.Checked, next.Marks)
 	}
 	if err != nil {
 		return 1, err
 	}
-	if err := kept.Drop(t.Context(), []string{keptKey}); err != nil {
+	if err := kept.Drop(ctx, []string{keptKey}); err != nil {
 		return 2, err
 	}
 	return 3, nil
@@ -99,9 +99,9 @@ func TestAnswersCutOffAfterEveryCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := wholeAnswer(t, direct)
-				wire := cutAfter(t, server, commands, tc.answer)
-				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+impatient, mongo.Options{})
-				done, err := renew(t, victim, "victim", n+1)
+				wire, ctx := cutAfter(t, server, commands, tc.answer)
+				victim := reach(t, strings.TrimSuffix(wire.URI(), "/")+database+impatient)
+				done, err := renew(ctx, victim, "victim", n+1)
 				after := wholeAnswer(t, direct)
 				steps, known := map[string]int{ // how many steps led to it
 					fmt.Sprintf("%d %d", n, n): 0, fmt.Sprintf("%d %d", n+1, n+1): 1,

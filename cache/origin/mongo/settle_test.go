@@ -1,9 +1,9 @@
 package mongo_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -84,7 +84,7 @@ func TestOvertakenWhileSettling(t *testing.T) {
 			publishWhole(t, direct)
 			publishWhole(t, direct) // the last row is gone
 			wire := mongotest.NewProxy(t, server)
-			p := begun(t, openAt(t, wire.URI()+database, o), "victim")
+			p := begun(t, openAt(t, wire.URI()+database+"?timeoutMS=600000", o), "victim")
 			if err := p.Put(t.Context(), append(partsOf(t, 3), newRow(t))); err != nil {
 				t.Fatal(err)
 			}
@@ -116,8 +116,7 @@ func TestOvertakenWhileSettling(t *testing.T) {
 func stopAfter(t *testing.T, wire *mongotest.Proxy, stop string) (stopped, goOn chan struct{}) {
 	t.Helper()
 	stopped, goOn = make(chan struct{}), make(chan struct{})
-	var committed, held atomic.Bool
-	var once sync.Once
+	var committed, held, taken atomic.Bool
 	wire.Set(mongotest.Fault{
 		Request: func(command bson.Raw) bool {
 			first := command.Index(0)
@@ -127,20 +126,21 @@ func stopAfter(t *testing.T, wire *mongotest.Proxy, stop string) (stopped, goOn 
 			return true
 		},
 		Reply: func(message []byte) []byte {
-			if held.Load() {
-				once.Do(func() {
-					close(stopped)
-					select {
-					case <-goOn:
-					case <-t.Context().Done():
-					}
-				})
+			if held.Load() && !ofHello(message) && taken.CompareAndSwap(false, true) {
+				close(stopped)
+				select {
+				case <-goOn:
+				case <-t.Context().Done():
+				}
 			}
 			return message
 		},
 	})
 	return stopped, goOn
 }
+
+// ofHello reports whether a reply is one by which the driver checks the server. They come at any time.
+func ofHello(message []byte) bool { return bytes.Contains(message, []byte("maxWireVersion")) }
 
 // newRow returns a row that no view has.
 func newRow(t *testing.T) origin.Row {
