@@ -223,8 +223,8 @@ func (s *server) alive() bool {
 	}
 }
 
-// paused pauses an instance for the time of a call.
-func (s *server) paused(during func()) {
+// whilePaused pauses an instance for the time of a call.
+func (s *server) whilePaused(during func()) {
 	s.t.Helper()
 	s.signal(syscall.SIGSTOP)
 	defer s.signal(syscall.SIGCONT)

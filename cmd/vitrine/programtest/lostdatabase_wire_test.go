@@ -43,7 +43,7 @@ func TestLostDatabase(t *testing.T) {
 			// The leader is paused until others have seen a loss: if it lost its lease, it would take it again, and run all
 			// jobs by itself.
 			var fresh *server
-			leader.paused(func() {
+			leader.whilePaused(func() {
 				if err := db.Collection("view_activities").Drop(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +53,7 @@ func TestLostDatabase(t *testing.T) {
 			l.heals("&view=activities", leader, beside, fresh)
 			l.stop(fresh)
 
-			leader.paused(func() {
+			leader.whilePaused(func() {
 				if err := db.Collection("view_meta").Drop(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +65,7 @@ func TestLostDatabase(t *testing.T) {
 			l.heals("", leader, beside, fresh)
 			l.stop(fresh)
 
-			leader.paused(func() { dropAll(t, db) })
+			leader.whilePaused(func() { dropAll(t, db) })
 			_, _ = leader.refreshed("wait=1") // its lease is gone: it takes another, and runs all jobs
 			const reason = "the store has lost the view, of which this instance has 12 rows, and the run would leave 0"
 			const ofCollection = "collection groups has 0 records and had 12 within the last day"
