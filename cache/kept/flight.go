@@ -64,6 +64,9 @@ func (k *Keeper) obtain(ctx context.Context, f *flight) (Found, error) {
 		return Found{Entry: e, Outcome: outcomeOf(before, e, Shared)}, nil
 	}
 	r, v, err := k.request(ctx, f)
+	if claim == nil && (err != nil || !v.keep) {
+		k.store.find(ctx, f)
+	}
 	if err != nil {
 		return Found{}, err
 	}

@@ -137,6 +137,9 @@ func (k *Keeper) wait(ctx context.Context, f *flight, old *Entry, patient time.T
 	case <-ctx.Done():
 		return Found{}, context.Cause(ctx)
 	}
+	if old == nil { // the flight may have found it in the store
+		old = k.usable(f.rule, f.key)
+	}
 	var busy *rules.RetryError
 	switch {
 	case old != nil && errors.As(f.err, &busy):

@@ -73,6 +73,18 @@ func (s *storage) keep(f *flight, r origin.Response) (e *Entry) {
 	return e
 }
 
+// find gets what the store has of a flight's key, if nothing is known of it here: other processes may have kept it
+// before this one has read their changes.
+func (s *storage) find(ctx context.Context, f *flight) {
+	if s.index.get(f.key) != nil || !s.remote.readable() {
+		return
+	}
+	if r, err := s.remote.response(ctx, f.key); err == nil {
+		r.Body = nil
+		s.keep(f, r)
+	}
+}
+
 // adopt makes an answer the entry of its key if it supersedes the one before. It returns the key's entry.
 func (s *storage) adopt(r origin.Response, supersedes func(r *origin.Response, before *Entry) bool) *Entry {
 	e, before := s.put(r, supersedes)

@@ -335,6 +335,35 @@ func TestStoreHangs(t *testing.T) {
 	})
 }
 
+// TestFailsBeforeReading: a process that has not read yet what others have kept answers with that, fresh or stale,
+// while the other server fails, whether or not the store grants it a claim.
+func TestFailsBeforeReading(t *testing.T) {
+	for name, readOnly := range map[string]bool{"claimed": false, "read-only": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &faulty{Responses: newMemory()}
+				a, _ := pair(t, store, nil)
+				a.want(t, bio, kept.Fetched, 0)
+				a.want(t, "/portfolio/1", kept.Fetched, 0)
+				a.server.set(func(s *server) {
+					s.answer = func(kept.Request) (kept.Answer, error) { return kept.Answer{}, errDown }
+				})
+				store.readOnly.Store(readOnly)
+				b := &world{server: a.server, views: &views{}}
+				b.start(t, kept.Options{Fetch: a.server.fetch, Views: b.views.all, Store: store}, portfolio())
+				if _, got := b.get(t, bio); got != `{"key":"/portfolio/unit/BIO","version":0}` {
+					t.Errorf("fresh: %s", got)
+				}
+				b.views.publish("activities")
+				b.want(t, "/portfolio/1", kept.Stale, 0)
+				if _, err := b.Get(t.Context(), client, b.rule, "/portfolio/2"); !errors.Is(err, errDown) {
+					t.Errorf("an answer that nobody has kept: %v", err)
+				}
+			})
+		})
+	}
+}
+
 // TestDeadProcess: a claim whose holder does nothing delays an answer for a while, and is taken over at its end.
 func TestDeadProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
