@@ -96,14 +96,21 @@ func (g *group) still() (wake func()) {
 		}
 		paused = nil
 	}
-	g.until("no job runs", func() bool {
-		for _, s := range g.builders {
-			if s.alive() && !s.paused {
-				s.signal(syscall.SIGSTOP)
-				paused = append(paused, s)
-			}
+	running := func() []*server {
+		return slices.DeleteFunc(slices.Clone(g.builders), func(s *server) bool { return s.paused || !s.alive() })
+	}
+	g.untilRun("no job runs", func() bool {
+		if len(running()) == 0 {
+			return true
 		}
-		if len(paused) == 0 || g.idle() {
+		if !g.idle() { // a job ends only while its instance is awake
+			return false
+		}
+		for _, s := range running() {
+			s.signal(syscall.SIGSTOP)
+			paused = append(paused, s)
+		}
+		if g.idle() {
 			return true
 		}
 		wake()
@@ -169,12 +176,34 @@ func (g *group) until(what string, come func() bool) {
 	await(g.t, what, func() string { return unless(come()) })
 }
 
+// untilRun is until for what a run of all jobs brings. A run that fails, as it may with a slow store, is not repeated by
+// itself, as jobs have no schedules: from time to time another one is requested of whoever leads.
+func (g *group) untilRun(what string, come func() bool) {
+	g.t.Helper()
+	requested := time.Now()
+	g.until(what, func() bool {
+		if come() {
+			return true
+		}
+		if time.Since(requested) < 30*time.Second {
+			return false
+		}
+		for _, s := range g.builders {
+			if s.alive() && !s.paused {
+				_, _ = s.refreshed("")
+			}
+		}
+		requested = time.Now()
+		return false
+	})
+}
+
 // rested waits until the leader has run all jobs since a moment: each, not only the last one, began after it, and has
 // ended. A leader that had taken a lost lease again may have been amid other runs.
 func (g *group) rested(since time.Time) {
 	g.t.Helper()
 	since = since.Truncate(time.Millisecond) // stores keep times in milliseconds
-	g.until("all jobs have run", func() bool {
+	g.untilRun("all jobs have run", func() bool {
 		metas, err := g.store.Metas(g.t.Context())
 		due := func(m origin.Meta) bool { return !m.Health.Started.After(since) }
 		last := func(m origin.Meta) bool { return m.View == rules.ViewSpectrum }

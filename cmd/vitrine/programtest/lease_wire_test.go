@@ -69,12 +69,14 @@ func TestSpoiledLease(t *testing.T) {
 			return err
 		}},
 	} {
+		wake := g.still() // a job that ends meanwhile would write its own token
 		newest := g.newestToken(metas)
 		if err := fault.spoil(); err != nil {
 			t.Fatalf("%s: %v", fault.name, err)
 		}
 		statusOf(t, g.dir, []string{"--store", g.uri}, "activities")
 		g.advance()
+		wake()
 		// Jobs have no schedule here: a refused run, or the next renewal, shows the leader that its lease is not valid.
 		_, _ = a.refreshed("")
 		g.converged(a)
