@@ -78,9 +78,9 @@ func TestStatusOfAnotherServer(t *testing.T) {
 		"away":                     {dir, unreachable + "?serverSelectionTimeoutMS=100&connectTimeoutMS=100"},
 		"in use, of the same name": {other, "bolt://v.db"},
 	} {
-		out, err := command(call.dir, "status", "--store", call.store).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "serves another store") || strings.Contains(string(out), "activities") {
-			t.Errorf("%s: %v\n%.1000s", name, err, out)
+		out, errs, err := outcome(call.dir, "status", "--store", call.store)
+		if err == nil || !strings.Contains(errs, "serves another store") || strings.Contains(out+errs, "activities") {
+			t.Errorf("%s: %v\n%.1000s", name, err, out+errs)
 		}
 	}
 	if out := vitrine(t, dir, "status", "--store", "bolt://"+filepath.Join(dir, "v.db")); !strings.Contains(out, "activities") {

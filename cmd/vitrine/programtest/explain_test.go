@@ -100,9 +100,10 @@ func TestThroughServer(t *testing.T) {
 		since2020 + "&apikey=wrong":         "A valid API key is needed",
 		since2020 + "&apikey=sesame&limit=": "",
 	} {
-		cmd := command(dir, append([]string{"explain", args}, admin...)...)
-		if out, err := cmd.CombinedOutput(); (err == nil) != (want == "") || !strings.Contains(string(out), want) || strings.Contains(string(out), "sesame") {
-			t.Errorf("%s: %v %s", args, err, out)
+		out, errs, err := outcome(dir, append([]string{"explain", args}, admin...)...)
+		said := out + errs
+		if (err == nil) != (want == "") || !strings.Contains(said, want) || strings.Contains(said, "sesame") {
+			t.Errorf("%s: %v %s", args, err, said)
 		}
 	}
 	if code := s.stop(); code != 0 {
