@@ -189,7 +189,7 @@ func phpPages(t *testing.T, snippet, gone string, more map[string]string, page f
 	function, _ = snippetParts(function)
 	files := map[string]string{"page/index.php": page(snippetParts(snippet)), "gone/index.php": page(snippetParts(gone))}
 	maps.Copy(files, more)
-	files["list.php"] = strings.TrimSpace(function)
+	files["list.php"] = strings.TrimSpace(unhurried(function))
 	return phpServer(t, files)
 }
 
@@ -211,6 +211,12 @@ func phpServer(t *testing.T, files map[string]string) (address string) {
 	daemon(t, address, "php", "-d", "error_reporting=-1", "-d", "display_errors=1", "-d", "sys_temp_dir="+dir+"/tmp", "-S", address, "-t", dir)
 	return address
 }
+
+// timeOut matches one of a snippet, in seconds.
+var timeOut = regexp.MustCompile(`((?i:timeout)[^\w;]*|--max-time )\d+`)
+
+// unhurried returns a snippet whose time-outs do not end a request that a busy machine answers late.
+func unhurried(snippet string) string { return timeOut.ReplaceAllString(snippet, "${1}300") }
 
 // addressIn matches the address of a fragment in a snippet.
 var addressIn = regexp.MustCompile(`(?:/vitrine|http://[^/']*)(/lists/[^"']*\.html[^"']*)`)
@@ -333,7 +339,7 @@ func snippetsTogether(t *testing.T, data *road, one, two map[string]string) {
 		class, _, _ := strings.Cut(all["typo3"], "\n# TypoScript")
 		for name, text := range map[string]string{"function": function, "class": "<?php " + class, "shortcode": "<?php " + all["wordpress"]} {
 			file := fmt.Sprint(name, i, ".php")
-			files[file] = strings.TrimSpace(text)
+			files[file] = strings.TrimSpace(unhurried(text))
 			page += " require '" + file + "';"
 		}
 		page += " echo (new \\Institute\\Site\\" + regexp.MustCompile(`class (\w+)`).FindStringSubmatch(class)[1] + ")->render();"
@@ -357,6 +363,7 @@ func runSnippets(t *testing.T, chrome context.Context, data *road, all map[strin
 		t.Fatal("the page offers no snippets")
 	}
 	for id, snippet := range all {
+		snippet = unhurried(snippet)
 		t.Run(id, func(t *testing.T) {
 			switch {
 			case builderIncludes[id].start != nil:

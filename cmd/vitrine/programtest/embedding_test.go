@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -187,6 +189,8 @@ func TestEmbeddingIncludes(t *testing.T) {
 			t.Parallel()
 			l := newFlaky(t, data.base)
 			page := way.start(t, l.URL)
+			// The snippets' time-outs are of some seconds, which the first answer may take on a busy machine.
+			await(t, "the page has the list", func() string { return lacking(page(), listMark) })
 			for _, state := range []int32{up, broken, silent} {
 				l.state.Store(state)
 				// Long enough for the site's copy to expire.
@@ -200,10 +204,15 @@ func TestEmbeddingIncludes(t *testing.T) {
 	}
 }
 
-// freeAddress returns an address for a program that cannot choose a port itself.
+// freeAddress returns an address for a program that cannot choose a port itself. On Linux the whole of 127.0.0.0/8 is
+// the loopback: at a host of its own the port stays free until the program has started, whatever ports others get.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254))).String()
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -522,7 +531,7 @@ func TestEmbeddingFetches(t *testing.T) {
 		call := snippetOf(t, "curl", "sh", l.URL)
 		for _, state := range []int32{up, up, broken} {
 			l.state.Store(state)
-			_, err := run(t, dir, "sh", "-c", call)
+			_, err := run(t, dir, "sh", "-c", unhurried(call))
 			bib, readErr := os.ReadFile(filepath.Join(dir, "publications.bib"))
 			if readErr != nil || !bytes.HasPrefix(bib, []byte("@")) {
 				t.Errorf("line %d: %v, %v, %.300s", state, err, readErr, bib)
@@ -531,14 +540,14 @@ func TestEmbeddingFetches(t *testing.T) {
 		l.state.Store(up)
 	})
 	t.Run("python", func(t *testing.T) {
-		out, err := run(t, t.TempDir(), "python3", "-c", snippetOf(t, "Python", "python", l.URL))
+		out, err := run(t, t.TempDir(), "python3", "-c", unhurried(snippetOf(t, "Python", "python", l.URL)))
 		if err != nil || !regexp.MustCompile(`(?m)^20\d\d \S`).MatchString(out) {
 			t.Errorf("%v\n%.500s", err, out)
 		}
 	})
 	t.Run("oembed", func(t *testing.T) {
 		// The server names lists by its own address, not by the proxy's.
-		out, err := run(t, t.TempDir(), "sh", "-c", snippetOf(t, "oEmbed", "sh", data.base))
+		out, err := run(t, t.TempDir(), "sh", "-c", unhurried(snippetOf(t, "oEmbed", "sh", data.base)))
 		var answer struct{ Type, Version, HTML string }
 		if err == nil {
 			err = json.Unmarshal([]byte(out), &answer)
