@@ -28,7 +28,8 @@ func startBrowser(t *testing.T) context.Context {
 	if found < 0 {
 		t.Skip("Chromium is not installed")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]),
+		chromedp.WSURLReadTimeout(time.Hour)) // until it has started, on however busy a machine
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // root cannot use the sandbox
 	}
@@ -53,8 +54,8 @@ type tab struct {
 }
 
 // newTab opens a tab of some width, and closes it when the test ends. Violations of the page's
-// policy count as complaints, too. If a test waits for something in the tab, it fails after some
-// minutes.
+// policy count as complaints, too. If a test waits for something in the tab, it fails a minute before the deadline of
+// all tests.
 func newTab(t *testing.T, browser context.Context, width int64) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser)
@@ -63,9 +64,11 @@ func newTab(t *testing.T, browser context.Context, width int64) *tab {
 	if err := chromedp.Listen(ctx, v.record); err != nil {
 		t.Fatal(err)
 	}
-	var giveUp context.CancelFunc
-	v.Context, giveUp = context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(giveUp)
+	if end, ok := t.Deadline(); ok {
+		var giveUp context.CancelFunc
+		v.Context, giveUp = context.WithDeadline(ctx, end.Add(-time.Minute))
+		t.Cleanup(giveUp)
+	}
 	call(v, network.Enable, network.EnableParams{})
 	call(v, log.Enable, cdp.Empty{})
 	call(v, runtime.Enable, cdp.Empty{})
