@@ -363,15 +363,22 @@ func TestCompareMemory(t *testing.T) {
 	t.Parallel()
 	row := strings.Repeat(`,{"id":"%[1]d","title":"<i>A title<\/i> of some length"}`, 40)
 	var asked atomic.Int64
-	begun := make(chan struct{})
+	begun, interrupted := make(chan struct{}), make(chan struct{})
 	serve := func(spelling string) *httptest.Server {
 		body := strings.Replace(`{"status":200,"count":40,"data":[`+row[1:]+`]}`, `<\/i>`, spelling, -1)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/x") || r.Host == "other.example" || strings.Contains(r.RequestURI, "secret") {
 				t.Errorf("asked %s %s of %s", r.Method, r.RequestURI, r.Host)
 			}
-			if asked.Add(1) == 500 {
+			switch n := asked.Add(1); {
+			case n == 500:
 				close(begun)
+			case n > 500: // the command must not get to the end of the log before it is interrupted
+				select {
+				case <-interrupted:
+				case <-r.Context().Done():
+					return
+				}
 			}
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, body, len(r.RequestURI))
@@ -410,6 +417,7 @@ func TestCompareMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the code says how it ended
+	close(interrupted)
 	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(stdout.String(), "/api/x") {
 		t.Errorf("interrupted: exit code %d\n%s", code, stdout.String())
 	}

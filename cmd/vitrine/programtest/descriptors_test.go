@@ -50,12 +50,13 @@ func TestFewDescriptors(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		conns = append(conns, conn)
-	}
-	for i, conn := range conns {
+		// At once: the server closes a connection without a request after some seconds.
 		if _, err := conn.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
 			t.Fatal(err)
 		}
+		conns = append(conns, conn)
+	}
+	for i, conn := range conns {
 		status := make([]byte, len("HTTP/1.1 200"))
 		if _, err := conn.Read(status); err != nil || string(status) != "HTTP/1.1 200" {
 			t.Fatalf("connection %d: %q, %v", i, status, err)
