@@ -46,6 +46,9 @@ func runConfigured(t *testing.T, cfg configs.Config, fill func(*running)) *runni
 	return runOver(t, cfg, fill, func(s origin.Store) origin.Store { return s })
 }
 
+// slowAnswer is how long a tested program may take for an answer: a busy machine may need more than the default.
+const slowAnswer = 10 * time.Minute
+
 // runOver is runConfigured on what wrap makes of the store.
 func runOver(t *testing.T, cfg configs.Config, fill func(*running), wrap func(origin.Store) origin.Store) *running {
 	t.Helper()
@@ -53,6 +56,9 @@ func runOver(t *testing.T, cfg configs.Config, fill func(*running), wrap func(or
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Materialize.MaxShrink = 0.5
 	cfg.Views.Poll = time.Hour // so that views change only when the materializer reports it
+	// So that jobs run only at the start and on request: a run replaces the outcome of the one before.
+	cfg.Materialize.Schedule, cfg.Materialize.Full = nil, ""
+	cfg.Limits.RequestTimeout = slowAnswer
 	cfg.Shutdown.Delay = 0
 	store, err := openStore(t.Context(), cfg)
 	if err != nil {

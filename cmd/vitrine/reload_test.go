@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -22,7 +23,8 @@ import (
 
 // sourcesIn are a configuration file and the environment.
 func sourcesIn(file string, environ ...string) configs.Sources {
-	return configs.Sources{Environ: append(environ, "VITRINE_CONFIG="+file), Checks: checks}
+	environ = append(environ, "VITRINE_CONFIG="+file, "VITRINE_LIMITS_REQUEST_TIMEOUT="+slowAnswer.String())
+	return configs.Sources{Environ: environ, Checks: checks}
 }
 
 // reloading is a program whose configuration file a test changes.
@@ -102,6 +104,7 @@ func TestReload(t *testing.T) {
 		return fetch(t, http.MethodGet, r.base+target, headers...)
 	}
 	keyed := keyLines(map[string]string{"portal": "k1"}, ", permissions: [fields.hidden]")
+	var last time.Time // before the last request
 	for _, step := range []struct {
 		name, text       string
 		adopted, refused []string
@@ -149,9 +152,13 @@ func TestReload(t *testing.T) {
 				t.Error("CORS: all sites may still read answers")
 			}
 		}
-		if status, body := ask(step.target, headers...); status != step.status || !strings.Contains(body, step.body) {
-			t.Errorf("%s: %s: %d %.300s", step.name, step.target, status, body)
+		before := time.Now()
+		got, body := ask(step.target, headers...)
+		late := step.status == http.StatusTooManyRequests && got == http.StatusOK && time.Since(last) >= time.Second
+		if !late && (got != step.status || !strings.Contains(body, step.body)) { // a second gives back a request
+			t.Errorf("%s: %s: %d %.300s", step.name, step.target, got, body)
 		}
+		last = before
 	}
 }
 

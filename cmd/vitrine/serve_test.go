@@ -13,16 +13,20 @@ import (
 	"vitrine/proxy"
 )
 
-// stuck never ends by itself.
-func stuck(end <-chan struct{}) { <-end }
+// stuck never ends by itself. It closes begun when it is there: a goroutine that has not run yet has no name.
+func stuck(begun chan<- struct{}, end <-chan struct{}) {
+	close(begun)
+	<-end
+}
 
 // TestEndAnyway: the log names a goroutine that does not end, and the process ends without waiting
 // for it.
 func TestEndAnyway(t *testing.T) {
 	t.Parallel()
-	end := make(chan struct{})
+	begun, end := make(chan struct{}), make(chan struct{})
 	defer close(end)
-	go stuck(end)
+	go stuck(begun, end)
+	<-begun
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	ctx, cancel := context.WithCancel(t.Context())
