@@ -40,6 +40,8 @@ type sample struct {
 const (
 	streamedFrom = 64 << 10  // longer bodies, in bytes, are streamed, not held in memory whole
 	readSize     = 256 << 10 // how much of a streamed body is read at once, in bytes
+
+	dialTime = time.Minute // for a connection: a machine that is busy may need more than fasthttp's 3 s
 )
 
 // drive performs a task on a child's server until its paths, its duration or ctx end. It sends at least one request,
@@ -55,14 +57,12 @@ func drive(ctx context.Context, c *child, t task) (sample, error) {
 		Addr: c.addr, MaxConns: t.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
-	if t.Crowd {
-		client.Dial = func(addr string) (net.Conn, error) {
-			conn, err := fasthttp.Dial(addr)
-			if err == nil {
-				context.AfterFunc(ctx, func() { _ = conn.Close() })
-			}
-			return conn, err
+	client.Dial = func(addr string) (net.Conn, error) {
+		conn, err := fasthttp.DialTimeout(addr, dialTime)
+		if err == nil && t.Crowd {
+			context.AfterFunc(ctx, func() { _ = conn.Close() })
 		}
+		return conn, err
 	}
 	defer client.CloseIdleConnections()
 	var group errgroup.Group

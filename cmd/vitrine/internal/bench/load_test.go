@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/rpc/jsonrpc"
 	"os"
@@ -22,8 +23,15 @@ import (
 // target is a server that records requests.
 type target struct {
 	child
-	mu   sync.Mutex
+	mu   sync.Mutex // guards seen
 	seen map[string]int
+}
+
+// requests returns the numbers of requests so far, by path. Clients that have left may have requests under way.
+func (s *target) requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.seen)
 }
 
 // childAt is a child that drives a server at an address. It has no process.
@@ -81,7 +89,7 @@ func TestDriveOnce(t *testing.T) {
 	if len(got.Took) != 40 || got.Bytes != 480 || got.Hits != 20 {
 		t.Errorf("%d requests, %d bytes, %d hits", len(got.Took), got.Bytes, got.Hits)
 	}
-	for path, n := range s.seen {
+	for path, n := range s.requests() {
 		if n != 1 {
 			t.Errorf("%s: %d requests, want 1", path, n)
 		}
@@ -239,6 +247,7 @@ func TestDriveEnds(t *testing.T) {
 // TestCrowd: a crowd counts only its own requests, and leaves in the middle of an answer.
 func TestCrowd(t *testing.T) {
 	left := make(chan error, 1)
+	ctx, end := context.WithCancel(t.Context())
 	s := newTarget(t, func(c *fiber.Ctx) error {
 		switch c.QueryInt("n") {
 		case 0:
@@ -247,16 +256,19 @@ func TestCrowd(t *testing.T) {
 			return c.SendStatus(503)
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-			for {
+			for n := 0; ; n++ {
 				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 					left <- err
 					return
+				}
+				if n == 16 { // more than is on its way: the client reads the answer
+					end() // the task, in the middle however slow the machine is
 				}
 			}
 		})
 		return nil
 	})
-	got, err := drive(t.Context(), &s.child, task{Paths: paths(3), Conns: 1, Duration: time.Second, Crowd: true})
+	got, err := drive(ctx, &s.child, task{Paths: paths(3), Conns: 1, Duration: time.Hour, Crowd: true})
 	if err != nil || len(got.Took) != 1 {
 		t.Errorf("%d requests counted, %v", len(got.Took), err)
 	}
@@ -276,7 +288,7 @@ func TestBeside(t *testing.T) {
 			t.Errorf("beside %d: %+v", crowds[i], r)
 		}
 	}
-	if n := s.seen["/api/activities?limit=20"]; n < 2*keptPace/20 {
+	if n := s.requests()["/api/activities?limit=20"]; n < len(crowds) { // a busy machine may not keep the pace
 		t.Errorf("%d requests for the cached answer", n)
 	}
 }
@@ -293,8 +305,8 @@ func TestFirstAnswers(t *testing.T) {
 	})
 	b := benchOf(words(t))
 	b.serving = &s.child
-	if slowest, err := b.firstAnswers(t.Context()); err != nil || slowest < 3*readyPoll || len(s.seen) != len(firstCases) {
-		t.Errorf("%s, %v, %d questions", slowest, err, len(s.seen))
+	if slowest, err := b.firstAnswers(t.Context()); err != nil || slowest < 3*readyPoll || len(s.requests()) != len(firstCases) {
+		t.Errorf("%s, %v, %d questions", slowest, err, len(s.requests()))
 	}
 }
 
