@@ -59,7 +59,8 @@ func TestKilledAnywhere(t *testing.T) {
 		checkPages(t, path)
 	})
 	t.Run("mongo", func(t *testing.T) {
-		crashTest{uri: mongotest.Start(t) + "crash", rounds: 5, shared: true, patience: 300 * time.Millisecond}.run(t)
+		uri := mongotest.Start(t) + "crash" + mongotest.Patient
+		crashTest{uri: uri, rounds: 5, shared: true, patience: 300 * time.Millisecond}.run(t)
 	})
 }
 

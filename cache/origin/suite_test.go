@@ -83,11 +83,11 @@ func openBoltAt(t *testing.T, file string, s settings) origin.Store {
 	return closed(t, must(bolt.Open(file, o))(t))
 }
 
-// openMongo opens a store on a server.
+// openMongo opens a store on a server, and waits for it if it is busy.
 func openMongo(t *testing.T, uri string, s settings) origin.Store {
 	t.Helper()
 	o := mongo.Options{Now: s.now, Elapsed: s.elapsed, KeepDeltas: s.keepDeltas, BatchSize: mongotest.BatchSize}
-	return closed(t, must(mongo.Open(t.Context(), uri, o))(t))
+	return closed(t, must(mongo.Open(t.Context(), uri+mongotest.Patient, o))(t))
 }
 
 // closed closes a store when the test ends.

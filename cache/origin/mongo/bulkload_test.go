@@ -129,7 +129,7 @@ func TestFirstBuildCut(t *testing.T) {
 			}
 			wire.Set(mongotest.Fault{Request: func(bson.Raw) bool { return answer || left() },
 				Reply: func(message []byte) []byte {
-					if !answer || left() {
+					if !answer || ofHello(message) || left() { // see cutAfter
 						return message
 					}
 					return nil
@@ -177,7 +177,7 @@ func pausedAt(t *testing.T, server, database string, n int64, early bool) bool {
 		return true
 	}})
 	direct := openAt(t, server+database, mongo.Options{})
-	victim := openAt(t, wire.URI()+database+"?timeoutMS=600000", mongo.Options{})
+	victim := openAt(t, wire.URI()+database+mongotest.Patient, mongo.Options{})
 	ended := make(chan error, 1)
 	go func() { ended <- publishNext(t.Context(), t, victim, "victim") }()
 	select {

@@ -84,7 +84,7 @@ func TestOvertakenWhileSettling(t *testing.T) {
 			publishWhole(t, direct)
 			publishWhole(t, direct) // the last row is gone
 			wire := mongotest.NewProxy(t, server)
-			p := begun(t, openAt(t, wire.URI()+database+"?timeoutMS=600000", o), "victim")
+			p := begun(t, openAt(t, wire.URI()+database+mongotest.Patient, o), "victim")
 			if err := p.Put(t.Context(), append(partsOf(t, 3), newRow(t))); err != nil {
 				t.Fatal(err)
 			}

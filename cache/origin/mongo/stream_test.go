@@ -3,8 +3,10 @@ package mongo_test
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +15,10 @@ import (
 
 	"vitrine/cache/origin/mongo"
 )
+
+// idleTimeout is the time for one request in TestWatchIdle: long enough for a busy machine. The stream is quiet for
+// longer.
+const idleTimeout = 10 * time.Second
 
 // TestWatchIdle: a stream without changes stays open, however short the timeout of one request is.
 // The store reports it as open only if it delivers all changes of the sources, which it does not
@@ -31,8 +37,9 @@ func TestWatchIdle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			replica := &replica{quiet: 60, views: tt.views, field: tt.field}
-			s := openAt(t, "mongodb://"+replica.listen(t)+"/db?directConnection=true&timeoutMS=1000"+tt.options, mongo.Options{})
+			replica := &replica{quiet: idleTimeout + time.Second, views: tt.views, field: tt.field}
+			s := openAt(t, fmt.Sprintf("mongodb://%s/db?directConnection=true&timeoutMS=%d%s", replica.listen(t),
+				idleTimeout.Milliseconds(), tt.options), mongo.Options{})
 			ctx, cancel := context.WithCancel(t.Context())
 			var opened atomic.Int64
 			changed := ""
@@ -50,37 +57,42 @@ func TestWatchIdle(t *testing.T) {
 	}
 }
 
-// replica is a server that only serves a change stream: after some empty batches it sends one
-// change of "things".
+// replica is a server that only serves a change stream: after some time with empty batches it sends one change
+// of "things".
 type replica struct {
-	quiet   int64  // empty batches
-	views   []any  // answer to listCollections
-	field   string // the field that names the collection
-	batches atomic.Int64
+	quiet   time.Duration             // the time of empty batches
+	views   []any                     // answer to listCollections
+	field   string                    // the field that names the collection
+	opened  atomic.Pointer[time.Time] // when the last stream was
+	changed atomic.Bool               // the change was sent
 	streams atomic.Int64
 }
 
-// listen serves until the test ends, and returns the address.
+// listen serves until the test ends, and returns the address. The store is closed before.
 func (r *replica) listen(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = ln.Close() })
-	go func() {
+	var serving sync.WaitGroup
+	t.Cleanup(func() {
+		_ = ln.Close()
+		serving.Wait()
+	})
+	serving.Go(func() {
 		for {
 			conn, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			go func() {
+			serving.Go(func() {
 				defer conn.Close()
 				for r.answer(conn) == nil {
 				}
-			}()
+			})
 		}
-	}()
+	})
 	return ln.Addr().String()
 }
 
@@ -130,6 +142,8 @@ func (r *replica) reply(command string) bson.D {
 	}
 	switch command {
 	case "aggregate":
+		now := time.Now()
+		r.opened.Store(&now)
 		r.streams.Add(1)
 		return cursor("firstBatch")
 	case "listCollections":
@@ -138,7 +152,7 @@ func (r *replica) reply(command string) bson.D {
 		return closed
 	case "getMore":
 		time.Sleep(20 * time.Millisecond) // a server waits for changes, too
-		if r.batches.Add(1) == r.quiet {
+		if time.Since(*r.opened.Load()) > r.quiet && r.changed.CompareAndSwap(false, true) {
 			return cursor("nextBatch", bson.D{{Key: "_id", Value: d("_data", "83")}, {Key: r.field, Value: d("coll", "things")}})
 		}
 		return cursor("nextBatch")

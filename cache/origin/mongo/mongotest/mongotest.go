@@ -23,6 +23,9 @@ const EnvWire = "VITRINE_TEST_WIRE"
 // BatchSize is how many statements a write command may carry.
 const BatchSize = 50
 
+// Patient are options in a URI of a client that waits for a busy server: its limits of time are not what is tested.
+const Patient = "?timeoutMS=600000&serverSelectionTimeoutMS=600000&connectTimeoutMS=600000"
+
 // Start starts a server with an empty state folder. The test is skipped unless VITRINE_TEST_WIRE=1.
 func Start(t testing.TB) (uri string) {
 	t.Helper()

@@ -60,7 +60,12 @@ type state struct {
 // NewProxy starts a proxy in front of a server. It ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	p := &Proxy{t: t, address: "127.0.0.1:0", state: state{target: hostOf(server), changed: make(chan struct{})}}
+	address, release, err := hold()
+	if err != nil {
+		t.Fatalf("proxy: %v", err)
+	}
+	t.Cleanup(release)
+	p := &Proxy{t: t, address: address, state: state{target: hostOf(server), changed: make(chan struct{})}}
 	p.era, p.end = context.WithCancel(context.Background())
 	p.Set(Fault{})
 	t.Cleanup(func() {
