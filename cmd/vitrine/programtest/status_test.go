@@ -57,6 +57,7 @@ func TestStatusListsSkipped(t *testing.T) {
 			t.Errorf("%s: status %d: %s", path, status, body)
 		}
 	}
+	await(t, "the jobs have begun", func() string { return unless(s.leads()) }) // which no view waits for
 	if code := s.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
