@@ -12,7 +12,8 @@ import (
 func TestCockpitWhileStoreAway(t *testing.T) {
 	t.Parallel()
 	chrome, outer := startBrowser(t), t
-	o := startOutage(t, t.TempDir(), mongotest.Start(t))
+	uri, address := mongotest.Start(t), freeAddress(t) // which stays free while the server is started again
+	o := startOutage(t, t.TempDir(), uri, "--admin-listen", address)
 	o.untilServed(t)
 	o.ready()
 	v := openCockpit(t, chrome, o.server, 1280, "")
@@ -29,7 +30,6 @@ func TestCockpitWhileStoreAway(t *testing.T) {
 		v.await(`document.querySelector("#store tr[data-key=State]").textContent.includes("answers")`)
 		v.await(`/Lease\S+\/\d+\//.test(document.querySelector("#store tr[data-key=Lease]").textContent)`)
 	}
-	address := o.admin[len("http://"):]
 	if code := o.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d", code)
 	}
