@@ -162,7 +162,7 @@ func TestRequestsQueue(t *testing.T) {
 		stop()
 	}
 	inner.forget()
-	o.Views, o.Limits.Request, o.Cache.Timeout = s.Views, time.Minute, time.Minute
+	o.Views, o.Limits.Request = s.Views, proxytest.Patience
 	server, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,6 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
-	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/lists"
@@ -198,7 +197,7 @@ func everyAnswerLooks(t *testing.T) {
 	site := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 64<<20)
 	all := []access.Permission{access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum}
 	rights := access.New(access.Options{Anonymous: all})
-	env, err := api.New(api.Options{Access: rights}, api.Shared{Now: o.Now, Timeout: time.Minute})
+	env, err := api.New(api.Options{Access: rights}, api.Shared{Now: o.Now, Timeout: proxytest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,8 +330,6 @@ func TestAnswersBesideAggregates(t *testing.T) {
 			store.Publish(rules.ViewJournals, proxytest.Parse(t, `{"_id":"j","journal":"Soil"}`)...)
 			store.Queries = func(from view.Source) view.Source { return endless{from, ended, began} }
 			o := proxytest.Options(t)
-			// An end that comes late on a busy machine is not a failure.
-			o.Limits.Request, o.Cache.Timeout = 5*time.Minute, 5*time.Minute
 			site := proxytest.Open(t, store, o)
 			var asking sync.WaitGroup
 			for i := range clients {
@@ -360,7 +357,7 @@ func TestHeldGroups(t *testing.T) {
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, long(t, longRecords, 1)...)
 	o := proxytest.Options(t)
-	o.Cache = result.Options{Budget: 8 << 20, InFlight: 3 * 64 << 10}
+	o.Cache.InFlight = 3 * 64 << 10
 	site := proxytest.Open(t, store, o)
 	for _, target := range []string{
 		"/api/search/activities?aggregate=title&aggregate_function=sum&aggregate_value=topics.x",

@@ -220,13 +220,14 @@ type Site struct {
 	Server *proxy.Server
 }
 
-// Options returns the options for the golden answers.
+// Options returns the options for the golden answers. Their limits of time are Patience.
 func Options(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
 	return proxy.Options{
 		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000},
-		Cache:   result.Options{Budget: 8 << 20},
+		Limits:  proxy.Limits{Request: Patience, Read: Patience, Write: Patience, Shutdown: Patience},
+		Cache:   result.Options{Budget: 8 << 20, Timeout: Patience},
 		Now:     func() time.Time { return Published },
 	}
 }
