@@ -64,7 +64,7 @@ func (r Request) Text() string {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
-		t: t, addr: "127.0.0.1:0", institute: newInstitute(), over: make(chan struct{}), arrived: make(chan struct{}),
+		t: t, addr: reserve(t), institute: newInstitute(), over: make(chan struct{}), arrived: make(chan struct{}),
 	}
 	s.serve()
 	t.Cleanup(s.stop)
@@ -82,15 +82,10 @@ func (s *Server) serve() {
 	if s.http != nil {
 		return
 	}
-	ln, err := net.Listen("tcp", s.addr)
-	for tries := 0; err != nil && tries < 100; tries++ { // a process may have got the port for an outgoing connection
-		time.Sleep(50 * time.Millisecond)
-		ln, err = net.Listen("tcp", s.addr)
-	}
+	ln, err := listen(s.addr)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.addr = ln.Addr().String()
 	server, served := &http.Server{Handler: http.HandlerFunc(s.handle), ConnState: s.count}, make(chan struct{})
 	s.http, s.served = server, served
 	go func() {

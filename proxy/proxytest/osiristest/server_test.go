@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"vitrine/proxy/proxytest"
 	"vitrine/proxy/proxytest/osiristest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { proxytest.Main(m) }
 
 // get sends a request with headers given as name, value pairs, and follows no redirect.
 func get(t *testing.T, s *osiristest.Server, target string, headers ...string) (*http.Response, string, error) {
@@ -161,14 +161,16 @@ func TestFailures(t *testing.T) {
 	want := good(t, s, "/portfolio/units")
 	for _, failure := range osiristest.Failures() {
 		s.Fail(failure)
+		var ending sync.WaitGroup
 		if failure == osiristest.Hangs {
 			arrived := s.Total() + 1
-			go func() {
+			ending.Go(func() {
 				s.Await(t.Context(), arrived)
 				s.Fail(osiristest.Healthy)
-			}()
+			})
 		}
 		res, body, err := get(t, s, "/portfolio/units")
+		ending.Wait() // Fail lets the request go before it returns
 		if err == nil && res.StatusCode == http.StatusOK && body == want {
 			t.Errorf("%s: a good answer", failure)
 		}
