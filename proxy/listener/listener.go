@@ -126,8 +126,9 @@ func (l *Listener) Accept() (*Conn, error) {
 			return c, nil
 		}
 		l.options.Refused.Inc()
-		// Write does not block: the buffer of a new connection has room for these few bytes.
-		_ = raw.SetWriteDeadline(time.Now().Add(time.Second))
+		// Write does not block: the buffer of a new connection has room for these few bytes. A process that is stopped
+		// before Write must still be in time.
+		_ = raw.SetWriteDeadline(time.Now().Add(time.Minute))
 		_, _ = raw.Write(l.options.Busy)
 		_ = raw.Close()
 	}
