@@ -35,7 +35,8 @@ func healthy(l *proxytest.Live, addr string) net.Conn {
 }
 
 // TestSlowSenders: the server disconnects clients that send a header or a body byte by byte after
-// Limits.Read, and answers others meanwhile.
+// Limits.Read, and answers others meanwhile. A busy machine may stop any of them, or the server, for
+// as long before a request has arrived: such a client then connects again.
 func TestSlowSenders(t *testing.T) {
 	t.Parallel()
 	o := proxytest.Options(t)
@@ -51,53 +52,85 @@ func TestSlowSenders(t *testing.T) {
 	var senders sync.WaitGroup
 	for name, text := range begin {
 		for range 10 {
-			conn := l.Dial()
-			l.Write(conn, text)
+			conn := begun(l, text)
 			senders.Go(func() {
-				for {
-					if _, err := conn.Write([]byte("a")); err != nil {
-						return
-					}
-					time.Sleep(10 * time.Millisecond)
+				for !sendsSlowly(l, conn, name) {
+					conn = begun(l, text)
 				}
 			})
-			if name == "lines" {
-				continue
+		}
+	}
+	for answered := 0; answered < 20; {
+		fast := l.Dial()
+		r := bufio.NewReader(fast)
+		for ; answered < 20; answered++ {
+			if status := requestHealth(fast, r); status == 0 || status == 408 {
+				break // it was not fast enough
+			} else if status != 200 {
+				t.Fatalf("request during slow sends: status %d", status)
 			}
-			senders.Go(func() {
-				r := bufio.NewReader(conn)
-				if name == "second" {
-					if _, err := http.ReadResponse(r, nil); err != nil {
-						t.Errorf("%s: first answer: %v", name, err)
-						return
-					}
-					if _, err := r.Discard(len(`{"status":200,"count":0,"data":[]}`)); err != nil {
-						t.Errorf("%s: first answer: %v", name, err)
-						return
-					}
-				}
-				res, err := http.ReadResponse(r, nil)
-				if err != nil {
-					return // the server reset it, because the client went on sending after the answer
-				}
-				res.Body.Close()
-				if res.StatusCode != 408 {
-					t.Errorf("%s: status %d, want 408", name, res.StatusCode)
-				}
-			})
 		}
+		fast.Close()
 	}
-	fast := l.Dial()
-	r := bufio.NewReader(fast)
-	for range 20 {
-		l.Write(fast, health)
-		if res := l.Read(r); res.StatusCode != 200 {
-			t.Errorf("request during slow sends: status %d", res.StatusCode)
-		}
-	}
-	fast.Close()
 	senders.Wait()
 	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
+}
+
+// begun returns a connection on which a text was sent.
+func begun(l *proxytest.Live, text string) net.Conn {
+	l.T.Helper()
+	conn := l.Dial()
+	l.Write(conn, text)
+	return conn
+}
+
+// sendsSlowly sends a byte at a time until the server disconnects it. It returns false if it had no
+// answer to the first of two requests.
+func sendsSlowly(l *proxytest.Live, conn net.Conn, name string) bool {
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for {
+			if _, err := conn.Write([]byte("a")); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	defer sending.Wait()
+	r := bufio.NewReader(conn)
+	if name == "second" {
+		if status := readHealth(r); status == 0 || status == 408 {
+			return false
+		} else if status != 200 {
+			l.T.Errorf("%s: first status %d, want 200", name, status)
+		}
+	}
+	// There is no answer if the server reset the connection, because the client went on sending after it.
+	if status := readHealth(r); status != 0 && status != 408 {
+		l.T.Errorf("%s: status %d, want 408", name, status)
+	}
+	return true
+}
+
+// requestHealth sends a request, and returns the status of its answer; 0 if there is none.
+func requestHealth(conn net.Conn, r *bufio.Reader) (status int) {
+	if _, err := io.WriteString(conn, health); err != nil {
+		return 0
+	}
+	return readHealth(r)
+}
+
+// readHealth reads an answer, and returns its status; 0 if there is none.
+func readHealth(r *bufio.Reader) (status int) {
+	res, err := http.ReadResponse(r, nil)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return 0
+	}
+	return res.StatusCode
 }
 
 // TestSlowReaders: the server disconnects clients that do not read after Limits.Write; clients that
@@ -107,15 +140,15 @@ func TestSlowReaders(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.Write = 2 * time.Second
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, 20000), o))
-	for range 5 {
+	for begun := 0; begun < 5; {
 		conn := l.Dial()
 		if err := conn.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
 			t.Fatal(err)
 		}
 		l.Write(conn, "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		if _, err := io.ReadFull(conn, make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
+		if _, err := io.ReadFull(conn, make([]byte, 100)); err == nil {
+			begun++
+		} // otherwise a busy machine stopped the server for as long before its first write
 	}
 	proxytest.Until(t, "every connection closed", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
@@ -155,7 +188,7 @@ func TestSteadyReader(t *testing.T) {
 func TestManyIdleConnections(t *testing.T) {
 	const many = 1000
 	o := proxytest.Options(t)
-	o.Limits.Read = time.Minute
+	o.Limits.Read = time.Hour
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 	for name, text := range map[string]string{
 		"silent":        "",
