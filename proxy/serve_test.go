@@ -43,8 +43,6 @@ func TestServe(t *testing.T) {
 		base + "/admin/views":                                          404,
 		"http://" + admin.Addr().String() + "/metrics":                 200,
 		base + "/api/activities?x=" + strings.Repeat("y", 60<<10):      200,
-		base + "/api/activities?x=" + strings.Repeat("y", 100<<10):     414,
-		base + "/api/activities?x=" + strings.Repeat("y", 2<<20):       414,
 		base + "/api/activities?json=" + strings.Repeat("%7B", 20<<10): 400,
 	} {
 		res, err := client.Get(url)
@@ -59,6 +57,17 @@ func TestServe(t *testing.T) {
 		if want >= 400 {
 			proxytest.Response{Response: res, Body: body}.Envelope(t)
 		}
+	}
+	// The server answers before it has read all of these, and after two seconds it ends the connection. A client that
+	// takes longer to send them may then find an error before it finds the answer, but Exchange reads what has arrived.
+	live := &proxytest.Live{Site: s, Addr: public.Addr().String()}
+	for _, length := range []int{100 << 10, 2 << 20} {
+		request := "GET /api/activities?x=" + strings.Repeat("y", length) + " HTTP/1.1\r\nHost: x\r\n\r\n"
+		res, _ := live.Exchange(t, request)
+		if res.Response == nil || res.StatusCode != 414 {
+			t.Fatalf("a URL of %d bytes: %+v, want 414", length, res.Response)
+		}
+		res.Envelope(t)
 	}
 	stop()
 	if err := <-served; err != nil {

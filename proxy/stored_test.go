@@ -103,7 +103,7 @@ func TestBrokenOff(t *testing.T) {
 	if res := s.Get("/api/activities?limit=1000"); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d of an answer for the cache, want 503", res.StatusCode)
 	}
-	o.Limits.KeptBytes = 1
+	o.Limits.KeptBytes, o.Limits.Request = 1, proxytest.Patience
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	breaks.Store(false)
 	streaming := proxytest.Open(t, many(), o)
