@@ -24,6 +24,8 @@ type cache struct {
 	status func(tags []string) int // decides about a request; nil accepts all
 	got    []string                // tags of accepted requests, in order
 	asked  int
+
+	retryAfter string // the header of its responses; empty if they have none
 }
 
 func (c *cache) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,7 +42,11 @@ func (c *cache) RoundTrip(r *http.Request) (*http.Response, error) {
 	if status == http.StatusOK {
 		c.got = append(c.got, tags...)
 	}
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: http.NoBody, Header: http.Header{}}, nil
+	header := http.Header{}
+	if c.retryAfter != "" {
+		header.Set("Retry-After", c.retryAfter)
+	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: http.NoBody, Header: header}, nil
 }
 
 // taken returns the tags that were accepted since the last call.
@@ -111,6 +117,73 @@ func TestRefusedBatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOverflow: what is left of a batch that failed is not lost when too much waits.
+func TestOverflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cache{}
+		p, _ := driven(t, c)
+		p.Changed("activities", nil)
+		asked, statuses := make(chan []string), make(chan int) // a request waits for its status
+		ended := make(chan struct{})
+		defer close(ended)
+		c.mu.Lock()
+		c.status = func(tags []string) int {
+			select {
+			case asked <- tags:
+			case <-ended:
+			}
+			if status, ok := <-statuses; ok {
+				return status
+			}
+			return http.StatusOK
+		}
+		c.mu.Unlock()
+		var many []index.Change
+		for i := range 900 {
+			many = append(many, change(fmt.Sprint("a-", i)))
+		}
+		p.Changed("activities", many)()
+		<-asked
+		statuses <- http.StatusOK
+		<-asked
+		for i := range 9_800 {
+			p.Changed("projects", []index.Change{change(fmt.Sprint("p-", i))})()
+		}
+		statuses <- http.StatusInternalServerError
+		close(statuses)
+		for tags := range asked {
+			if slices.Contains(tags, "view-activities") {
+				break
+			}
+			if slices.Contains(tags, "view-projects") {
+				t.Fatalf("only %v is sent", tags)
+			}
+		}
+	})
+}
+
+// TestRetryAfter: a target that says how long to wait is left alone so long.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cache{retryAfter: "20"}
+		p, log := driven(t, c)
+		c.mu.Lock()
+		c.status, c.asked = func([]string) int { return http.StatusTooManyRequests }, 0
+		c.mu.Unlock()
+		p.Changed("projects", []index.Change{change("1")})()
+		time.Sleep(19 * time.Second)
+		synctest.Wait()
+		c.mu.Lock()
+		if c.asked != 1 {
+			t.Errorf("%d requests in 19 s", c.asked)
+		}
+		c.mu.Unlock()
+		if text := log.String(); !strings.Contains(text, "again_in=20s") {
+			t.Error(text)
+		}
+	})
 }
 
 // TestAwayTarget: a target that is away for hours, or refuses Vitrine as a whole, gets everything when it is back:
