@@ -288,18 +288,32 @@ func TestMappedRowsUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnreadableRowsAreNotWritten: a fault while the snapshot file is written ends nothing and leaves no file.
+// TestUnreadableRowsAreNotWritten: a fault while the snapshot file is written ends nothing and leaves it as it was.
 func TestUnreadableRowsAreNotWritten(t *testing.T) {
 	files, s := &cuttable{dir: t.TempDir()}, newStore()
 	mapping(t, files.dir)
 	s.publish(longThings(0, 3000, "First "))
 	o := filing(filepath.Join(files.dir, "snapshots"))
 	o.RowFiles = files.create
-	t.Run("serve", func(t *testing.T) { // the file is written at the end
-		<-run(t, s, o).swaps
+	path := snapfile.Path(o.Files.Dir, "things")
+	var before []byte
+	t.Run("serve", func(t *testing.T) {
+		r := run(t, s, o)
+		<-r.swaps
+		// It is written a second after the start, and then not for an hour, or at the end.
+		r.until(func(st view.Status) bool { return !st.FileConfirmed.IsZero() })
+		var err error
+		if before, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		s.publish(longThings(0, 10, "Second "))
+		r.next()
 		files.cut(t)
 	})
-	if left, err := os.ReadDir(o.Files.Dir); err != nil || len(left) > 0 {
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the file is the same: %t, %v", bytes.Equal(after, before), err)
+	}
+	if left, err := os.ReadDir(o.Files.Dir); err != nil || len(left) != 1 {
 		t.Errorf("files left behind: %v %v", left, err)
 	}
 }
