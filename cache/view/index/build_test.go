@@ -246,8 +246,8 @@ func TestReplacedRowsAreFreed(t *testing.T) {
 		t.Errorf("the budget has %d indexes of the replaced table", paths)
 	}
 	old, before = nil, nil
-	if runtime.GC(); replaced.Value() != nil {
-		t.Error("the replaced rows are in memory")
+	for replaced.Value() != nil { // a goroutine that has helped may have them on its stack until it ends
+		runtime.GC()
 	}
 	runtime.KeepAlive(b)
 }
