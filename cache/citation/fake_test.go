@@ -97,12 +97,12 @@ func (c *clock) sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// newTestClient returns a client of an index with a driven clock. Unset options have the defaults
-// of the settings, but the client does not wait between requests.
+// newTestClient returns a client of an index with a driven clock. Unset options have the defaults of the settings, but
+// the client does not wait between requests, and gives them an hour, which passes by no driven clock.
 func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
 	t.Helper()
 	c := newClock()
-	o.Origin, o.Lifetime, o.Timeout = index.url, cmp.Or(o.Lifetime, 24*time.Hour), cmp.Or(o.Timeout, 15*time.Second)
+	o.Origin, o.Lifetime, o.Timeout = index.url, cmp.Or(o.Lifetime, 24*time.Hour), cmp.Or(o.Timeout, time.Hour)
 	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
 	client := New(o)
 	client.now, client.sleep = c.Now, c.sleep
