@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"vitrine/cache/result"
 	"vitrine/proxy/proxytest"
@@ -66,7 +65,7 @@ func (s *rawServer) serve(conn net.Conn, answer func(*http.Request) string) {
 // gate returns a Gate before the server.
 func (s *rawServer) gate(t *testing.T) *gate.Gate {
 	g := gate.New(gate.Options{
-		Timeout: 30 * time.Second, InFlight: &result.InFlight{}, Ended: func() {},
+		Timeout: patience, InFlight: &result.InFlight{}, Ended: func() {},
 		Probe: func(ctx context.Context, method, path string) (*http.Request, error) {
 			return http.NewRequestWithContext(ctx, method, s.addr+path, nil)
 		},
@@ -136,15 +135,24 @@ func TestConnectionsEnd(t *testing.T) {
 				return c.answer
 			})
 			g := s.gate(t)
-			if text, err := s.do(t, g, c.method, "/", ""); text != c.body || err != nil {
-				t.Fatal(text, err)
+			again := func() bool {
+				if text, err := s.do(t, g, c.method, "/", ""); text != c.body || err != nil {
+					t.Fatal(text, err)
+				}
+				before := s.connections.Load()
+				if text, err := s.do(t, g, "GET", "/other", ""); text != "other" || err != nil {
+					t.Fatal(text, err)
+				}
+				return s.connections.Load() == before
 			}
-			if text, err := s.do(t, g, "GET", "/other", ""); text != "other" || err != nil {
-				t.Fatal(text, err)
+			if !c.reused {
+				if again() {
+					t.Error("a connection is used again")
+				}
+				return
 			}
-			if reused := s.connections.Load() == 1; reused != c.reused {
-				t.Errorf("%d connections, want one more: %t", s.connections.Load(), !c.reused)
-			}
+			// net/http closes a connection, too, if its writing goroutine is late to say that it has written a request.
+			proxytest.Until(t, "a connection is used again", again)
 		})
 	}
 }
