@@ -56,11 +56,10 @@ func startDemo(t *testing.T) demo {
 		t.Fatal("the demo ended before it listened")
 	}
 	d := demo{t, "http://" + address}
-	for {
-		if status, _ := d.get("/readyz"); status == http.StatusOK {
-			return d
-		}
+	if status, text := d.get("/readyz"); status != http.StatusOK {
+		t.Fatalf("readyz: status %d: %s", status, text)
 	}
+	return d
 }
 
 // get sends a GET request.
@@ -70,19 +69,24 @@ func (d demo) get(path string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// ask sends a GET request and returns the whole response.
+// ask sends a GET request and returns the whole response. If the demo is not ready, or has no time for the request on a
+// busy machine, ask sends it again.
 func (d demo) ask(path string) (*http.Response, []byte) {
 	d.t.Helper()
-	res, err := http.Get(d.base + path)
-	if err != nil {
-		d.t.Fatal(err)
+	for {
+		res, err := http.Get(d.base + path)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close() // it was read to its end
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusServiceUnavailable {
+			return res, body
+		}
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return res, body
 }
 
 // TestDemoAnswersAsDescribed sends the running demo all examples of its own description and more

@@ -41,7 +41,7 @@ func TestVarnish(t *testing.T) {
 	}
 	away := new(atomic.Bool)
 	o := proxytest.Options(t)
-	o.Fresh.MaxAge = time.Minute
+	o.Fresh.MaxAge = time.Hour
 	o.Auth.PortfolioKey = "k"
 	o.Views = failing{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views, away}
 	o.Now = time.Now
@@ -49,9 +49,7 @@ func TestVarnish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin := listening(t, server)
-	front := "http://" + unused(t)
-	varnish(t, daemon, front, origin, "")
+	front := varnish(t, daemon, listening(t, server), "")
 	statusOf := func(path string) (kept bool) {
 		res, err := http.Get(front + path)
 		if err != nil {
@@ -93,15 +91,9 @@ func listening(t *testing.T, server *proxy.Server) (addr string) {
 	return ln.Addr().String()
 }
 
-// unused returns a loopback address that is free.
-func unused(t *testing.T) string {
-	ln := proxytest.Listen(t)
-	_ = ln.Close()
-	return ln.Addr().String()
-}
-
-// varnish starts Varnish at a URL in front of an origin, and returns when it answers. rules is VCL for it.
-func varnish(t *testing.T, daemon, front, origin, rules string) {
+// varnish starts Varnish in front of an origin, and returns its URL. The first request waits for the origin. rules is
+// VCL for it.
+func varnish(t *testing.T, daemon, origin, rules string) (front string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "varnish") // Varnish runs as another user than the test
 	if err != nil {
@@ -117,8 +109,9 @@ func varnish(t *testing.T, daemon, front, origin, rules string) {
 	if err := os.WriteFile(vcl, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	work := filepath.Join(dir, "work")
 	var out strings.Builder
-	cmd := exec.Command(daemon, "-F", "-n", filepath.Join(dir, "work"), "-a", strings.TrimPrefix(front, "http://"), "-f", vcl, "-s", "malloc,16m")
+	cmd := exec.Command(daemon, "-F", "-n", work, "-a", "127.0.0.1:0", "-f", vcl, "-s", "malloc,16m")
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -130,18 +123,16 @@ func varnish(t *testing.T, daemon, front, origin, rules string) {
 		<-ended
 		http.DefaultClient.CloseIdleConnections()
 	})
-	for deadline := time.After(5 * time.Minute); ; {
-		res, err := http.Get(front + "/healthz")
-		if err == nil {
-			_ = res.Body.Close()
-			return
+	for {
+		// Varnish finds a free port itself, which nobody can take before it listens.
+		told, err := exec.Command("varnishadm", "-n", work, "debug.listen_address").Output()
+		if name, addr, found := strings.Cut(strings.TrimSpace(string(told)), " "); err == nil && found && name == "a0" {
+			return "http://" + strings.ReplaceAll(addr, " ", ":")
 		}
 		select {
 		case err := <-ended:
 			ended <- err
 			t.Fatalf("varnishd: %v\n%.1000s", err, out.String())
-		case <-deadline:
-			t.Fatal("varnishd does not answer")
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
