@@ -214,7 +214,11 @@ func TestManyIdleConnections(t *testing.T) {
 				}
 				conns[i] = conn
 			}
-			proxytest.Until(t, "all are served", func() bool { return l.Metric("vitrine_connections") == many })
+			// Where each has had its answer, all are served. The server closes these after a minute, in which a
+			// busy machine may not have come to the last one.
+			if text != health {
+				proxytest.Until(t, "all are served", func() bool { return l.Metric("vitrine_connections") == many })
+			}
 			each := (proxytest.Memory() - before) / many
 			t.Logf("%d bytes for each connection", each)
 			if each > 24<<10 {
