@@ -2,8 +2,21 @@ package response_test
 
 import (
 	"testing"
+	"time"
 
 	"vitrine/proxy/proxytest"
 )
 
 func TestMain(m *testing.M) { proxytest.Main(m) }
+
+// heldSince returns how many more bytes the process holds than before. If they are more than most, it measures again
+// some times: what is garbage, and what a goroutine holds that has not had the time to end, is gone then.
+func heldSince(before, most int) (held int) {
+	for range 50 {
+		if held = proxytest.Memory() - before; held <= most {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return held
+}
