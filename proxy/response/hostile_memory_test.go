@@ -15,7 +15,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/result"
 	"vitrine/rules"
 )
 
@@ -48,14 +47,13 @@ func TestUnreadAnswers(t *testing.T) {
 	for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 		t.Run(coding, func(t *testing.T) {
 			o := proxytest.Options(t)
-			o.Limits.Write = time.Hour
 			o.Limits.KeptBytes = 1 << 20
-			o.Cache = result.Options{InFlight: budget}
+			o.Cache.Budget, o.Cache.InFlight = 0, budget
 			l := proxytest.ServeOn(t, proxytest.Open(t, store, o), proxytest.Narrow{Listener: proxytest.Listen(t)})
 			l.Get("/api/activities?limit=1")
 			before := proxytest.Memory()
 			conns, statuses := unread(l, coding, "/api/activities?full=1&limit=1000&offset=%d", clients)
-			held, claimed := proxytest.Memory()-before, l.Metric("vitrine_results_in_flight_bytes")
+			held, claimed := heldSince(before, budget+4<<20), l.Metric("vitrine_results_in_flight_bytes")
 			t.Logf("%d bytes held, %d of them claimed, for answers of %d; by status %v", held, claimed, len(want), statuses)
 			if statuses["200"]+statuses["503"] != clients || statuses["200"] < clients/2 {
 				t.Errorf("answers by status %v", statuses)
@@ -83,7 +81,6 @@ func TestNoRoomForAnswers(t *testing.T) {
 	store := proxytest.Many(t, 2000)
 	whole := proxytest.Open(t, store, o).Get(large)
 	o.Cache.InFlight = 300 << 10 // too little for an answer, enough for two pieces
-	o.Limits.Write = time.Hour
 	l := proxytest.ServeOn(t, proxytest.Open(t, store, o), proxytest.Narrow{Listener: proxytest.Listen(t)})
 	conns, _ := unread(l, "identity", "/api/activities?full=1&limit=1500&offset=%d", 4)
 	for _, tt := range []struct {
@@ -160,7 +157,7 @@ func TestUnwoundRowsStream(t *testing.T) {
 	}
 	before := proxytest.Memory()
 	_, statuses := unread(l, "identity", target+"&x=%d", 8)
-	held := proxytest.Memory() - before
+	held := heldSince(before, 8<<20)
 	t.Logf("%d bytes held", held)
 	if statuses["200"] != 8 || held > 8<<20 { // the row numbers alone took 8 MB for each
 		t.Errorf("answers by status %v; %d bytes held", statuses, held)

@@ -200,10 +200,16 @@ func TestLargeCompressed(t *testing.T) {
 		if got := get(); !strings.Contains(got, "streamed") {
 			t.Errorf("%s: Cache-Status = %q at first", coding, got)
 		}
-		get() // makes the background compress, if nothing did before
-		// The background makes way for requests: to ask for the answer all the time would hold it up. What says that the
-		// answer is too large takes less than 4 kB, and the answer more.
-		proxytest.Until(t, "the compressed answer is kept", func() bool { return s.Metric("vitrine_results_bytes") > before+4<<10 })
+		// A request makes the background compress, unless it has not quite ended with the answer before: then a later one
+		// does. The background makes way for requests: to ask for the answer all the time would hold it up. What says that
+		// the answer is too large takes less than 4 kB, and the answer more.
+		looks := 0
+		proxytest.Until(t, "the compressed answer is kept", func() bool {
+			if looks++; looks%100 == 1 {
+				get()
+			}
+			return s.Metric("vitrine_results_bytes") > before+4<<10
+		})
 		proxytest.Until(t, "the kept answer is sent", func() bool { return get() == "vitrine; hit" }) // the metric is a moment ahead
 	}
 	if proxytest.ViewsAre == view.Store {
