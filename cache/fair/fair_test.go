@@ -152,6 +152,7 @@ func TestShared(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		for _, turn := range holders {
 			turn.End()
+			synctest.Wait() // so that the works get the turn one after the other
 		}
 		works.Wait()
 		if order[0] != "shared" {
@@ -445,15 +446,17 @@ func TestAllProcessors(t *testing.T) {
 		if err := turn.Costly(ctx); err != nil {
 			t.Fatal(err)
 		}
+		all := runtime.GOMAXPROCS(0)
+		early := 20 + all // so many pieces may begin before the work sees whether requests arrive
 		most := func(arriving bool) int {
 			var running, most atomic.Int32
-			err := fair.Each(ctx, 100, func(i int) error {
+			err := fair.Each(ctx, early+80+4*all, func(i int) error {
 				if arriving {
 					q.Arrive()
 				}
 				n := running.Add(1)
 				defer running.Add(-1)
-				for i > 20 && n > most.Load() && !most.CompareAndSwap(most.Load(), n) {
+				for i > early && n > most.Load() && !most.CompareAndSwap(most.Load(), n) {
 				}
 				time.Sleep(time.Millisecond)
 				return nil
@@ -463,13 +466,13 @@ func TestAllProcessors(t *testing.T) {
 			}
 			return int(most.Load())
 		}
-		if got := most(false); got != runtime.GOMAXPROCS(0) {
+		if got := most(false); got != all {
 			t.Errorf("%d pieces at a time while no request arrives", got)
 		}
 		if got := most(true); got != 1 {
 			t.Errorf("%d pieces at a time while requests arrive", got)
 		}
-		if got := most(false); got != runtime.GOMAXPROCS(0) {
+		if got := most(false); got != all {
 			t.Errorf("%d pieces at a time some time after the last request", got)
 		}
 		turn.End()
