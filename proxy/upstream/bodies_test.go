@@ -51,6 +51,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Errorf("with room: %d", r.status)
 		}
 	}
+	w.nothingInFlight()
 	if res := w.ask("POST", "/old", strings.Repeat("x", size)); res.StatusCode != http.StatusOK {
 		t.Errorf("afterwards: %d", res.StatusCode)
 	}

@@ -26,12 +26,11 @@ type fetcher struct {
 
 func newFetcher(t *testing.T, answer http.HandlerFunc, change func(*upstream.Options)) *fetcher {
 	f := &fetcher{}
-	f.old = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	f.old = otherServer(t, func(rw http.ResponseWriter, r *http.Request) {
 		f.asked.Add(1)
 		answer(rw, r)
-	}))
-	t.Cleanup(f.old.Close)
-	o := upstream.Options{URL: f.old.URL, Host: "old.example.org"}
+	})
+	o := upstream.Options{URL: f.old.URL, Host: "old.example.org", Timeout: patience}
 	if change != nil {
 		change(&o)
 	}
@@ -143,26 +142,25 @@ func TestWholeAnswer(t *testing.T) {
 
 // TestWholeSilence: a request ends when the server is silent or drips, and when its caller ends it.
 func TestWholeSilence(t *testing.T) {
-	began := make(chan bool, 100)
-	f := newFetcher(t, func(rw http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/silent" {
-			rw.(http.Flusher).Flush()
-		}
-		began <- true
-		for tick := time.Tick(time.Millisecond); r.Context().Err() == nil; <-tick {
-			if r.URL.Path == "/drips" {
-				_, _ = io.WriteString(rw, "x")
+	for _, path := range []string{"/silent", "/half", "/drips"} {
+		// Each has a circuit of its own: on a slow machine it may open after such a request.
+		f := newFetcher(t, func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/silent" {
 				rw.(http.Flusher).Flush()
 			}
-		}
-	}, func(o *upstream.Options) { o.Timeout = 200 * time.Millisecond })
-	for _, path := range []string{"/silent", "/half", "/drips"} {
+			for tick := time.Tick(time.Millisecond); r.Context().Err() == nil; <-tick {
+				if r.URL.Path == "/drips" {
+					_, _ = io.WriteString(rw, "x")
+					rw.(http.Flusher).Flush()
+				}
+			}
+		}, func(o *upstream.Options) { o.Timeout = 200 * time.Millisecond })
 		_, err := f.FetchWhole(t.Context(), upstream.WholeRequest{Target: path, Most: 1 << 20})
 		if !errors.Is(err, upstream.ErrTimeout) {
 			t.Errorf("%s: %v", path, err)
 		}
-		<-began
 	}
+	began := make(chan bool)
 	patient := newFetcher(t, func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/half" {
 			rw.(http.Flusher).Flush()

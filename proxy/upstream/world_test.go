@@ -1,7 +1,10 @@
 package upstream_test
 
 import (
+	"bufio"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +35,9 @@ type world struct {
 
 var began = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 
+// patience is a limit that no test reaches, however slow the machine is.
+const patience = 5 * time.Minute
+
 // newWorld serves a site before a server that answers with answer.
 func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.UpstreamOptions)) *world {
 	return newWorldWith(t, answer, func(o *proxy.Options) {
@@ -49,7 +55,7 @@ func newWorldWith(t *testing.T, answer http.HandlerFunc, change func(*proxy.Opti
 // newWorldOn is newWorldWith on a listener.
 func newWorldOn(t *testing.T, ln net.Listener, answer http.HandlerFunc, change func(*proxy.Options)) *world {
 	w := &world{answer: answer}
-	w.old = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w.old = otherServer(t, func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.mu.Lock()
 		w.last, w.body = r, string(body)
@@ -58,13 +64,29 @@ func newWorldOn(t *testing.T, ln net.Listener, answer http.HandlerFunc, change f
 		w.asked.Add(1)
 		rw.Header().Set("Date", w.time().Format(http.TimeFormat))
 		answer(rw, r)
-	}))
-	t.Cleanup(w.old.Close)
+	})
 	o := proxytest.Options(t)
-	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: w.old.URL, Now: w.time}, Paths: []string{"/"}}
+	o.Limits.Read, o.Limits.Write, o.Limits.Request, o.Limits.Shutdown = patience, patience, patience, patience
+	o.Upstream = proxy.UpstreamOptions{
+		Options: upstream.Options{URL: w.old.URL, Now: w.time, Timeout: patience}, Paths: []string{"/"},
+	}
 	change(&o)
 	w.Live = proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), o), ln)
 	return w
+}
+
+// otherServer serves until the test ends. It has an address of the loopback for itself, so that no other process gets
+// its port when it is closed earlier.
+func otherServer(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+	addr := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: ln, Config: &http.Server{Handler: answer}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
 }
 
 func (w *world) time() time.Time { return began.Add(time.Duration(w.now.Load())) }
@@ -125,6 +147,59 @@ func (w *world) ask(method, target, body string, headers ...string) response {
 func (w *world) get(target string, headers ...string) response {
 	w.T.Helper()
 	return w.ask(http.MethodGet, target, "", headers...)
+}
+
+// send sends a request for a target on a new connection from an address, and returns it unread.
+func (w *world) send(addr, target string, headers ...string) net.Conn {
+	w.T.Helper()
+	return w.sendOn(w.DialFrom(addr), target, headers...)
+}
+
+// sendOn sends a request on a connection.
+func (w *world) sendOn(conn net.Conn, target string, headers ...string) net.Conn {
+	w.T.Helper()
+	w.Write(conn, "GET "+target+" HTTP/1.1\r\nHost: x\r\n"+strings.Join(headers, "")+"\r\n")
+	return conn
+}
+
+// answered reads one answer of a connection.
+func (w *world) answered(conn net.Conn) proxytest.Response {
+	w.T.Helper()
+	return w.Read(bufio.NewReader(conn))
+}
+
+// inFlight waits until so many requests are being answered.
+func (w *world) inFlight(n int) {
+	w.T.Helper()
+	proxytest.Until(w.T, "the requests have arrived",
+		func() bool { return w.Metric("vitrine_requests_in_flight") == n })
+}
+
+// nothingInFlight waits until no answer or body takes memory: that is freed only after a client has its answer.
+func (w *world) nothingInFlight() {
+	w.T.Helper()
+	proxytest.Until(w.T, "no bytes are in flight",
+		func() bool { return w.Metric("vitrine_results_in_flight_bytes") == 0 })
+}
+
+// reply is the status of the answer on one of several connections; 0 for none.
+type reply struct{ conn, status int }
+
+// replies reads an answer of each connection, and sends its status when it has arrived.
+func (w *world) replies(conns []net.Conn) <-chan reply {
+	all := make(chan reply, len(conns))
+	for i, conn := range conns {
+		go func() {
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				all <- reply{i, 0}
+				return
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			all <- reply{i, res.StatusCode}
+		}()
+	}
+	return all
 }
 
 // asks checks how often do makes the site ask the other server.
