@@ -75,7 +75,7 @@ func FuzzConnection(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(proxytest.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		go func() { // in a goroutine, because the server may answer and close before it has read everything

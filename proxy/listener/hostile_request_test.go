@@ -183,7 +183,7 @@ func TestWrongHeadsAtOnce(t *testing.T) {
 		health + "GET /healthz HTTP/1.1\r\nHost: x\n",
 	} {
 		conn := l.Dial()
-		if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(proxytest.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		r := bufio.NewReader(conn)

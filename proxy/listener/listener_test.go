@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/proxy/listener"
+	"vitrine/proxy/proxytest"
 )
 
 // unbounded is a memory budget that is never exhausted.
@@ -99,7 +100,7 @@ func (l open) dial(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(proxytest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -202,7 +202,7 @@ func (l *Live) Exchange(t *testing.T, request string) (first Response, rest stri
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(Patience)); err != nil {
 		t.Fatal(err)
 	}
 	_, _, whole := strings.Cut(strings.TrimLeft(request, "\r\n"), "\r\n\r\n")
