@@ -30,7 +30,7 @@ func newFetcher(t *testing.T, answer http.HandlerFunc, change func(*upstream.Opt
 		f.asked.Add(1)
 		answer(rw, r)
 	})
-	o := upstream.Options{URL: f.old.URL, Host: "old.example.org", Timeout: patience}
+	o := upstream.Options{URL: f.old.URL, Host: "old.example.org", Timeout: proxytest.Patience}
 	if change != nil {
 		change(&o)
 	}

@@ -35,9 +35,6 @@ type world struct {
 
 var began = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 
-// patience is a limit that no test reaches, however slow the machine is.
-const patience = 5 * time.Minute
-
 // newWorld serves a site before a server that answers with answer.
 func newWorld(t *testing.T, answer http.HandlerFunc, change func(*proxy.UpstreamOptions)) *world {
 	return newWorldWith(t, answer, func(o *proxy.Options) {
@@ -66,9 +63,8 @@ func newWorldOn(t *testing.T, ln net.Listener, answer http.HandlerFunc, change f
 		answer(rw, r)
 	})
 	o := proxytest.Options(t)
-	o.Limits.Read, o.Limits.Write, o.Limits.Request, o.Limits.Shutdown = patience, patience, patience, patience
 	o.Upstream = proxy.UpstreamOptions{
-		Options: upstream.Options{URL: w.old.URL, Now: w.time, Timeout: patience}, Paths: []string{"/"},
+		Options: upstream.Options{URL: w.old.URL, Now: w.time, Timeout: proxytest.Patience}, Paths: []string{"/"},
 	}
 	change(&o)
 	w.Live = proxytest.ServeOn(t, proxytest.Open(t, proxytest.Institute(t), o), ln)

@@ -65,7 +65,7 @@ func (s *rawServer) serve(conn net.Conn, answer func(*http.Request) string) {
 // gate returns a Gate before the server.
 func (s *rawServer) gate(t *testing.T) *gate.Gate {
 	g := gate.New(gate.Options{
-		Timeout: patience, InFlight: &result.InFlight{}, Ended: func() {},
+		Timeout: proxytest.Patience, InFlight: &result.InFlight{}, Ended: func() {},
 		Probe: func(ctx context.Context, method, path string) (*http.Request, error) {
 			return http.NewRequestWithContext(ctx, method, s.addr+path, nil)
 		},

@@ -21,9 +21,6 @@ import (
 
 func TestMain(m *testing.M) { proxytest.Main(m) }
 
-// patience is a limit that no test reaches, however slow the machine is.
-const patience = 5 * time.Minute
-
 // site is a Gate before a server.
 type site struct {
 	*gate.Gate
@@ -47,7 +44,7 @@ func newSite(t *testing.T, inFlight int64, answer http.HandlerFunc) *site {
 	}))
 	t.Cleanup(s.old.Close)
 	s.Gate = gate.New(gate.Options{
-		Timeout: patience, InFlight: s.inFlight, Ended: func() { s.ended.Add(1) },
+		Timeout: proxytest.Patience, InFlight: s.inFlight, Ended: func() { s.ended.Add(1) },
 		Probe: func(ctx context.Context, method, path string) (*http.Request, error) {
 			return http.NewRequestWithContext(ctx, method, s.old.URL+path, nil)
 		},
@@ -133,7 +130,7 @@ func TestStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := resp.Gather(1<<20, time.Now().Add(patience))
+		g := resp.Gather(1<<20, time.Now().Add(proxytest.Patience))
 		if !errors.Is(g.Why, gate.ErrTooLong) || !g.Rest || len(g.Bytes) > 1<<20+1 {
 			t.Fatalf("%d bytes, because of %v", len(g.Bytes), g.Why)
 		}
@@ -169,7 +166,7 @@ func TestGather(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := resp.Gather(2*size, time.Now().Add(patience))
+			g := resp.Gather(2*size, time.Now().Add(proxytest.Patience))
 			if g.Why != nil || string(g.Bytes) != body {
 				t.Fatalf("%s: %d bytes, error %v", path, len(g.Bytes), g.Why)
 			}
@@ -180,7 +177,7 @@ func TestGather(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := resp.Gather(2*size, time.Now().Add(patience))
+		g := resp.Gather(2*size, time.Now().Add(proxytest.Patience))
 		if !errors.Is(g.Why, result.ErrInFlight) || !g.Rest {
 			t.Errorf("%s without memory: %v", path, g.Why)
 		}
