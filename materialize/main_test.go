@@ -4,12 +4,12 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"vitrine/rules/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
 		os.Exit(materializeAndWait(path))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

@@ -17,13 +17,13 @@ import (
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/open"
+	"vitrine/rules/leaktest"
 )
 
 // envChild makes the test binary the child of a crash test, which works on the store at this URI.
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // TestKilledAnywhere kills a process that works on a store, again and again.

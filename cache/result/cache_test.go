@@ -17,13 +17,13 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/result"
 	"vitrine/rules"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t testing.TB, o result.Options) *result.Cache {
 	t.Helper()

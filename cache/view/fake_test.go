@@ -6,20 +6,16 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
+	"vitrine/rules/leaktest"
 	"vitrine/rules/raw"
 )
 
-// All expressions share the clock of the backtracking engine, which stops by itself some time after
-// the last one has run.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // store implements the reading half of origin.Views; the test makes its versions.
 type store struct {

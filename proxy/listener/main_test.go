@@ -3,7 +3,7 @@ package listener_test
 import (
 	"testing"
 
-	"vitrine/proxy/proxytest"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -24,11 +24,12 @@ import (
 	"vitrine/proxy/purge"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/leaktest"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // told is a request that a target got.
 type told struct {

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"vitrine/proxy/proxytest"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // heldSince returns how many more bytes the process holds than before. If they are more than most, it measures again
 // some times: what is garbage, and what a goroutine holds that has not had the time to end, is gone then.

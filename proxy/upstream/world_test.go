@@ -17,9 +17,10 @@ import (
 	"vitrine/proxy"
 	"vitrine/proxy/proxytest"
 	"vitrine/proxy/upstream"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // world is a site in front of another server.
 type world struct {

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"vitrine/rules/leaktest"
 	"vitrine/rules/parallel"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // answer is a result of Closest, for comparison.
 type answer struct {

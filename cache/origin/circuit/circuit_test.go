@@ -11,14 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/rules"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // fickle is a store that answers, is away, or hangs.
 type fickle struct {

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
+	"vitrine/rules/leaktest"
 )
 
 // TestMain checks for leaked goroutines, or, in the process that TestLoadKilled starts, imports
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // openBolt opens an embedded store until the test ends.

@@ -7,17 +7,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/rules"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // databases counts the tests' databases, so that each test gets a new one.
 var databases atomic.Int64

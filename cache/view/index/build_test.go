@@ -13,19 +13,15 @@ import (
 	"weak"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
+	"vitrine/rules/leaktest"
 	"vitrine/rules/raw"
 )
 
-// All expressions share the clock of the backtracking engine, which stops by itself some time after
-// the last one has run.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // builder makes snapshots in an order.
 func builder(t testing.TB, order raw.Sort) *index.Builder {

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/proxy/proxytest"
 	"vitrine/proxy/proxytest/osiristest"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // get sends a request with headers given as name, value pairs, and follows no redirect.
 func get(t *testing.T, s *osiristest.Server, target string, headers ...string) (*http.Response, string, error) {

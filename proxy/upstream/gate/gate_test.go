@@ -17,9 +17,10 @@ import (
 	"vitrine/proxy/proxytest"
 	"vitrine/proxy/upstream/gate"
 	"vitrine/rules"
+	"vitrine/rules/leaktest"
 )
 
-func TestMain(m *testing.M) { proxytest.Main(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // site is a Gate before a server.
 type site struct {

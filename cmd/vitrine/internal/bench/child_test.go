@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"vitrine/rules/leaktest"
 )
 
 // roleEnv makes the test binary run as a child.
@@ -36,13 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m,
-		// fasthttp's goroutines notice only some time later that they can end.
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*Client).mCleaner"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*TCPDialer).tcpAddrsClean"))
+	leaktest.Main(m)
 }
 
 func start(t *testing.T, ctx context.Context) *child {
