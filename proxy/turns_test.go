@@ -262,7 +262,12 @@ func looksAndEnds(t *testing.T, site *proxytest.Site, q question, now time.Time,
 			if last = max(last, 1); last > looks*7/8 && last > 1 {
 				continue
 			}
-			if after, _, err := work(t, plan, on, int64(last)); !errors.Is(err, errLeft) || after > last+most {
+			after, _, err := work(t, plan, on, int64(last))
+			// Goroutines that share a search look less often the sooner one of them finds that no better title follows.
+			if over := err == nil && last > 1 && after < last; over {
+				continue
+			}
+			if !errors.Is(err, errLeft) || after > last+most {
 				t.Errorf("left at look %d of %d: ended after %d: %v", last, looks, after, err)
 			}
 		}
