@@ -53,6 +53,7 @@ var mayImport = map[string]string{
 	"rules/fault":      "",
 	"rules/flight":     "rules/fault",
 	"rules/fold":       "rules/markup",
+	"rules/identifier": "rules/raw",
 	"rules/label":      "rules/raw rules/yamlfile",
 	"rules/lru":        "",
 	"rules/mark":       "rules/date rules/display rules/filter rules/fold rules/raw rules/units",
