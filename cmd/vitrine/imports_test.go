@@ -44,7 +44,7 @@ var mayImport = map[string]string{
 	"rules":            "",
 	"rules/access":     "rules/raw",
 	"rules/backoff":    "",
-	"rules/cite":       "rules/date rules/display rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",
+	"rules/cite":       "rules/date rules/display rules/ejson rules/fold rules/identifier rules/mark rules/markup rules/raw rules/yamlfile",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/doi":        "",

@@ -19,7 +19,8 @@ import (
 type Person struct {
 	Given, Family string
 	Literal       string // whole name if there is no family name: an organisation, or one text
-	User, ORCID   string // of a public person of the institute (package mark)
+	User          string // of a public person of the institute (package mark)
+	ORCID         string // of such a person, or as the record has it of others
 }
 
 // Project is a public project that an activity is part of.

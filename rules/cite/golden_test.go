@@ -11,7 +11,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/cite"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 )
 
@@ -63,7 +63,7 @@ func appendJSONLD(dst []byte, it *cite.Item, base string) []byte {
 func itemURL(it *cite.Item, base string) string {
 	switch {
 	case it.View == rules.ViewActivities && it.DOI != "":
-		return doi.URL(it.DOI)
+		return identifier.DOIAddress(it.DOI)
 	case it.View == rules.ViewPersons && it.Name == "":
 		return ""
 	case it.View == rules.ViewPersons:

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"vitrine/rules/date"
-	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
+	"vitrine/rules/identifier"
 )
 
 // members appends members to an object from pairs of a name and a value. It skips empty values.
@@ -103,7 +103,7 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 // address of the item's page in Vitrine, url the address that the page links to, and person returns a person's address
 // by username; each may be "".
 func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
-	start, same := len(dst), cmp.Or(doi.URL(it.DOI), it.URL)
+	start, same := len(dst), cmp.Or(identifier.DOIAddress(it.DOI), it.URL)
 	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs", same)
 	switch it.Forms.Schema {
 	case "Person":

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 )
 
 // each calls yield for each pair of a name and a value, unless one of them is empty.
@@ -57,7 +57,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree)
 	eachNumber(line, "SN", it.ISBN)
 	eachNumber(line, "SN", it.ISSN)
-	each(line, "DO", it.DOI, "UR", cmp.Or(it.URL, doi.URL(it.DOI)),
+	each(line, "DO", it.DOI, "UR", cmp.Or(it.URL, identifier.DOIAddress(it.DOI)),
 		"L1", it.PDF, "AN", it.PMID, "LA", it.Language)
 	for _, word := range it.Keywords {
 		line("KW", word)

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
-	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -29,10 +29,7 @@ func (p *Person) whole(first, separator, last string) string {
 
 // ORCIDPage returns the address of a person's page at orcid.org, or "" if the person has no ORCID.
 func (p *Person) ORCIDPage() string {
-	if p.ORCID == "" {
-		return ""
-	}
-	return "https://orcid.org/" + markup.PathSegment(p.ORCID)
+	return identifier.ORCIDAddress(p.ORCID)
 }
 
 // appendPersons appends the persons of a stored list that have a name. A text in the list, or in place of the list, is
@@ -69,15 +66,20 @@ func personNamed(name string) Person {
 	return Person{Literal: name}
 }
 
-// person returns a person stored as a document. It has no name if the name may not be shown.
+// person returns a person stored as a document. It has no name if the name may not be shown. Of persons of the institute
+// who are not public, only the name is shown.
 func (it *Item) person(doc bson.Raw) Person {
 	var public bson.Raw
-	if user := part(doc, "user"); user != "" {
+	user := part(doc, "user")
+	if user != "" {
 		if public = it.public(user); public == nil && it.View != rules.ViewActivities {
 			return Person{}
 		}
 	}
 	p := Person{Given: clean(part(doc, "first")), Family: clean(part(doc, "last")), User: part(public, "id"), ORCID: part(public, "orcid")}
+	if p.ORCID == "" && (user == "" || public != nil) {
+		p.ORCID = identifier.ORCID(part(doc, "orcid"))
+	}
 	switch {
 	case p.Given == "" && p.User == "" && isOrganisation(p.Family):
 		p.Family, p.Literal = "", p.Family

@@ -2,6 +2,7 @@ package cite
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,8 +13,8 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/date"
 	"vitrine/rules/display"
-	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
+	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
@@ -58,11 +59,50 @@ func (it *Item) fill(f *fields) {
 	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), it.text(f.Pages)
 	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
 	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
-	it.DOI, it.PMID, it.ISBN, it.ISSN = doi.Parse(it.text(f.DOI)), it.text(f.PMID), it.text(f.ISBN), it.text(f.ISSN)
+	it.identifiers(f)
 	it.Abstract = plain(it.text(f.Abstract))
+}
+
+// identifiers sets the work's identifiers, and its address.
+func (it *Item) identifiers(f *fields) {
+	it.DOI, it.PMID = it.first(f.DOI, identifier.DOI), identifier.PMID(it.text(f.PMID))
+	it.ISBN, it.ISSN = it.numbers(f.ISBN, identifier.ISBN), it.numbers(f.ISSN, identifier.ISSN)
 	if address := it.text(f.URL); address != "" {
 		it.URL = markup.WebURL(address)
 	}
+	if it.URL == "" && it.DOI == "" { // publishers' addresses are stored in place of a DOI
+		it.URL = it.first(f.DOI, markup.WebURL)
+	}
+}
+
+// first returns the first of the texts in the slots for which read does not return "", as read returns it.
+func (it *Item) first(slots []int, read func(string) string) string {
+	for _, slot := range slots {
+		if v := it.values[slot]; v.Type != 0 {
+			if found := identifier.First(v, read); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// numbers returns the numbers that read returns for the texts in the first slot that is not empty, separated by ", ".
+func (it *Item) numbers(slots []int, read func(string) string) string {
+	v := it.value(slots)
+	if v.Type != bson.TypeArray {
+		return read(text(v))
+	}
+	var all []string
+	for e := range raw.Elements(v) {
+		if e.Type == bson.TypeArray {
+			continue
+		}
+		if number := read(text(e)); number != "" && !slices.Contains(all, number) {
+			all = append(all, number)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // dates sets when a work appeared or took place. The start only fills in what year and month leave open.
