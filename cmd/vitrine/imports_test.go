@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"rules/parallel":   "rules/fault",
 	"rules/pcre":       "",
 	"rules/raw":        "",
-	"rules/render":     "rules/date rules/doi rules/label rules/markup rules/raw rules/yamlfile",
+	"rules/render":     "rules/date rules/identifier rules/label rules/markup rules/raw rules/yamlfile",
 	"rules/similar":    "rules/parallel",
 	"rules/spectrum":   "rules/ejson rules/raw",
 	"rules/units":      "rules/ejson rules/raw",

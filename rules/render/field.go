@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
@@ -175,10 +175,10 @@ func urlField(s source) *field {
 	return linkField(address, address)
 }
 
-// doiField is a DOI, bare or as URL. Other values are empty.
+// doiField is a DOI in any form. Other values are empty.
 func doiField(s source) *field {
-	id := func(p *page) string { return doi.Parse(text(s.value(p))) }
-	return linkField(func(p *page) string { return doi.URL(id(p)) }, id)
+	id := func(p *page) string { return identifier.First(s.value(p), identifier.DOI) }
+	return linkField(func(p *page) string { return identifier.DOIAddress(id(p)) }, id)
 }
 
 // flagField has no text of its own. Conditions can test it.

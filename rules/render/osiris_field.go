@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
+	"vitrine/rules/identifier"
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -126,18 +127,8 @@ func (l *osirisLoader) journals(fields map[string]*field, known map[string]Osiri
 // links adds identifiers and addresses, which OSIRIS shows as links.
 func (l *osirisLoader) links(fields map[string]*field) {
 	doi, pubmed := doiField(l.rules.source("doi")), l.rules.source("pubmed")
-	pubmedID := func(p *page) string {
-		if _, ok := integer(pubmed.value(p)); !ok {
-			return ""
-		}
-		return text(pubmed.value(p))
-	}
-	pubmedURL := func(p *page) string {
-		if id := pubmedID(p); id != "" {
-			return "https://pubmed.ncbi.nlm.nih.gov/" + id + "/"
-		}
-		return ""
-	}
+	pubmedID := func(p *page) string { return identifier.PMID(text(pubmed.value(p))) }
+	pubmedURL := func(p *page) string { return identifier.PMIDAddress(pubmedID(p)) }
 	url := asLink(urlField(l.rules.source("link")))
 	fields["doi"], fields["doi-text"] = asLink(doi), doi
 	fields["doi-link"] = asLink(linkField(doi.address, doi.address))
