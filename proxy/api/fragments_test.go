@@ -76,16 +76,23 @@ func TestFragments(t *testing.T) {
 // TestExternalLink: the link is the first of DOI, PubMed and URL, escaped as a path.
 func TestExternalLink(t *testing.T) {
 	for record, want := range map[string]string{
-		`{}`:                                                    "",
-		`{"doi":"","pubmed":"","link":""}`:                      "",
-		`{"doi":" 10.1000/182 ","pubmed":"1"}`:                  "https://doi.org/10.1000/182",
-		`{"doi":"https://doi.org/10.1/x"}`:                      "https://doi.org/10.1/x",
-		`{"doi":"DOI:10.1/x"}`:                                  "https://doi.org/10.1/x",
-		`{"doi":"10.1/(a)!*'\"<b>"}`:                            "https://doi.org/10.1/(a)!*%27%22%3Cb%3E",
-		`{"doi":"10.1/ä%20?#[c]"}`:                              "https://doi.org/10.1/%C3%A4%2520%3F%23%5Bc%5D",
-		`{"doi":null,"pubmed":123}`:                             "https://pubmed.ncbi.nlm.nih.gov/123/",
-		`{"pubmed":{"a":1},"link":"https://example.org/a?b=c"}`: "https://example.org/a?b=c",
-		`{"link":"javascript:alert(1)"}`:                        "",
+		`{}`:                                   "",
+		`{"doi":"","pubmed":"","link":""}`:     "",
+		`{"doi":" 10.1000/182 ","pubmed":"1"}`: "https://doi.org/10.1000/182",
+		`{"doi":"https://doi.org/10.1/x"}`:     "https://doi.org/10.1/x",
+		`{"doi":"DOI:10.1/x"}`:                 "https://doi.org/10.1/x",
+		`{"doi":"10.1/(a)!*'\"<b>"}`:           "https://doi.org/10.1/(a)!*%27%22%3Cb%3E",
+		`{"doi":"10.1/ä%20?#[c]"}`:             "https://doi.org/10.1/%C3%A4%2520%3F%23%5Bc%5D",
+		`{"doi":"none"}`:                       "https://doi.org/none",
+		`{"doi":"https://www.doi.org/10.1000/a%3Cb%3E?utm_source=x"}`:                    "https://doi.org/10.1000/a%3Cb%3E",
+		`{"doi":["10.1000/182"]}`:                                                        "https://doi.org/10.1000/182",
+		`{"doi":"https://publisher.example/articles/77"}`:                                "https://publisher.example/articles/77",
+		`{"doi":"https://publisher.example/articles/77","link":"https://example.org/1"}`: "https://example.org/1",
+		`{"pubmed":"PMID: 123"}`:                                                         "https://pubmed.ncbi.nlm.nih.gov/123/",
+		`{"pubmed":"a/b"}`:                                                               "https://pubmed.ncbi.nlm.nih.gov/a%2Fb/",
+		`{"doi":null,"pubmed":123}`:                                                      "https://pubmed.ncbi.nlm.nih.gov/123/",
+		`{"pubmed":{"a":1},"link":"https://example.org/a?b=c"}`:                          "https://example.org/a?b=c",
+		`{"link":"javascript:alert(1)"}`:                                                 "",
 	} {
 		if got := externalLink(parse(t, record)); got != want {
 			t.Errorf("%s links to %q, want %q", record, got, want)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules/display"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
@@ -60,14 +61,21 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink links to the DOI, or else PubMed, or else the stored URL, or is "" (API.md: html, 3; DESIGN.md: 8).
+// externalLink links to the DOI, or else PubMed, or else the stored URL, or is "" (API.md: html, 3; DESIGN.md: 8). What is
+// stored as a DOI or number counts as one whatever it is, unless it is another address.
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
-	if id := doi.Bare(stored("doi")); id != "" {
-		return doi.URL(id)
+	id, instead := identifier.First(row.Lookup("doi"), identifier.DOI), ""
+	if id == "" {
+		if instead = markup.WebURL(stored("doi")); instead == "" {
+			id = identifier.Bare(stored("doi"))
+		}
+	}
+	if id != "" {
+		return identifier.DOIAddress(id)
 	}
 	if id := stored("pubmed"); id != "" {
-		return "https://pubmed.ncbi.nlm.nih.gov/" + markup.PathSegment(id) + "/"
+		return identifier.PMIDAddress(cmp.Or(identifier.PMID(id), markup.PathSegment(id)))
 	}
-	return markup.WebURL(stored("link"))
+	return cmp.Or(markup.WebURL(stored("link")), instead)
 }
