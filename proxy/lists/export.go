@@ -20,6 +20,7 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/mark"
+	"vitrine/rules/raw"
 )
 
 // export returns the body with entries between head and tail. Each goroutine calls writer for a function of its own.
@@ -164,7 +165,7 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 		return func(dst []byte, e selection.Entry) []byte {
 			a.read(it, e)
 			units := entries(e.Doc(), "units", "id")
-			orcids := entries(e.Doc(), "persons", "orcid")
+			orcids := orcidsOf(e.Doc(), it)
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
 				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
@@ -173,6 +174,26 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 			})
 		}
 	})
+}
+
+// orcidsOf returns the ORCIDs of an entry's persons: of those of the institute, then of other authors and editors.
+func orcidsOf(row bson.Raw, it *item) string {
+	var all []string
+	seen := map[string]bool{"": true}
+	add := func(orcid string) {
+		if !seen[orcid] {
+			seen[orcid], all = true, append(all, orcid)
+		}
+	}
+	for one := range mark.Entries(mark.Of(row), "persons") {
+		add(raw.StringField(one, "orcid"))
+	}
+	for _, persons := range [][]cite.Person{it.Authors, it.Editors} {
+		for i := range persons {
+			add(persons[i].ORCID)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func names(all []cite.Person) string {

@@ -10,7 +10,7 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 )
 
 // html returns a function that writes the HTML of a list or an item.
@@ -80,7 +80,7 @@ func (it *item) elsewhere() (all []page.Link) {
 	if it.shows("doi") {
 		label = "doi:" + it.DOI
 	}
-	add(doi.URL(it.DOI), label, "")
+	add(identifier.DOIAddress(it.DOI), label, "")
 	if it.URL != it.PDF || !it.shows("pdf") {
 		add(it.URL, "URL", "")
 	}
@@ -129,7 +129,7 @@ const mostSignposts = 20
 // signposts are the links that guide programs from an item's page (signposting.org/FAIR).
 func signposts(it *cite.Item, r *page.Record) []link {
 	all := []link{
-		{r.Canonical, "canonical", ""}, {cmp.Or(doi.URL(it.DOI), r.Self), "cite-as", ""},
+		{r.Canonical, "canonical", ""}, {cmp.Or(identifier.DOIAddress(it.DOI), r.Self), "cite-as", ""},
 		{"https://schema.org/AboutPage", "type", ""}, {"https://schema.org/" + it.Forms.Schema, "type", ""},
 	}
 	if it.Licence != "" {

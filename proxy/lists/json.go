@@ -12,8 +12,8 @@ import (
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules/cite"
-	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
+	"vitrine/rules/identifier"
 )
 
 // jsonList is a list, or a single item as a list of one.
@@ -85,7 +85,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	}
 	for _, it := range d.items {
 		links := map[string]string{}
-		for name, href := range map[string]string{"doi": doi.URL(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page} {
+		for name, href := range map[string]string{"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page} {
 			if href != "" {
 				links[name] = href
 			}

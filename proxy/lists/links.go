@@ -6,7 +6,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/cite"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 )
 
@@ -26,7 +26,7 @@ func (l Links) ToItem(it *cite.Item) string {
 	switch it.View {
 	case rules.ViewActivities:
 		if l.Activity == "" && it.DOI != "" {
-			return doi.URL(it.DOI)
+			return identifier.DOIAddress(it.DOI)
 		}
 		return fill(l.Activity, it.ID, l.ItemPage)
 	case rules.ViewPersons:

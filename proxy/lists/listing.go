@@ -12,6 +12,7 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/filter"
+	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
 )
 
@@ -87,7 +88,11 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 	for _, s := range subjects {
 		if len(parts) == 3 && parts[1] == s.name && parts[2] != "" {
 			about := l.newListing(Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, s.facet}})
-			about.path, about.about, about.rows.Kind, about.rows.ID = listPath(s.name, parts[2]), s, s.name, parts[2]
+			id := parts[2]
+			if s.name == params.Person {
+				id = cmp.Or(identifier.FindORCID(id), id)
+			}
+			about.path, about.about, about.rows.Kind, about.rows.ID = listPath(s.name, id), s, s.name, id
 			return about, nil
 		}
 	}

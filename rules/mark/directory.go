@@ -3,7 +3,6 @@ package mark
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
+	"vitrine/rules/identifier"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
@@ -63,7 +63,7 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 		id := idOf(doc, "id")
 		if _, known := d.units[id]; id != "" && !known {
 			for parent := range each(raw.Get(doc, "parent")) {
-				d.parents[id] = append(d.parents[id], identifier(parent))
+				d.parents[id] = append(d.parents[id], idText(parent))
 			}
 		}
 		add(d.units, !hides(doc), entry{ID: id, Name: textOf(doc, "name"), NameDE: textOf(doc, "name_de")}, id)
@@ -115,7 +115,7 @@ func (d *Directory) participant(v bson.RawValue) entry {
 }
 
 // project returns the entry of a project by name or _id. It returns the zero entry if the project is not public.
-func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
+func (d *Directory) project(v bson.RawValue) entry { return d.projects[idText(v)] }
 
 // unit returns a unit by id, or by a document with one; the zero entry if hidden.
 func (d *Directory) unit(v bson.RawValue) entry {
@@ -142,19 +142,7 @@ func topicEntry(v bson.RawValue) entry {
 func personEntry(doc bson.Raw) entry {
 	name := cmp.Or(strings.Trim(textOf(doc, "last")+", "+textOf(doc, "first"), ", "),
 		textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
-	return entry{ID: idOf(doc, "username"), Name: name, ORCID: NormalORCID(textOf(doc, "orcid"))}
-}
-
-// orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of its page.
-var orcids = regexp.MustCompile(`^(?:(?:HTTPS?://)?(?:WWW\.)?ORCID\.ORG/)?([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9X])$`)
-
-// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097, or "" for other text. It does not verify the
-// check digit, because lookups use the ORCID that the institute stores.
-func NormalORCID(text string) string {
-	if parts := orcids.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text))); parts != nil {
-		return strings.Join(parts[1:], "-")
-	}
-	return ""
+	return entry{ID: idOf(doc, "username"), Name: name, ORCID: identifier.ORCID(textOf(doc, "orcid"))}
 }
 
 func projectEntry(doc bson.Raw) entry {

@@ -13,6 +13,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
+	"vitrine/rules/identifier"
 	"vitrine/rules/raw"
 )
 
@@ -70,7 +71,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	if d.o.Cited != nil {
 		m.OA, m.DOI = d.o.Cited(view, record)
-		m.DOI = trim(strings.ToLower(m.DOI))
+		m.DOI = trim(identifier.DOIKey(m.DOI))
 	}
 	switch view {
 	case rules.ViewActivities:
@@ -218,13 +219,13 @@ func reference(v bson.RawValue, field string) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return idOf(doc, field)
 	}
-	return identifier(v)
+	return idText(v)
 }
 
-func idOf(doc bson.Raw, field string) string { return identifier(raw.Get(doc, field)) }
+func idOf(doc bson.Raw, field string) string { return idText(raw.Get(doc, field)) }
 
-// identifier returns a scalar as text. It returns "" for booleans and texts that are too long.
-func identifier(v bson.RawValue) string {
+// idText returns a scalar as text. It returns "" for booleans and texts that are too long.
+func idText(v bson.RawValue) string {
 	if s := display.Text(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
 		return s
 	}

@@ -294,26 +294,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestNormalORCID(t *testing.T) {
-	tests := map[string]string{
-		"0000-0002-1825-0097":                       "0000-0002-1825-0097",
-		" 000000021825009x ":                        "0000-0002-1825-009X",
-		"http://orcid.org/0000-0002-1825-0097":      "0000-0002-1825-0097",
-		"www.orcid.org/0000-0002-1825-0097":         "0000-0002-1825-0097",
-		"https://example.org/0000-0002-1825-0097":   "",
-		"javascript://orcid.org/0000-0002-1825-009": "",
-		"0000-0002-1825-009":                        "",
-		"000X-0002-1825-0097":                       "",
-		"":                                          "",
-		"０００0-0002-1825-0097":                       "",
-	}
-	for text, want := range tests {
-		if got := mark.NormalORCID(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
 // FuzzMake: every record has a valid mark or none, in every view and as any part of the directory,
 // and the same one each time. A malformed record does no harm.
 func FuzzMake(f *testing.F) {

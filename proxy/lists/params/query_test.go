@@ -45,6 +45,15 @@ func TestParseSpellsCanonically(t *testing.T) {
 		"q=DOI:%2010.1000/ABC..d":     "q=10.1000%2Fabc..d",
 		"q=http://dx.doi.org/10.1/x":  "q=http:%2F%2Fdx.doi.org%2F10.1%2Fx",
 		"q=http://doi.org/10.1000/x":  "q=10.1000%2Fx",
+		"q=http://doi.org/10.1000%2Fa%253Cb%253E%3Futm_source=x": "q=10.1000%2Fa%3Cb%3E",
+		"q=10.1000/a%253Cb":                       "q=10.1000%2Fa%253cb",
+		"q=10.1000/%C3%84":                        "q=10.1000%2F%C3%84",
+		"q=https://orcid.org/0000-0002-1694-233x": "q=0000-0002-1694-233X",
+		"q=000000021694233X":                      "q=0000-0002-1694-233X",
+		"q=0000000216942330":                      "q=0000000216942330",
+		"q=2021+2022+2023+2024":                   "q=2021+2022+2023+2024",
+		"person=https://orcid.org/0000-0002-1694-233x,0000-0002-1694-233X,aquill": "person=0000-0002-1694-233X,aquill",
+		"and.person=orcid:0000-0002-1694-233x":                                    "and.person=0000-0002-1694-233X",
 	} {
 		q, err := parse(text)
 		if err != nil {

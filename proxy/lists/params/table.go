@@ -10,7 +10,7 @@ import (
 
 	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/doi"
+	"vitrine/rules/identifier"
 	"vitrine/rules/label"
 )
 
@@ -142,7 +142,7 @@ var rows = []parameter{
 	{name: Subtype, check: text, many: true},
 	{name: Unit, check: text, many: true},
 	{name: Deep, check: oneOf("0", "1"), usual: "0"},
-	{name: Person, check: text, many: true},
+	{name: Person, check: person, many: true},
 	{name: Project, check: text, many: true},
 	{name: Topic, check: text, many: true},
 	{name: OA, check: oneOf("0", "1"), many: true},
@@ -196,9 +196,14 @@ func text(value string) (string, *rules.Error) {
 
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// words accepts words separated by any white space, or a DOI in any form.
+// person accepts a username, or an ORCID in any form.
+func person(value string) (string, *rules.Error) {
+	return text(cmp.Or(identifier.FindORCID(value), value))
+}
+
+// words accepts words separated by any white space, or a DOI or an ORCID in any form.
 func words(value string) (string, *rules.Error) {
-	if name := DOI(value); name != "" {
+	if name := cmp.Or(DOI(value), identifier.FindORCID(value)); name != "" {
 		return text(name)
 	}
 	all := strings.Fields(value)
@@ -267,7 +272,7 @@ func digits(s string) (int, bool) {
 }
 
 // DOI returns the DOI that a value of Words names, in small letters, or "" for other words.
-func DOI(words string) string { return strings.ToLower(doi.Parse(words)) }
+func DOI(words string) string { return identifier.DOIKey(identifier.DOI(words)) }
 
 // year accepts a year, a range of years, the last years and Missing.
 func year(value string) (string, *rules.Error) {

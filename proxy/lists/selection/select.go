@@ -13,6 +13,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
+	"vitrine/rules/identifier"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 )
@@ -70,7 +71,7 @@ func (q Question) On(snap *view.Snapshot) *Matches {
 	return m
 }
 
-// having is among for all selectors and words. Words that are no DOI become terms to search.
+// having is among for all selectors and words. Words that are neither a DOI nor an ORCID become terms to search.
 func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if name != params.Words {
 		return m.among(given, name)
@@ -78,6 +79,9 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	words := given.Text(name)
 	if doi := params.DOI(words); doi != "" {
 		return filter.OneOf(mark.DOI, doi)
+	}
+	if orcid := identifier.FindORCID(words); orcid != "" {
+		return filter.OneOf(mark.ORCID, orcid)
 	}
 	if terms := fold.Terms(words); len(terms) > 0 {
 		m.searches = append(m.searches, terms)
@@ -131,7 +135,7 @@ func (q Question) among(given params.Query, name string) *filter.Filter {
 		return filter.Not(IDs(values...))
 	}
 	one := oneOf(pathOf(given, name), values)
-	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
+	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return identifier.FindORCID(v) == v }) {
 		return one
 	}
 	return filter.Or(one, oneOf(mark.ORCID, values))
