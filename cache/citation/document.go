@@ -2,12 +2,12 @@ package citation
 
 import (
 	"context"
-	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/identifier"
 )
 
 const authorsLabel = "Autoren"
@@ -44,37 +44,14 @@ func names(list string) []string {
 	return all
 }
 
-// doi matches a DOI in a URL: a registrant and a name made of the characters that publishers use.
-var doi = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
-
-// doiSuffixes are the endings that publishers append to the DOI in the URL of a full text.
-var doiSuffixes = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
-
 // parseDOI returns the DOI in the title's link, or else in the links to the full text, or "".
 func parseDOI(page *goquery.Document) string {
 	for _, where := range []string{"#gsc_oci_title, .gsc_oci_title", "#gsc_oci_title_gg, .gsc_oci_title_gg"} {
 		for _, link := range page.Find(where).Find("a[href]").EachIter() {
-			if found := doiIn(link.AttrOr("href", "")); found != "" {
+			if found := identifier.DOIOfPage(link.AttrOr("href", "")); found != "" {
 				return found
 			}
 		}
 	}
 	return ""
-}
-
-// doiIn returns the DOI in the path of a URL, or else in its query, or "".
-func doiIn(address string) string {
-	link, err := url.Parse(strings.TrimSpace(address))
-	if err != nil {
-		return ""
-	}
-	found := doi.FindString(link.Path)
-	if found == "" {
-		query, _ := url.QueryUnescape(link.RawQuery) // empty if the query is malformed
-		found = doi.FindString(query)
-	}
-	for _, tail := range doiSuffixes {
-		found = strings.TrimSuffix(found, tail)
-	}
-	return strings.TrimRight(found, "./;:")
 }

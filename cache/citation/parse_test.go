@@ -135,28 +135,6 @@ func TestParseDocument(t *testing.T) {
 	}
 }
 
-func TestDOI(t *testing.T) {
-	tests := []struct{ name, address, want string }{
-		{"resolver", "https://doi.org/10.1000/182", "10.1000/182"},
-		{"escaped", "https://doi.org/10.1000%2F182", "10.1000/182"},
-		{"publisher's page", "https://press.example/doi/abs/10.1021/acs.1c00001?src=x", "10.1021/acs.1c00001"},
-		{"text's format", "https://press.example/10.1007/978-3-030-1.pdf", "10.1007/978-3-030-1"},
-		{"view of the text", "https://press.example/articles/10.3389/f.2020.1/full", "10.3389/f.2020.1"},
-		{"in a query", "/url?q=https%3A%2F%2Fdoi.org%2F10.1000%2F182&hl=de", "10.1000/182"},
-		{"parentheses", "https://doi.org/10.1016/S0140-6736(97)11096-0", "10.1016/S0140-6736(97)11096-0"},
-		{"none", "https://journal.example/article/77", ""},
-		{"a number like one", "https://journal.example/110.1000/182", ""},
-		{"no address", "%zz", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := doiIn(tt.address); got != tt.want {
-				t.Errorf("doiIn(%q) = %q, want %q", tt.address, got, tt.want)
-			}
-		})
-	}
-}
-
 func TestUnfamiliarPages(t *testing.T) {
 	page, err := parsePage([]byte(testPage(t, "changed.html")), "")
 	if err != nil {
