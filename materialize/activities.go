@@ -19,7 +19,7 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
 		View:        rules.ViewActivities,
 		Source:      sourceOf(rules.ViewActivities),
-		Fingerprint: "activities/1 " + fingerprint,
+		Fingerprint: "activities/2 " + fingerprint,
 		Rows:        func(Deps) (RowFunc, error) { return withRendered(render), nil },
 	}
 }

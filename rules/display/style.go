@@ -129,5 +129,5 @@ func String(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
-	return markup.Title(s)
+	return markup.Restrict(s)
 }

@@ -42,7 +42,7 @@ func TestWords(t *testing.T) {
 		{"auto-electric autoelectric", "auto electric autolectric"},
 		{"soft\u00adhyphen zero\u200bwidth", "softhyphen zerowidth"},
 		{"<i>E. coli</i> in H<sub>2</sub>O", "e coli in h2o"}, {"AT&amp;T &lt;x&gt; M&uuml;ller", "at t x muller"},
-		{"p < 0.05 and a<b", "p 0 05 and a b"}, {"<script>alert(1)</script>", "script alert 1"},
+		{"p < 0.05 and a<b", "p 0 05 and a b"},
 		{"a\x00b\xff c\u2028d", "a b c d"}, {"\xf0Ѐ", "е"},
 	} {
 		want := strings.Fields(norm.NFKD.String(tt.want))

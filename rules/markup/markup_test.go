@@ -88,7 +88,7 @@ func TestCleanDeepNesting(t *testing.T) {
 	}
 }
 
-func TestTitle(t *testing.T) {
+func TestRestrict(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"plain", "What's in a name?", "What's in a name?"},
 		{"inline markup", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>"},
@@ -109,12 +109,12 @@ func TestTitle(t *testing.T) {
 		{"not UTF-8", "a\xffb\x00", "a\uFFFDb"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := markup.Title(tt.in)
+			got := markup.Restrict(tt.in)
 			if got != tt.want {
-				t.Errorf("Title(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+				t.Errorf("Restrict(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
-			if again := markup.Title(got); again != got {
-				t.Errorf("Title is not stable: %q becomes %q", got, again)
+			if again := markup.Restrict(got); again != got {
+				t.Errorf("Restrict is not stable: %q becomes %q", got, again)
 			}
 		})
 	}
@@ -288,10 +288,10 @@ func TestCleanIsSafeAndIdempotent(t *testing.T) {
 	})
 }
 
-func TestTitleAndEscapeAreSafe(t *testing.T) {
+func TestTitlesAndEscapeAreSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOf(rapid.SampledFrom(fragments)).Draw(t, "title"), "")
-		for _, out := range []string{markup.Title(s), markup.Escape(s)} {
+		for _, out := range []string{markup.Title(s), markup.Restrict(s), markup.Escape(s)} {
 			safe(t, out)
 			safe(t, markup.RewriteLinks(out, "/a", "/p"))
 		}
@@ -306,6 +306,7 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		checkClean(t, in)
 		safe(t, markup.Title(in))
+		safe(t, markup.Restrict(in))
 		safe(t, markup.Escape(in))
 		markup.Text(in)
 	})

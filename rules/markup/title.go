@@ -7,79 +7,102 @@ import (
 	"unicode/utf8"
 )
 
-// Title returns a stored title as HTML. The elements i b em strong sub sup stay, without attributes and properly
-// nested. Character references stay. Title escapes all other markup, so that readers see it as typed.
+// Title returns a stored text as HTML with the inline markup of titles: i b em strong sub sup, without attributes and
+// properly nested. Other elements that mean the same become one of these: bold, italic and inf, with or without a
+// prefix such as jats:, and the scripts of MathML. Of all other elements only the content stays, of script and style
+// nothing. Blocks and line breaks separate words; comments, processing instructions and the marks of CDATA sections
+// vanish. Character references stay. What is no element and no reference is text. White space becomes one space.
 func Title(s string) string {
-	if plainText(s) {
+	if settled(s, true) {
 		return s
 	}
 	return string(AppendTitle(nil, s))
 }
 
-// plainText reports whether s means the same as HTML and as text.
-func plainText(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '<' || s[i] == '>' || s[i] == '&' || control(s[i]) {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
-}
-
 // AppendTitle appends Title(s) to dst. If an element is nested too deep, only its content stays.
 func AppendTitle(dst []byte, s string) []byte {
-	var stack [maxDepth]string
-	open := stack[:0]
-	for i := 0; i < len(s); {
-		n := 1
-		switch s[i] {
-		case '<':
-			name, end, size := titleTag(s[i:])
-			n = max(size, 1)
-			switch {
-			case size == 0:
-				dst = append(dst, "&lt;"...)
-			case end:
-				dst, open = closeThrough(dst, open, name)
-			case len(open) < maxDepth:
-				dst, open = append(append(append(dst, '<'), name...), '>'), append(open, name)
-			}
-		case '>':
-			dst = append(dst, "&gt;"...)
-		case '&':
-			size := reference(s[i:])
-			n = max(size, 1)
-			if size > 0 {
-				dst = append(dst, s[i:i+size]...)
-			} else {
-				dst = append(dst, "&amp;"...)
-			}
-		default:
-			dst, n = appendRune(dst, s[i:])
-		}
-		i += n
+	if settled(s, true) {
+		return append(dst, s...)
 	}
-	return closeAll(dst, open)
+	r := reader{text: s, dst: slices.Grow(dst, len(s)+len(s)/8), tags: true}
+	return r.read()
 }
 
-// maxTitleTag bounds a tag, so that a title of many "<" takes linear time.
-const maxTitleTag = 256
+// Plain returns the words of a stored text: what a reader sees of Title in a browser. Character references are decoded
+// once. Plain does not allocate for a text without markup, references and needless white space.
+func Plain(s string) string {
+	if s = strings.Trim(s, " \t\r\n"); settled(s, false) {
+		return s
+	}
+	r := reader{text: s, dst: make([]byte, 0, len(s))}
+	words := string(r.read())
+	if r.rotated { // a space may stand beside another
+		return strings.Join(strings.FieldsFunc(words, func(c rune) bool { return c == ' ' }), " ")
+	}
+	return words
+}
 
-// titleTag reads an allowed tag without its attributes; size is 0 if s begins with other text.
-func titleTag(s string) (name string, end bool, size int) {
-	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
-	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
-		return "", false, 0
+// Paragraphs returns the paragraphs of a stored text as HTML in the form of Title. Blocks and empty lines separate
+// them.
+func Paragraphs(s string) (all []string) {
+	r := reader{text: s, tags: true, parted: true}
+	for one := range strings.SplitSeq(string(r.read()), "\n") {
+		if one != "" {
+			all = append(all, one)
+		}
 	}
-	name, end = tagName(s[:gt])
-	after := 1 + len(name)
-	if end {
-		after++
+	return all
+}
+
+// headings are the titles of abstracts that say no more than that, in small letters.
+var headings = []string{"abstract", "abstract:", "summary", "zusammenfassung", "résumé", "resumen"}
+
+// Abstract returns a stored abstract without a title that only names it as one.
+func Abstract(s string) string {
+	for at := 0; ; {
+		rest := strings.TrimLeft(s[at:], " \t\r\n")
+		at = len(s) - len(rest)
+		if !strings.HasPrefix(rest, "<") {
+			return s
+		}
+		e := scanElement(rest)
+		if e.size == 0 || e.end || e.role != block {
+			return s
+		}
+		if at += e.size; e.local != "title" {
+			continue
+		}
+		title, _, found := strings.Cut(s[at:], "<")
+		if !found {
+			return s
+		}
+		end := scanElement(s[at+len(title):])
+		if end.end && end.name == e.name && slices.Contains(headings, strings.ToLower(strings.TrimSpace(title))) {
+			return s[at+len(title)+end.size:]
+		}
+		return s
 	}
-	if !slices.Contains(titleElements, name) || !(after == gt || s[after] == ' ') {
-		return "", false, 0
+}
+
+// settled reports whether Title returns s unchanged or, without tags, whether Plain does.
+func settled(s string, tags bool) bool {
+	space := s != ""
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z': // most texts are mostly these
+		case c == '<', c == '&', c == '>' && tags, c < ' ', c == 0x7f, c == ' ' && space:
+			return false
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 || isSpace(r) {
+				return false
+			}
+			i += size - 1
+		}
+		space = c == ' '
 	}
-	return name, end, gt + 1
+	return !space
 }
 
 // maxReference bounds the length of a character reference, "&" and ";" included.
@@ -91,59 +114,13 @@ func reference(s string) int {
 	if end < 2 || !only(s[1:end], func(c byte) bool { return alnum(c) || c == '#' }) {
 		return 0
 	}
-	if ref := s[:end+1]; html.UnescapeString(ref) != ref {
-		return end + 1
+	ref := s[:end+1]
+	text := html.UnescapeString(ref)
+	if digits := strings.TrimLeft(ref[2:end], "xX"); ref[1] == '#' && digits == "" {
+		return 0
 	}
-	return 0
-}
-
-// escapes escapes the characters that have a meaning in HTML text or between quotes.
-var escapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&quot;", "'", "&#x27;")
-
-// Escape returns s as HTML text that is also safe between quotes of either kind.
-func Escape(s string) string {
-	if plainText(s) && !strings.ContainsAny(s, `'"`) {
-		return s
+	if text == ref || strings.HasSuffix(text, ";") && s[1] != '#' && ref != "&semi;" { // a name without ";" before it
+		return 0
 	}
-	return escapes.Replace(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && control(byte(r)) {
-			return -1
-		}
-		return r
-	}, s))
-}
-
-// AppendEscape appends Escape(s) to dst.
-func AppendEscape(dst []byte, s string) []byte { return append(dst, Escape(s)...) }
-
-// appendRune drops a control character and replaces invalid UTF-8. It returns the bytes read.
-func appendRune(dst []byte, s string) ([]byte, int) {
-	if s[0] < utf8.RuneSelf {
-		if control(s[0]) {
-			return dst, 1
-		}
-		return append(dst, s[0]), 1
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	return utf8.AppendRune(dst, r), n
-}
-
-// Stored returns s unchanged if it has no markup beyond the allow-list ("P < 0.05"), and Title(s) otherwise.
-func Stored(s string) string {
-	if !tagged(s) || simple(s) {
-		return s
-	}
-	return Title(s)
-}
-
-// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a digit, a
-// sign or a character beyond ASCII.
-func tagged(s string) bool {
-	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
-		s = s[lt+1:]
-		if next := s[0]; next < utf8.RuneSelf && strings.IndexByte(" 0123456789=<>-+.,;&$", next) < 0 {
-			return true
-		}
-	}
-	return false
+	return end + 1
 }

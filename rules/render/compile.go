@@ -85,7 +85,7 @@ func (c *compiler) branch(b *branch) {
 		case joiner.End:
 			c.endTag(at, piece, depth)
 		case joiner.Word:
-			c.emit(instr{kind: joiner.Word, text: markup.Title(piece)})
+			c.emit(instr{kind: joiner.Word, text: markup.Restrict(piece)})
 		case joiner.Space:
 			c.emit(instr{kind: joiner.Space, text: " "})
 		default:

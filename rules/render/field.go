@@ -51,7 +51,7 @@ func textField(f func(p *page) string) *field {
 // constantField is a field with a constant text of a template in each language, with the inline markup of titles.
 func constantField(html [languages]string) *field {
 	for lang := range html {
-		html[lang] = markup.Title(html[lang])
+		html[lang] = markup.Restrict(html[lang])
 	}
 	return &field{write: func(p *page, dst []byte) []byte { return append(dst, html[p.lang]...) }}
 }
@@ -114,10 +114,13 @@ var kinds = map[string]func(source) *field{
 	"flag":    flagField,
 }
 
-// scalarField is escaped text. It joins a list of texts by commas.
+// scalarField is the words of a text. It joins a list of texts by commas.
 func scalarField(s source) *field {
-	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), markup.AppendEscape) }}
+	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), appendPlain) }}
 }
+
+// appendPlain appends the words of a stored text as HTML.
+func appendPlain(dst []byte, s string) []byte { return markup.AppendEscape(dst, markup.Plain(s)) }
 
 // markupField is text with the inline markup of titles.
 func markupField(s source) *field {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 	"vitrine/rules/render/names"
 )
@@ -66,7 +67,7 @@ func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Perso
 	case bson.TypeEmbeddedDocument:
 		dst = append(dst, p.person(list.Value))
 	case bson.TypeString:
-		dst = append(dst, names.Person{Last: text(list)})
+		dst = append(dst, names.Person{Last: markup.Plain(text(list))})
 	}
 	return dst
 }
@@ -78,12 +79,12 @@ func (p *page) person(doc []byte) names.Person {
 		v := e.Value()
 		switch string(e.Key) {
 		case "first":
-			who.First = text(v)
+			who.First = markup.Plain(text(v))
 		case "last":
-			who.Last = text(v)
+			who.Last = markup.Plain(text(v))
 		case "name":
 			if who.Last == "" {
-				who.Last = text(v)
+				who.Last = markup.Plain(text(v))
 			}
 		case "user":
 			if v.Type == bson.TypeString {

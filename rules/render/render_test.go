@@ -113,7 +113,7 @@ func TestPersons(t *testing.T) {
 		{"no last name", `[{"first": "Plato"}]`, "Plato"},
 		{"name only", `[{"name": "The Consortium"}]`, "The Consortium"},
 		{"no name", `[{"user": "x"}, {"first": "", "last": null}, {"last": "Y"}]`, "Y"},
-		{"markup", `[{"first": "<b>", "last": "<script>"}]`, "&lt;script&gt;,&nbsp;b."},
+		{"markup", `[{"first": "<b>Se&aacute;n</b>", "last": "O&#39;Neil <script>x</script><and>"}]`, "O&#x27;Neil &lt;and&gt;,&nbsp;S."},
 		{"affiliated", `[{"last": "A", "affiliated": true}, {"last": "B", "aoi": 1}, {"last": "C", "aoi": "1"}]`, "<b>A</b>, <b>B</b>, <b>C</b>"},
 		{"not affiliated", `[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": "D", "aoi": {"x": 1}}]`, "A, B, C, D"},
 		{"one document", `{"last": "A"}`, "A"},
