@@ -15,6 +15,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules/fold"
+	"vitrine/rules/markup"
 )
 
 // sortedRecords are activities with titles and first authors of a few words in many spellings; some
@@ -75,7 +76,7 @@ func sortText(t *testing.T) {
 		var orders [2][]string
 		for i, sign := range []string{"", "-"} {
 			target := "/lists/activities.json?sort=" + sign + field
-			keyOf := func(id string) string { return fold.Key(of(byID[id])) }
+			keyOf := func(id string) string { return fold.Key(markup.Plain(of(byID[id]))) }
 			orders[i] = idsOf(getList(s, target+"&limit=200"))
 			if len(orders[i]) != len(docs) {
 				t.Fatalf("seed %d: %s has %d of %d items", seed, target, len(orders[i]), len(docs))
@@ -103,7 +104,7 @@ func sortText(t *testing.T) {
 		equal := func(order []string) map[string][]string {
 			groups := map[string][]string{}
 			for _, id := range order {
-				key := fold.Key(of(byID[id]))
+				key := fold.Key(markup.Plain(of(byID[id])))
 				groups[key] = append(groups[key], id)
 			}
 			return groups

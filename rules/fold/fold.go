@@ -14,11 +14,12 @@ import (
 
 // Terms returns the words to look up for a text that a reader has typed, without duplicates. The last one stands for
 // all words that begin with it, because the reader may still be typing. If the text ends in a space, the last term is
-// empty: every word begins with it.
+// empty: every word begins with it. Terms reads markup and character references, because readers also paste titles as
+// records have them.
 func Terms(text string) (terms []string) {
 	var words []string
 	f := Folder{terms: true}
-	f.Each(text, func(word []byte) { words = append(words, string(word)) })
+	f.Each(markup.Plain(text), func(word []byte) { words = append(words, string(word)) })
 	if end, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(end) && len(words) > 0 {
 		words = append(words, "")
 	}
@@ -41,13 +42,10 @@ type Folder struct {
 	word   []byte // the joined parts of a compound
 }
 
-// Each yields the folded words under which an index finds a text; some may come twice. For a compound it yields the
-// parts and the whole without hyphens and apostrophes. It reads inline markup of titles and character references as a
-// browser shows them. A word is valid until yield returns.
+// Each yields the folded words under which an index finds a plain text, such as that of markup.Plain; some may come
+// twice. For a compound it yields the parts and the whole without hyphens and apostrophes. A word is valid until yield
+// returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
-	if strings.ContainsAny(text, "<&") {
-		text = markup.Text(markup.Title(text))
-	}
 	text = strings.ToValidUTF8(text, " ") // package norm does not decompose text after an invalid byte
 	f.fold(norm.NFKD.String(text))
 	for word := range bytes.FieldsSeq(norm.NFKD.Bytes(f.folded)) { // removes the text between two marks
@@ -131,7 +129,8 @@ func bounded(word []byte) []byte {
 	return bytes.ToValidUTF8(word[:maxWord], nil) // drops a character that was cut in half
 }
 
-// Key returns a sort key: the folded words of Terms, each followed by a space, or "" without words.
+// Key returns the sort key of a plain text: its folded words, as Terms has them, each followed by a space, or ""
+// without words.
 func Key(text string) string {
 	most := len(text) + 16 // large enough for most texts
 	f, key := Folder{terms: true, folded: make([]byte, 0, most)}, make([]byte, 0, most)

@@ -13,6 +13,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
@@ -148,7 +149,7 @@ func personEntry(doc bson.Raw) entry {
 func projectEntry(doc bson.Raw) entry {
 	name := idOf(doc, "name")
 	return entry{
-		ID: name, Title: cmp.Or(textOf(doc, "title"), name), Funder: textOf(doc, "funder"),
-		Grants: trim(strings.Join(display.Texts(raw.Get(doc, "funding_number")), ", ")),
+		ID: name, Title: cmp.Or(textOf(doc, "title"), name), Funder: trim(display.Text(raw.Get(doc, "funder"))),
+		Grants: trim(markup.Plain(strings.Join(display.Texts(raw.Get(doc, "funding_number")), ", "))),
 	}
 }

@@ -27,6 +27,8 @@
 //
 // Decisions about the content of a mark:
 //
+//   - Names and titles are plain words (markup.Plain), so that lists show, sort and find them alike. Identifiers and the
+//     codes of funders are as stored.
 //   - The year is the stored year, or else the year of start_date or start.
 //   - Open access and the DOI are those that citations show, see Options.Cited.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the

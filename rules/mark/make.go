@@ -14,6 +14,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -115,7 +116,7 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
 func sortKey(record bson.Raw, path raw.Path) string {
-	return trim(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
+	return trim(fold.Key(markup.Plain(display.Text(raw.SortField{Path: path}.Key(record)))))
 }
 
 // year returns the first year in a date, or in text that begins with four digits, or 0.
@@ -232,8 +233,10 @@ func idText(v bson.RawValue) string {
 	return ""
 }
 
-// textOf returns a scalar in a field as text, trimmed.
-func textOf(doc bson.Raw, field string) string { return trim(display.Text(raw.Get(doc, field))) }
+// textOf returns the words of a scalar in a field, cut to maxText.
+func textOf(doc bson.Raw, field string) string { return plain(raw.Get(doc, field)) }
+
+func plain(v bson.RawValue) string { return trim(markup.Plain(display.Text(v))) }
 
 // trim returns a text without white space at its ends, cut to maxText.
 func trim(s string) string {

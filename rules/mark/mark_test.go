@@ -97,6 +97,7 @@ func TestMake(t *testing.T) {
 		{"half a year", rules.ViewActivities, `{"year":2021.5}`, `{}`},
 
 		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
+		{"markup in a text to sort by", rules.ViewActivities, `{"title":"<mml:mi>Ca</mml:mi><p>&amp;lt;b</p>","authors":[{"last":"O&#39;Brien"}]}`, `{"by_title":"ca lt b","by_author":"o brien"}`},
 		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`, `{"by_title":"ape"}`},
 
 		{"what citations show", rules.ViewEvents, `{"cited":"10.1000/ABC"}`, `{"oa":"events","doi":"10.1000/abc"}`},
