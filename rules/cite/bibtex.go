@@ -19,12 +19,12 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.title, "title", it.Title)
 	b.persons("author", it.Authors)
 	b.persons("editor", it.Editors)
-	event, container := it.Event, it.Container
+	event, container := it.HTML.Event, it.HTML.Container
 	names := formats.BibTeX[kind]
 	if names.Container == "howpublished" && container == "" {
-		event, container = "", it.Event
+		event, container = "", it.HTML.Event
 	}
-	b.fields(b.text, names.Container, container, "eventtitle", event)
+	b.fields(b.marked, names.Container, container, "eventtitle", event)
 	if it.Date.Year > 0 {
 		b.fields(b.text, "year", strconv.Itoa(it.Date.Year))
 	}
@@ -32,12 +32,14 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 		name := strings.ToLower(time.Month(it.Date.Month).String()[:3]) // the abbreviation that every style defines
 		b.dst = append(append(append(b.dst, "  month = "...), name...), ",\n"...)
 	}
-	b.fields(b.text, "series", it.Series, "volume", it.Volume, "number", it.Issue)
+	b.fields(b.marked, "series", it.HTML.Series)
+	b.fields(b.text, "volume", it.Volume, "number", it.Issue)
 	b.fields(b.pages, "pages", it.Pages)
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
-		"pmid", it.PMID, "language", it.Language, "keywords", strings.Join(it.Keywords, ", "), "abstract", it.Abstract)
+		"pmid", it.PMID, "language", it.Language, "keywords", strings.Join(it.Keywords, ", "))
+	b.fields(b.marked, "abstract", it.HTML.Abstract)
 	return append(b.dst, "}\n"...)
 }
 
@@ -125,6 +127,14 @@ func (b *bibtex) title(title string) {
 		before, glued = text, lowered
 	}
 	b.words(before, glued, false)
+}
+
+// marked writes another text with the markup of titles as commands.
+func (b *bibtex) marked(html string) {
+	for tag, text := range parts(html) {
+		b.dst = append(b.dst, formats.Tags[tag].LaTeX...)
+		b.text(text)
+	}
 }
 
 // words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from the one before or

@@ -37,7 +37,7 @@ type Forms struct {
 	OpenURL                  string // a format of OpenURL and a genre in it, such as "journal/article"
 }
 
-// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title.
+// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title and HTML.
 type Item struct {
 	ID  string // the record's _id as text
 	Key string // citation key: ASCII, stable and unique
@@ -67,5 +67,9 @@ type Item struct {
 	Funder, Grant string
 	Projects      []Project // of an activity
 
-	values []bson.RawValue // the row's values, by slot
+	// HTML has the texts that may have the inline markup of titles, with it.
+	HTML struct{ Container, Series, Event, Abstract string }
+
+	abstract bson.RawValue   // as stored
+	values   []bson.RawValue // the row's values, by slot
 }

@@ -48,7 +48,7 @@ func list[T any](dst []byte, name string, all []T, one func(dst []byte, element 
 
 // AppendCSL appends an item as one object of CSL-JSON.
 func AppendCSL(dst []byte, it *Item) []byte {
-	dst = members(append(dst, '{'), "id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
+	dst = members(append(dst, '{'), "id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslText(it.Title))
 	dst = list(dst, "author", it.Authors, cslPerson)
 	dst = list(dst, "editor", it.Editors, cslPerson)
 	dst = cslDate(dst, "issued", it.Date, date.Date{})
@@ -58,16 +58,17 @@ func AppendCSL(dst []byte, it *Item) []byte {
 		place = "event-place"
 	}
 	dst = members(dst,
-		"container-title", it.Container, "collection-title", it.Series, "event-title", it.Event, "volume", it.Volume, "issue", it.Issue,
+		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series), "event-title", cslText(it.HTML.Event),
+		"volume", it.Volume, "issue", it.Issue,
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
-		"keyword", strings.Join(it.Keywords, ", "), "abstract", it.Abstract)
+		"keyword", strings.Join(it.Keywords, ", "), "abstract", cslText(it.HTML.Abstract))
 	return append(dst, '}')
 }
 
-// cslTitle returns a title as plain text with the HTML elements that CSL knows.
-func cslTitle(title string) (csl string) {
-	for tag, text := range parts(title) {
+// cslText returns the HTML of a text as plain text with the HTML elements that CSL knows.
+func cslText(html string) (csl string) {
+	for tag, text := range parts(html) {
 		csl += formats.Tags[tag].CSL + text
 	}
 	return csl

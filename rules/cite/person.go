@@ -10,6 +10,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -42,12 +43,12 @@ func (it *Item) appendPersons(dst []Person, slots []int) []Person {
 	}
 	stored := it.value(slots)
 	if stored.Type == bson.TypeString {
-		add(personNamed(raw.Text(stored)))
+		add(personNamed(markup.Plain(raw.Text(stored))))
 	}
 	for v := range raw.Elements(stored) {
 		switch v.Type {
 		case bson.TypeString:
-			add(personNamed(raw.Text(v)))
+			add(personNamed(markup.Plain(raw.Text(v))))
 		case bson.TypeEmbeddedDocument:
 			add(it.person(v.Value))
 		}
@@ -55,9 +56,8 @@ func (it *Item) appendPersons(dst []Person, slots []int) []Person {
 	return dst
 }
 
-// personNamed returns a person by name. If the name has one comma, the family name comes first.
+// personNamed returns a person by a plain name. If the name has one comma, the family name comes first.
 func personNamed(name string) Person {
-	name = clean(name)
 	family, given, _ := strings.Cut(name, ",")
 	family, given = strings.TrimSpace(family), strings.TrimSpace(given)
 	if family != "" && given != "" && !strings.Contains(given, ",") {
@@ -76,7 +76,10 @@ func (it *Item) person(doc bson.Raw) Person {
 			return Person{}
 		}
 	}
-	p := Person{Given: clean(part(doc, "first")), Family: clean(part(doc, "last")), User: part(public, "id"), ORCID: part(public, "orcid")}
+	p := Person{
+		Given: markup.Plain(part(doc, "first")), Family: markup.Plain(part(doc, "last")),
+		User: part(public, "id"), ORCID: part(public, "orcid"),
+	}
 	if p.ORCID == "" && (user == "" || public != nil) {
 		p.ORCID = identifier.ORCID(part(doc, "orcid"))
 	}
@@ -87,7 +90,7 @@ func (it *Item) person(doc bson.Raw) Person {
 	case p.Given != "":
 		p.Given, p.Literal = "", p.Given
 	default:
-		p.Literal = clean(part(doc, "name"))
+		p.Literal = markup.Plain(part(doc, "name"))
 		if named := personNamed(part(public, "name")); named.Family != "" {
 			p.Family, p.Given, p.Literal = named.Family, named.Given, ""
 		}

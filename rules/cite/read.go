@@ -36,7 +36,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 		}
 	}
 	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // IDText keeps control characters and spaces
-	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
+	it.Type, it.Subtype = code(values[slotType]), code(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
 	it.fill(&k.fields)
@@ -48,35 +48,38 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 }
 
 func (it *Item) fill(f *fields) {
-	title, name := it.text(f.Title), it.text(f.Name)
-	if it.View == rules.ViewPersons {
-		title = cmp.Or(title, strings.TrimSpace(text(it.values[slotFirst])+" "+text(it.values[slotLast])), name)
+	it.Text, it.Title = it.marked(f.Title)
+	it.Name = it.text(f.Name)
+	if it.View == rules.ViewPersons && it.Text == "" {
+		it.Text = cmp.Or(strings.TrimSpace(text(it.values[slotFirst])+" "+text(it.values[slotLast])), it.Name)
+		it.Title = markup.Escape(it.Text)
 	}
-	it.Title, it.Text, it.Name = markup.Title(title), plain(title), name
 	it.Authors, it.Editors = it.appendPersons(it.Authors, f.Authors), it.appendPersons(it.Editors, f.Editors)
 	it.dates(f)
-	it.Container, it.Series, it.Event = plain(it.text(f.Container)), plain(it.text(f.Series)), plain(it.text(f.Event))
+	it.Container, it.HTML.Container = it.marked(f.Container)
+	it.Series, it.HTML.Series = it.marked(f.Series)
+	it.Event, it.HTML.Event = it.marked(f.Event)
 	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), it.text(f.Pages)
 	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
 	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
 	it.identifiers(f)
-	it.Abstract = plain(it.text(f.Abstract))
+	it.readAbstract(f.Abstract)
 }
 
 // identifiers sets the work's identifiers, and its address.
 func (it *Item) identifiers(f *fields) {
-	it.DOI, it.PMID = it.first(f.DOI, identifier.DOI), identifier.PMID(it.text(f.PMID))
+	it.DOI, it.PMID = it.identified(f.DOI, identifier.DOI), identifier.PMID(it.code(f.PMID))
 	it.ISBN, it.ISSN = it.numbers(f.ISBN, identifier.ISBN), it.numbers(f.ISSN, identifier.ISSN)
-	if address := it.text(f.URL); address != "" {
+	if address := it.code(f.URL); address != "" {
 		it.URL = markup.WebURL(address)
 	}
 	if it.URL == "" && it.DOI == "" { // publishers' addresses are stored in place of a DOI
-		it.URL = it.first(f.DOI, markup.WebURL)
+		it.URL = it.identified(f.DOI, markup.WebURL)
 	}
 }
 
-// first returns the first of the texts in the slots for which read does not return "", as read returns it.
-func (it *Item) first(slots []int, read func(string) string) string {
+// identified returns the first of the texts in the slots for which read does not return "", as read returns it.
+func (it *Item) identified(slots []int, read func(string) string) string {
 	for _, slot := range slots {
 		if v := it.values[slot]; v.Type != 0 {
 			if found := identifier.First(v, read); found != "" {
@@ -91,14 +94,14 @@ func (it *Item) first(slots []int, read func(string) string) string {
 func (it *Item) numbers(slots []int, read func(string) string) string {
 	v := it.value(slots)
 	if v.Type != bson.TypeArray {
-		return read(text(v))
+		return read(code(v))
 	}
 	var all []string
 	for e := range raw.Elements(v) {
 		if e.Type == bson.TypeArray {
 			continue
 		}
-		if number := read(text(e)); number != "" && !slices.Contains(all, number) {
+		if number := read(code(e)); number != "" && !slices.Contains(all, number) {
 			all = append(all, number)
 		}
 	}
@@ -134,11 +137,52 @@ func (it *Item) value(slots []int) bson.RawValue {
 	return bson.RawValue{}
 }
 
-// text returns the first text in the slots that is not empty.
-func (it *Item) text(slots []int) string {
+// text returns the words of the first text in the slots that has some.
+func (it *Item) text(slots []int) string { return it.first(slots, markup.Plain) }
+
+// code returns the first identifier, address or code in the slots that is not empty, without reading markup.
+func (it *Item) code(slots []int) string { return it.first(slots, clean) }
+
+// marked returns the words of the first text in the slots that has some, and its HTML.
+func (it *Item) marked(slots []int) (words, html string) {
 	for _, slot := range slots {
 		if v := &it.values[slot]; v.Type != 0 {
-			if s := text(*v); s != "" {
+			if words = text(*v); words != "" {
+				return words, textBy(*v, markup.Title)
+			}
+		}
+	}
+	return "", ""
+}
+
+// readAbstract is marked for the abstract, without a title that only names it so.
+func (it *Item) readAbstract(slots []int) {
+	for _, slot := range slots {
+		v := it.values[slot]
+		if it.Abstract = textBy(v, func(s string) string { return markup.Plain(markup.Abstract(s)) }); it.Abstract != "" {
+			it.abstract = v
+			it.HTML.Abstract = textBy(v, func(s string) string { return markup.Title(markup.Abstract(s)) })
+			return
+		}
+	}
+}
+
+// Paragraphs returns the paragraphs of the abstract as HTML with the inline markup of titles.
+func (it *Item) Paragraphs() []string {
+	switch {
+	case it.Abstract == "":
+		return nil
+	case it.abstract.Type != bson.TypeString:
+		return []string{it.HTML.Abstract}
+	}
+	return markup.Paragraphs(markup.Abstract(raw.Text(it.abstract)))
+}
+
+// first returns the first text in the slots that is not empty, as read by a function.
+func (it *Item) first(slots []int, read func(string) string) string {
+	for _, slot := range slots {
+		if v := &it.values[slot]; v.Type != 0 {
+			if s := textBy(*v, read); s != "" {
 				return s
 			}
 		}
@@ -146,11 +190,16 @@ func (it *Item) text(slots []int) string {
 	return ""
 }
 
-// text returns a scalar as text, and an array as its texts joined by ", ". A dash counts as empty.
-func text(v bson.RawValue) string {
+func text(v bson.RawValue) string { return textBy(v, markup.Plain) }
+
+func code(v bson.RawValue) string { return textBy(v, clean) }
+
+// textBy returns a scalar as text, a string as read by a function, and an array as its texts joined by ", ". A dash
+// counts as empty.
+func textBy(v bson.RawValue, read func(string) string) string {
 	switch v.Type {
 	case bson.TypeString:
-		if s := clean(raw.Text(v)); s != "-" {
+		if s := read(raw.Text(v)); s != "-" {
 			return s
 		}
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
@@ -165,7 +214,7 @@ func text(v bson.RawValue) string {
 	case bson.TypeArray:
 		var all []string
 		for e := range raw.Elements(v) {
-			if s := text(e); s != "" && e.Type != bson.TypeArray {
+			if s := textBy(e, read); s != "" && e.Type != bson.TypeArray {
 				all = append(all, s)
 			}
 		}

@@ -27,12 +27,12 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 		it.OA = strconv.FormatBool(open)
 	}
 	if it.Rights = it.text(f.Licence); it.Rights != "" {
-		it.Licence = cmp.Or(m.licences[code(it.Rights)], markup.WebURL(it.Rights))
+		it.Licence = cmp.Or(m.licences[coded(it.Rights)], markup.WebURL(it.Rights))
 	}
 	if strings.HasSuffix(it.URL, ".pdf") {
 		it.PDF = it.URL
 	}
-	if address := it.text(f.PDF); address != "" {
+	if address := it.code(f.PDF); address != "" {
 		it.PDF = cmp.Or(markup.WebURL(address), it.PDF)
 	}
 	it.Grant = it.text(f.Grant)
@@ -50,8 +50,8 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 	}
 }
 
-// code returns a text as a code: in small letters, with hyphens for spaces.
-func code(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }
+// coded returns a text as a code: in small letters, with hyphens for spaces.
+func coded(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }
 
 // openAccess says which stored fields tell whether a work is open access.
 type openAccess struct {
@@ -76,7 +76,7 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	for i := range o.Fields {
 		v := value(i)
 		if open, known = v.BooleanOK(); !known {
-			open, known = o.Codes[code(text(v))]
+			open, known = o.Codes[coded(text(v))]
 		}
 		if known {
 			return open, true
@@ -95,13 +95,13 @@ func (m *Mapping) Selected(record bson.Raw) (oa, doi string) {
 // other texts unchanged, and "" for another ObjectID.
 func (m *Mapping) funder(v, resolved bson.RawValue) string {
 	id := text(v)
-	if name, ok := m.funders[code(id)]; ok || id == "" {
+	if name, ok := m.funders[coded(id)]; ok || id == "" {
 		return name
 	}
 	names, _ := resolved.DocumentOK()
 	for one := range mark.Entries(names, "organizations") {
 		if part(one, "ref") == id {
-			return clean(part(one, "name"))
+			return markup.Plain(part(one, "name"))
 		}
 	}
 	if v.Type == bson.TypeObjectID {
@@ -120,10 +120,10 @@ func (it *Item) addKeywords(v bson.RawValue) {
 		}
 	}
 	for e := range raw.Elements(v) {
-		add(plain(text(e)))
+		add(text(e))
 	}
 	if v.Type == bson.TypeString {
-		all, separator := plain(text(v)), ","
+		all, separator := text(v), ","
 		if strings.Contains(all, ";") {
 			separator = ";"
 		}

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"vitrine/rules/markup"
 )
 
-// clean returns a stored text as one line of valid UTF-8: without control characters, with one space for each run of
+// clean returns an identifier or address as one line of valid UTF-8: without control characters, with one space for each run of
 // white space, and without spaces at its ends.
 func clean(s string) string {
 	for i, space := 0, true; i < len(s); i++ { // most texts are clean ASCII
@@ -36,21 +34,13 @@ func normalizeSpaces(s string) string {
 	return s
 }
 
-// plain returns a stored text without the markup of titles.
-func plain(s string) string {
-	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
-		return s
-	}
-	return clean(markup.Text(markup.Title(s)))
-}
-
 // parts yields the texts of a title, each with the tag before it, such as "<i>" or "</i>". The first tag is "".
 func parts(title string) iter.Seq2[string, string] {
 	return func(yield func(tag, text string) bool) {
 		for tag, more := "", true; more; tag = "<" + tag + ">" {
 			var text string
 			if text, title, more = strings.Cut(title, "<"); strings.Contains(text, "&") {
-				text = normalizeSpaces(html.UnescapeString(text))
+				text = html.UnescapeString(text)
 			}
 			if !yield(tag, text) {
 				return
