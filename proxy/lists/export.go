@@ -204,13 +204,16 @@ func names(all []cite.Person) string {
 	return strings.Join(texts, "; ")
 }
 
-// csvRow returns a function that appends rows, with an apostrophe before a cell that a spreadsheet would compute.
+// csvRow returns a function that appends rows in valid UTF-8, with an apostrophe before a cell that a spreadsheet would
+// compute.
 func csvRow() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
 	w := csv.NewWriter(&row)
 	w.UseCRLF = true
 	return func(dst []byte, cells []string) []byte {
 		for i, cell := range cells {
+			cell = strings.ToValidUTF8(cell, "\uFFFD")
+			cells[i] = cell
 			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 				cells[i] = "'" + cell
 			}

@@ -28,7 +28,7 @@ func (a *answer) show(it *item, row bson.Raw) {
 	for _, part := range it.shown {
 		switch x := &it.extras; part {
 		case "abstract":
-			x.Abstract = it.Abstract
+			x.Abstract = it.Paragraphs()
 		case "badges":
 			x.Badges = a.mapping.Badges(&it.Item, lang)
 		case "bibtex":

@@ -18,7 +18,7 @@ import (
 // with its name.
 const whole = `{"_id": "whole", "type": "publication", "subtype": "article", "title": "Plugh", "year": 2021, "authors": [{"last": "Nowak", "first": "N"}],
 	"journal": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "doi": "10.5555/plugh", "link": "https://example.org/link",
-	"abstract": "abstract of <b>Plugh</b>", "keywords": ["keywords one", "keywords two"], "tags": ["best-paper"], "quartile": "quartile1",
+	"abstract": "<jats:title>Abstract</jats:title><p>abstract of <b>Plugh</b></p>More &amp; more.", "keywords": ["keywords one", "keywords two"], "tags": ["best-paper"], "quartile": "quartile1",
 	"open_access": true, "license": "CC BY 4.0", "pdf": "https://example.org/pdf", "units": ["MOTH"], "projects": "FUNDED", "funder": "funder of Plugh", "funding_number": "grant-1",
 	"rendered": {"web": "<a href='/activities/view/whole'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> (2021)</small>", "print": "Nowak, N. (2021) Plugh. <i>Lamps</i> 1719(4):45-67."}}`
 
@@ -53,7 +53,7 @@ const all = "abstract,badges,bibtex,doi,keywords,oa,pdf,ris,units"
 func TestShow(t *testing.T) {
 	s := showing(t)
 	parts := map[string][]string{
-		"abstract": {`<details class="vl-fold"><summary>Abstract</summary><p dir="auto">abstract of Plugh</p></details>`},
+		"abstract": {`<details class="vl-fold"><summary>Abstract</summary><p dir="auto">abstract of <b>Plugh</b></p><p dir="auto">More &amp; more.</p></details>`},
 		"badges":   {`<li class="vl-badge">Best paper</li>`, `<li class="vl-badge">Quartile: quartile1</li>`},
 		"bibtex":   {`<summary>BibTeX</summary><pre`, `href="https://data.example/items/whole.bib" download="nowak2021plugh-`, `.bib">Save as a file (.bib)</a>`},
 		"doi":      {`>doi:10.5555/plugh</a>`},
@@ -125,7 +125,7 @@ func TestShowInJSON(t *testing.T) {
 	}
 	it := items("/lists/activities.json?ids=whole")
 	for name, want := range map[string]any{
-		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh", "abstract": "abstract of Plugh", "oa": true,
+		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh", "abstract": "abstract of Plugh More & more.", "oa": true,
 		"funder": "funder of Plugh", "grant": "grant-1", "badges": nil, "units": nil, "bibtex": nil, "ris": nil,
 		"html": "<a href='https://doi.org/10.5555/plugh'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> 1719(4), 45–67 (2021)</small>",
 	} {

@@ -33,12 +33,16 @@ func (f *fragment) extras(it *Item, own, other string) {
 	}
 	f.fact("units", units, own, "")
 	f.fact("keywords", keywords, own, other)
-	if it.Abstract+it.BibTeX+it.RIS == "" {
+	if len(it.Abstract) == 0 && it.BibTeX+it.RIS == "" {
 		return
 	}
 	f.write(`<div class="vl-folds">`)
-	if it.Abstract != "" {
-		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")), `</summary><p dir="auto">`, text(it.Abstract), "</p></details>")
+	if len(it.Abstract) > 0 {
+		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")), "</summary>")
+		for _, paragraph := range it.Abstract {
+			f.write(`<p dir="auto">`, paragraph, "</p>")
+		}
+		f.write("</details>")
 	}
 	f.source("bibtex", it.BibTeX, it, ".bib", own)
 	f.source("ris", it.RIS, it, ".ris", own)

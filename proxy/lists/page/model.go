@@ -81,9 +81,9 @@ type Extras struct {
 	BibTeX   string   `json:"bibtex,omitempty"`
 	RIS      string   `json:"ris,omitempty"`
 
-	OpenAccess bool   `json:"-"`
-	Licence    Link   `json:"-"` // its label is empty if the record names none, and its Href if it has no address
-	Abstract   string `json:"-"` // plain text
+	OpenAccess bool     `json:"-"`
+	Licence    Link     `json:"-"` // its label is empty if the record names none, and its Href if it has no address
+	Abstract   []string `json:"-"` // paragraphs, HTML from rules/markup
 }
 
 // Unit is a unit of an item.
@@ -131,8 +131,8 @@ type Record struct {
 	Head
 	Item     Item
 	Authors  []Author
-	Fields   []Param // other fields, such as type, year and venue; readers see the texts of their names
-	Abstract string  // plain text; an empty line begins a paragraph
+	Fields   []Param  // other fields, such as type, year and venue; readers see the texts of their names
+	Abstract []string // paragraphs, HTML from rules/markup
 	BibTeX   string
 	Meta     []Param // tags citation_*
 	JSONLD   []byte

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/proxy/lists/page"
+	"vitrine/rules/markup"
 )
 
 const base = "https://data.institute.example/vitrine"
@@ -81,7 +82,7 @@ func shownList() *page.List {
 	l.Items[0].Extras = page.Extras{
 		OpenAccess: true, Licence: page.Link{Href: "https://creativecommons.org/licenses/by/4.0/", Label: "CC BY 4.0"}, Badges: []string{"Bester Beitrag", "Quartil: Q1"},
 		Units:    []page.Unit{{ID: "BIO", Name: "Biologie", Href: base + "/lists/unit/BIO"}, {ID: "?", Name: "?"}},
-		Keywords: []string{"soil", "H2O & more"}, Abstract: "Soil is alive. And wet.", BibTeX: plainRecord().BibTeX, RIS: "TY  - JOUR\r\nTI  - Growth\r\nER  - \r\n",
+		Keywords: []string{"soil", "H2O & more"}, Abstract: []string{"Soil is alive. And wet."}, BibTeX: plainRecord().BibTeX, RIS: "TY  - JOUR\r\nTI  - Growth\r\nER  - \r\n",
 	}
 	l.Items[1].Extras = page.Extras{Licence: page.Link{Label: "nur zum Lesen"}}
 	return l
@@ -109,7 +110,7 @@ func hostileList() *page.List {
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
 	it.Extras = page.Extras{
 		OpenAccess: true, Licence: bad, Badges: []string{hostile, long}, Units: []page.Unit{{ID: hostile, Name: hostile, Href: bad.Href}},
-		Keywords: []string{long, hostile}, Abstract: hostile + long, BibTeX: hostile + long, RIS: hostile,
+		Keywords: []string{long, hostile}, Abstract: markup.Paragraphs(markup.Escape(hostile + long)), BibTeX: hostile + long, RIS: hostile,
 	}
 	l.Items = []page.Item{it, item(hostile, "1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}
 	l.JSONLD = []byte(`{"name":"</script><script>alert(1)</script><!--"}`)
@@ -123,7 +124,7 @@ func plainRecord() *page.Record {
 		Item:     it,
 		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
-		Abstract: "Soil is alive.\nAnd wet.\r\n\r\nA second paragraph.",
+		Abstract: []string{"Soil is <i>alive</i>. And wet.", "A second paragraph."},
 		BibTeX:   "@article{nowak2024growth,\n  title = {Growth of \\textit{Bacillus} in {H\\textsubscript{2}O} \\& soil},\n  author = {Nowak, Anna and Małecki, Dariusz},\n  year = {2024},\n}\n",
 		Meta:     []page.Param{{Name: "citation_title", Value: "Growth of Bacillus in H2O & soil"}, {Name: "citation_author", Value: "Nowak, Anna"}, {Name: "citation_publication_date", Value: "2024"}},
 		JSONLD:   []byte(`{"@context":"https://schema.org","@type":"ScholarlyArticle"}`),
@@ -133,7 +134,7 @@ func plainRecord() *page.Record {
 
 func hostileRecord() *page.Record {
 	r := plainRecord()
-	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, hostile+"\n\n"+long, hostile+long
+	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, markup.Paragraphs(markup.Escape(hostile)+"<p>"+long), hostile+long
 	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
 	r.Item = hostileList().Items[0]

@@ -52,7 +52,7 @@ type pageData struct {
 	Filters    []Link
 	Facets     template.HTML // menus
 	Record     *Record
-	Paragraphs []string
+	Paragraphs []template.HTML
 	Overview   template.HTML // sections
 	Sections   []Section
 	Q          string
@@ -131,12 +131,10 @@ func Single(r *Record) []byte {
 	d := newDocument(r.Head)
 	d.Record = r
 	bare := *r
-	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", "", "" // this page, and its own sections
+	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", nil, "" // this page, and its own sections
 	d.Body = template.HTML(article(&bare, true))
-	for p := range strings.SplitSeq(strings.ReplaceAll(r.Abstract, "\r\n", "\n"), "\n\n") {
-		if p = strings.TrimSpace(p); p != "" {
-			d.Paragraphs = append(d.Paragraphs, p)
-		}
+	for _, paragraph := range r.Abstract {
+		d.Paragraphs = append(d.Paragraphs, template.HTML(paragraph))
 	}
 	return d.render("item")
 }

@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -294,7 +295,7 @@ func (m *Matches) Label(name, value string, row bson.Raw) string {
 	case params.Type, params.Subtype:
 		set, code := m.code(name, value, row)
 		if text, ok := m.Labels.Lookup(set, code, lang); ok {
-			return text
+			return markup.Plain(text)
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:
 		if text := NameOf(Known(mark.Of(row), name, value), lang); text != "" {
