@@ -56,6 +56,27 @@ func TestOsirisLimits(t *testing.T) {
 	}
 }
 
+// TestOsirisNames: suffixes, names of which the family name comes first, and others who are not named.
+func TestOsirisNames(t *testing.T) {
+	const costa, quill, wang = `{"last": "Costa Jr.", "first": "P. T."}`, `{"last": "Quill", "first": "Ada"}`, `{"last": "王", "first": "小明"}`
+	for _, tt := range []struct{ style, authors, want string }{
+		{"authors-last-f.", costa, "Costa P.T. Jr."},
+		{"authors-last, f.", costa, "Costa, P.T., Jr."},
+		{"authors-f.-last", costa, "P.T. Costa Jr."},
+		{"authors-first-last", wang + "," + quill, "王 小明 and Ada Quill"},
+		{"authors-last, f.", wang, "王 小明"},
+		{"authors-last-f.", quill + "," + costa + `, "et al."`, "Quill A., Costa P.T. Jr. et al."},
+		{"authors-last-f.-ed", quill + `, "et al."`, "Quill A. et al. (eds.)"},
+		{"authors-etal1", quill + "," + costa + `, "et al."`, "Quill A. et al."},
+		{"authors-ellipses2", quill + "," + quill + "," + costa + `, "et al."`, "Quill A. … Costa P.T. Jr. et al."},
+	} {
+		got, _ := osirisPrinted(t, render.Osiris{}, "{"+tt.style+"}", `{"authors": [`+tt.authors+`]}`, "en")
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.style, got, tt.want)
+		}
+	}
+}
+
 // TestOsirisInitials: given names in the styles of OSIRIS.
 func TestOsirisInitials(t *testing.T) {
 	for _, tt := range []struct{ first, dotted, bare, full string }{

@@ -1,11 +1,12 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/markup"
+	"vitrine/rules/person"
 	"vitrine/rules/raw"
 	"vitrine/rules/render/names"
 )
@@ -54,38 +55,24 @@ func (p *page) list(s source) []names.Person {
 	return p.persons[s.slot]
 }
 
-// readPersons appends every entry of a list of persons. A single document counts as a list of one, a string as a name.
-// It keeps entries without a name, because they may have a user, and skips values of other types.
+// readPersons appends the persons of a stored list, as package person reads it, and at the end an entry for the others
+// that the list does not name. It keeps entries without a name, because they may have a user.
 func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Person {
-	switch list.Type {
-	case bson.TypeArray:
-		for v := range raw.Elements(list) {
-			if v.Type != bson.TypeArray {
-				dst = p.readPersons(dst, v)
-			}
-		}
-	case bson.TypeEmbeddedDocument:
-		dst = append(dst, p.person(list.Value))
-	case bson.TypeString:
-		dst = append(dst, names.Person{Last: markup.Plain(text(list))})
+	others := person.Each(list, func(name person.Person, doc bson.Raw) {
+		dst = append(dst, p.person(name, doc))
+	})
+	if others {
+		dst = append(dst, names.Person{Others: true})
 	}
 	return dst
 }
 
-// person reads one document. If a person has only one name, it becomes the last name.
-func (p *page) person(doc []byte) names.Person {
-	var who names.Person
+// person returns a person with what else its document says. A name without parts becomes the last name.
+func (p *page) person(name person.Person, doc bson.Raw) names.Person {
+	who := names.Person{First: name.Given, Last: cmp.Or(name.Family, name.Literal), Suffix: name.Suffix}
 	for e := range raw.All(doc) {
 		v := e.Value()
 		switch string(e.Key) {
-		case "first":
-			who.First = markup.Plain(text(v))
-		case "last":
-			who.Last = markup.Plain(text(v))
-		case "name":
-			if who.Last == "" {
-				who.Last = markup.Plain(text(v))
-			}
 		case "user":
 			if v.Type == bson.TypeString {
 				who.User = raw.Text(v) // unchanged
@@ -96,9 +83,6 @@ func (p *page) person(doc []byte) names.Person {
 		if slices.Contains(p.affiliated, string(e.Key)) && truthy(v) {
 			who.Affiliated = true
 		}
-	}
-	if who.Last == "" {
-		who.First, who.Last = "", who.First
 	}
 	return who
 }

@@ -5,18 +5,19 @@ package names
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/person"
 )
 
 // Person is one entry of authors, editors and the like.
 type Person struct {
 	First, Last string
+	Suffix      string // such as "Jr."
 	User        string // key of the profile; "" for persons outside the institute
 	Position    string // among the authors: first, middle, last, corresponding
 	Affiliated  bool   // belongs to the institute
+	Others      bool   // no person: says that there are others, whom the record does not name; the last of a list
 }
 
 // Style is the style of a list of persons.
@@ -48,9 +49,10 @@ const (
 	allProfiles
 )
 
-// Append appends persons as HTML. It leaves out persons without a name.
+// Append appends persons as HTML, with "et al." at the end if there are others. It leaves out persons without a name.
 func (n *Style) Append(dst []byte, persons []Person) []byte {
-	nameless := func(who Person) bool { return who.Last == "" }
+	others := len(persons) > 0 && persons[len(persons)-1].Others
+	nameless := func(who Person) bool { return who.Last == "" || who.Others }
 	if slices.ContainsFunc(persons, nameless) {
 		persons = slices.DeleteFunc(slices.Clone(persons), nameless)
 	}
@@ -67,10 +69,10 @@ func (n *Style) Append(dst []byte, persons []Person) []byte {
 		case i == 0:
 			separator = ""
 		case cut && i == n.etAl:
-			return n.appendSuffix(append(dst, " et al."...), len(persons))
+			return n.appendSuffix(append(dst, etAl...), len(persons))
 		case gap && i == n.ellipsis-1:
 			separator = " … "
-		case i == final:
+		case i == final && !others:
 			separator = n.last
 		}
 		if gap && i == n.ellipsis-1 {
@@ -79,8 +81,14 @@ func (n *Style) Append(dst []byte, persons []Person) []byte {
 		dst = n.person(append(dst, separator...), &persons[i])
 		dst = append(dst, marks[persons[i].Position]...)
 	}
+	if others && final >= 0 {
+		return n.appendSuffix(append(dst, etAl...), len(persons)+1)
+	}
 	return n.appendSuffix(dst, len(persons))
 }
+
+// etAl stands for the persons at the end of a list that it does not show.
+const etAl = " et al."
 
 // appendSuffix appends "(ed.)" or "(eds.)". The suffix "ed" follows the number of persons.
 func (n *Style) appendSuffix(dst []byte, persons int) []byte {
@@ -116,65 +124,54 @@ func (n *Style) person(dst []byte, who *Person) []byte {
 	return dst
 }
 
-// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak" and the like.
+// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak", "Costa,&nbsp;P. T., Jr." and the like. Names whose family
+// name comes first in running text have it first in all forms: "王&nbsp;小明".
 func (n *Style) name(dst []byte, who *Person) []byte {
-	start := len(dst)
-	if n.givenFirst {
+	start, whole := len(dst), person.FamilyFirst(who.First, who.Last)
+	if n.givenFirst && !whole {
 		if dst = n.givenName(dst, who.First); len(dst) > start {
 			dst = append(dst, n.space...)
 		}
-		return markup.AppendEscape(dst, who.Last)
+		return appendAfter(markup.AppendEscape(dst, who.Last), " ", who.Suffix)
 	}
 	dst = markup.AppendEscape(dst, who.Last)
-	alone := len(dst)
-	if n.comma {
+	alone, comma := len(dst), n.comma && !whole
+	if comma {
 		dst = append(dst, ',')
 	}
 	dst = append(dst, n.space...)
 	before := len(dst)
 	if dst = n.givenName(dst, who.First); len(dst) == before {
-		return dst[:alone]
+		dst, comma = dst[:alone], false
 	}
-	return dst
+	if comma {
+		return appendAfter(dst, ", ", who.Suffix)
+	}
+	return appendAfter(dst, " ", who.Suffix)
+}
+
+// appendAfter appends a suffix after a separator, unless it is empty.
+func appendAfter(dst []byte, separator, suffix string) []byte {
+	if suffix == "" {
+		return dst
+	}
+	return markup.AppendEscape(append(dst, separator...), suffix)
 }
 
 // givenName appends a first name in the style's form.
 func (n *Style) givenName(dst []byte, first string) []byte {
-	if n.given == "first" {
+	if n.given == "first" || person.IsWhole(first) {
 		return markup.AppendEscape(dst, first)
 	}
 	start := len(dst)
-	for part := range strings.FieldsFuncSeq(first, func(r rune) bool { return r == '.' || unicode.IsSpace(r) }) {
-		gap := n.initialGap
-		for more := true; more; {
-			var name string
-			name, part, more = strings.Cut(part, "-")
-			if initial := initialOf(name); initial != "" {
-				if len(dst) > start {
-					dst = append(dst, gap...)
-				}
-				dst = append(markup.AppendEscape(dst, initial), n.given[1:]...)
-				more = more && n.hyphens
-			}
-			if n.hyphens {
-				gap = "-"
-			}
+	person.Initials(first, n.hyphens, func(initial string, hyphen bool) {
+		switch {
+		case hyphen:
+			dst = append(dst, '-')
+		case len(dst) > start:
+			dst = append(dst, n.initialGap...)
 		}
-	}
+		dst = append(markup.AppendEscape(dst, initial), n.given[1:]...)
+	})
 	return dst
-}
-
-// initialOf returns the first letter of a given name with its combining marks.
-func initialOf(name string) string {
-	start := strings.IndexFunc(name, unicode.IsLetter)
-	if start < 0 {
-		return ""
-	}
-	_, size := utf8.DecodeRuneInString(name[start:])
-	rest := name[start+size:]
-	marks := strings.IndexFunc(rest, func(r rune) bool { return !unicode.Is(unicode.Mn, r) })
-	if marks < 0 {
-		marks = len(rest)
-	}
-	return name[start : start+size+marks]
 }
