@@ -36,16 +36,17 @@ func (a *answer) bylines() bylines {
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.
 func (b bylines) in(citation string, it *cite.Item) string {
 	end := 0
-	for _, all := range [][]cite.Person{it.Authors, it.Editors} {
+	more := []bool{it.MoreAuthors, it.MoreEditors}
+	for n, all := range [][]cite.Person{it.Authors, it.Editors} {
 		isOwn := func(i int) bool {
 			return slices.ContainsFunc(b.own, func(id string) bool { return id == all[i].User || id == all[i].ORCID })
 		}
 		persons, anyOwn := make([]byline.Person, len(all)), false
 		for i, p := range all {
-			persons[i], anyOwn = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal)}, anyOwn || isOwn(i)
+			persons[i], anyOwn = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal), Suffix: p.Suffix}, anyOwn || isOwn(i)
 		}
 		if anyOwn || b.most > 0 && len(all) > b.most {
-			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold, Cut: b.cut}
+			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold, Cut: b.cut, More: more[n]}
 			changed, size := c.In(citation[end:], persons)
 			citation, end = citation[:end]+changed, end+size
 		}

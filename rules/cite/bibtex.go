@@ -17,8 +17,8 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	kind := it.Forms.BibTeX
 	b.dst = append(append(append(append(append(b.dst, '@'), kind...), '{'), it.Key...), ",\n"...)
 	b.fields(b.title, "title", it.Title)
-	b.persons("author", it.Authors)
-	b.persons("editor", it.Editors)
+	b.persons("author", it.Authors, it.MoreAuthors)
+	b.persons("editor", it.Editors, it.MoreEditors)
 	event, container := it.HTML.Event, it.HTML.Container
 	names := formats.BibTeX[kind]
 	if names.Container == "howpublished" && container == "" {
@@ -76,9 +76,9 @@ func (b *bibtex) pages(pages string) {
 	}
 }
 
-// persons writes a field with names. Commas and " and " are separators there, so braces enclose the parts that contain
-// them, and the names of organisations.
-func (b *bibtex) persons(field string, persons []Person) {
+// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators there, so
+// braces enclose the parts that contain them, and the names of organisations.
+func (b *bibtex) persons(field string, persons []Person, others bool) {
 	if len(persons) == 0 {
 		return
 	}
@@ -87,12 +87,20 @@ func (b *bibtex) persons(field string, persons []Person) {
 		p := &persons[i]
 		b.dst = append(b.dst, before...)
 		before = " and "
-		alone := p.Given == "" && strings.Contains(p.Family, " ") // without braces, its first word would be read as a given name
-		b.namePart(p.Family+p.Literal, alone || p.Family == "")
-		if p.Given != "" {
-			b.dst = append(b.dst, ", "...)
-			b.namePart(p.Given, false)
+		if p.Given == "" { // BibTeX would read the first of several words, or what follows a comma, as a given name
+			b.namePart(p.Name(), p.Family == "" || p.Suffix != "" || strings.Contains(p.Family, " "))
+			continue
 		}
+		b.namePart(p.Family, false)
+		if p.Suffix != "" {
+			b.dst = append(b.dst, ", "...)
+			b.namePart(p.Suffix, false)
+		}
+		b.dst = append(b.dst, ", "...)
+		b.namePart(p.Given, false)
+	}
+	if others {
+		b.dst = append(b.dst, " and others"...)
 	}
 	b.dst = append(b.dst, "},\n"...)
 }

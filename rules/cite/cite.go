@@ -13,14 +13,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
+	"vitrine/rules/person"
 )
 
 // Person is an author or an editor of an item.
 type Person struct {
-	Given, Family string
-	Literal       string // whole name if there is no family name: an organisation, or one text
-	User          string // of a public person of the institute (package mark)
-	ORCID         string // of such a person, or as the record has it of others
+	person.Person
+	User  string // of a public person of the institute (package mark)
+	ORCID string // of such a person, or as the record has it of others
 }
 
 // Project is a public project that an activity is part of.
@@ -51,8 +51,10 @@ type Item struct {
 	Name        string // short, for links to a project
 
 	Authors, Editors []Person
-	Date             date.Date
-	End              date.Date // the last day, if it is not the first
+	// MoreAuthors and MoreEditors say that there are others, whom the record does not name: "et al."
+	MoreAuthors, MoreEditors bool
+	Date                     date.Date
+	End                      date.Date // the last day, if it is not the first
 
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 

@@ -75,7 +75,7 @@ func cslText(html string) (csl string) {
 }
 
 func cslPerson(dst []byte, p *Person) []byte {
-	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "literal", p.Literal), '}')
+	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "suffix", p.Suffix, "literal", p.Literal), '}')
 }
 
 // cslDate appends a date or a range unless it is empty.
@@ -215,7 +215,8 @@ func schemaPersons(dst []byte, name, class string, persons []Person, person func
 		if p.Family != "" {
 			class = "Person"
 		}
-		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
+		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(),
+			"givenName", p.Given, "familyName", p.Family, "honorificSuffix", p.Suffix)
 		if p.User != "" { // most persons have none: save building the address
 			dst = members(dst, "url", person(p.User))
 		}

@@ -54,8 +54,6 @@ const (
 	slotSubtype
 	slotMark
 	slotResolved
-	slotFirst
-	slotLast
 )
 
 type work struct {
@@ -101,7 +99,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
 		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
-		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved, "first": slotFirst, "last": slotLast},
+		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
 	}}
 	l.file(top)
 	return l.to.View(rules.ViewActivities), l.Err()

@@ -37,8 +37,11 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	}
 	persons := func(tag string, all []Person) {
 		for _, p := range all { // RIS does not allow a comma in a part of a name
-			if family := strings.ReplaceAll(p.Family, ",", ""); family != "" {
-				p.Family, p.Given = family, strings.ReplaceAll(p.Given, ",", "")
+			for _, part := range []*string{&p.Family, &p.Given, &p.Suffix} {
+				if part == &p.Family && strings.Trim(p.Family, ", ") == "" {
+					break
+				}
+				*part = strings.ReplaceAll(*part, ",", "")
 			}
 			line(tag, p.Inverted())
 		}
@@ -103,7 +106,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	for i := range it.Authors { // all whole names, and in addition the parts of the first author's name
 		p := &it.Authors[i]
 		if i == 0 && names.Author != "" {
-			each(add, "rft.aulast", p.Family, "rft.aufirst", p.Given)
+			each(add, "rft.aulast", p.Family, "rft.aufirst", p.Given, "rft.ausuffix", p.Suffix)
 		}
 		each(add, names.Author, p.Name(), names.Creator, p.Inverted())
 	}

@@ -117,10 +117,17 @@ func checkBibTeX(t require.TestingT, it *cite.Item, latex bool) {
 	names := readNames(e.fields["author"])
 	if len(it.Authors) == 0 {
 		names = nil
+	} else if it.MoreAuthors {
+		require.Equal(t, [3]string{"others"}, names[len(names)-1], src)
+		names = names[:len(names)-1]
 	}
 	require.Len(t, names, len(it.Authors), src)
 	for i, p := range it.Authors {
-		require.Equal(t, [2]string{form(p.Family + p.Literal), form(p.Given)}, [2]string{form(names[i][0]), form(names[i][1])}, src)
+		want := [3]string{form(p.Family), form(p.Suffix), form(p.Given)}
+		if p.Given == "" {
+			want = [3]string{form(p.Name())}
+		}
+		require.Equal(t, want, [3]string{form(names[i][0]), form(names[i][1]), form(names[i][2])}, src)
 	}
 }
 
@@ -150,7 +157,7 @@ func checkRIS(t require.TestingT, it *cite.Item) {
 func checkCSL(t require.TestingT, it *cite.Item) {
 	var e struct {
 		ID, Type, Title string
-		Author          []struct{ Family, Given, Literal string }
+		Author          []struct{ Family, Given, Suffix, Literal string }
 		Issued          struct {
 			Parts [][]int `json:"date-parts"`
 		}
@@ -164,7 +171,8 @@ func checkCSL(t require.TestingT, it *cite.Item) {
 	}
 	require.Len(t, e.Author, len(it.Authors))
 	for i, p := range it.Authors {
-		require.Equal(t, p.Family+"|"+p.Given+"|"+p.Literal, e.Author[i].Family+"|"+e.Author[i].Given+"|"+e.Author[i].Literal)
+		got := e.Author[i]
+		require.Equal(t, [...]string{p.Family, p.Given, p.Suffix, p.Literal}, [...]string{got.Family, got.Given, got.Suffix, got.Literal})
 	}
 	if it.Date.Year > 0 {
 		require.Equal(t, it.Date.Year, e.Issued.Parts[0][0])

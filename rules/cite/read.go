@@ -16,6 +16,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
+	"vitrine/rules/person"
 	"vitrine/rules/raw"
 )
 
@@ -39,7 +40,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Type, it.Subtype = code(values[slotType]), code(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
-	it.fill(&k.fields)
+	it.fill(&k.fields, row)
 	m.reuse(it, &k.fields)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
@@ -47,14 +48,16 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Key = key(it)
 }
 
-func (it *Item) fill(f *fields) {
+func (it *Item) fill(f *fields, row bson.Raw) {
 	it.Text, it.Title = it.marked(f.Title)
 	it.Name = it.text(f.Name)
 	if it.View == rules.ViewPersons && it.Text == "" {
-		it.Text = cmp.Or(strings.TrimSpace(text(it.values[slotFirst])+" "+text(it.values[slotLast])), it.Name)
+		self := person.Of(row)
+		it.Text = cmp.Or(self.Name(), it.Name)
 		it.Title = markup.Escape(it.Text)
 	}
-	it.Authors, it.Editors = it.appendPersons(it.Authors, f.Authors), it.appendPersons(it.Editors, f.Editors)
+	it.Authors, it.MoreAuthors = it.appendPersons(it.Authors, f.Authors)
+	it.Editors, it.MoreEditors = it.appendPersons(it.Editors, f.Editors)
 	it.dates(f)
 	it.Container, it.HTML.Container = it.marked(f.Container)
 	it.Series, it.HTML.Series = it.marked(f.Series)
@@ -243,6 +246,7 @@ func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 			add(p.Literal, false)
 			add(p.Given, false)
 			add(p.Family, false)
+			add(p.Suffix, false)
 		}
 		for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
 			add(s, false)

@@ -62,11 +62,15 @@ func closing(s string) int {
 	return -1
 }
 
-// readNames splits a list of names and returns each as family and given name.
-func readNames(s string) (names [][2]string) {
+// readNames splits a list of names and returns each as family name, suffix and given name.
+func readNames(s string) (names [][3]string) {
 	for _, name := range splitOutside(s, " and ") {
-		parts := append(splitOutside(name, ", "), "")
-		names = append(names, [2]string{tex(parts[0]), tex(parts[1])})
+		parts := splitOutside(name, ", ")
+		if len(parts) < 3 {
+			parts = append([]string{parts[0], ""}, parts[1:]...)
+		}
+		parts = append(parts, "")
+		names = append(names, [3]string{tex(parts[0]), tex(parts[1]), tex(parts[2])})
 	}
 	return names
 }

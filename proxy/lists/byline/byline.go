@@ -23,6 +23,7 @@ type Change struct {
 	Own  func(i int) bool   // reports whether a person is marked and stays in view
 	Fold func(n int) string // returns HTML for the end of a list: it unfolds the n persons that are not in view
 	Cut  bool               // leave out the persons that are not in view
+	More bool               // there are others, whom the record does not name: "et al." stays
 }
 
 // In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not found.
@@ -36,7 +37,9 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 	shown := func(int) bool { return true }
 	if c.Most > 0 && l.whole() && l.flat() {
 		inView := func(i int) bool { return i < c.Most || c.Last && i == len(persons)-1 || c.Own(i) }
-		units, to = l.complete(), max(to, l.rest)
+		if units = l.complete(); !c.More {
+			to = max(to, l.rest)
+		}
 		if hidden(units, inView) > 1 { // to unfold a single one takes as much space
 			shown = inView
 		} else if len(l.found) == len(persons) {

@@ -73,6 +73,26 @@ func TestIn(t *testing.T) {
 	}
 }
 
+// TestMoreAndSuffix: "et al." of a record stays where others are folded, and a suffix is a part of the name.
+func TestMoreAndSuffix(t *testing.T) {
+	persons := []byline.Person{{First: "P. T.", Last: "Costa", Suffix: "Jr."}, {First: "Ada", Last: "Quill"}, {First: "小明", Last: "王"}, {First: "Ida", Last: "Lind"}}
+	form := names.Default()
+	citation := string(form.Append(nil, append(slices.Clone(persons), byline.Person{Others: true}))) + " (2020) On lists."
+	for _, tt := range []struct {
+		change byline.Change
+		want   string
+	}{
+		{change(0, false, 0, 2), "[Costa,_P. T., Jr.], Quill,_A., [王_小明], Lind,_I. et al. (2020) On lists."},
+		{change(1, false), "{Costa,_P. T., Jr.(, Quill,_A., 王_小明, Lind,_I.) +3) et al. (2020) On lists."},
+	} {
+		tt.change.More = true
+		got, _ := tt.change.In(citation, persons)
+		if got = brief.Replace(got); got != tt.want {
+			t.Errorf("\n got %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
 // TestInAnyForm: in each form, marked and folded or not, a list keeps all its names in their order, a result differs
 // from the citation only by its own elements, and those are balanced.
 func TestInAnyForm(t *testing.T) {

@@ -1,5 +1,5 @@
 // Reads the faces of a list with parsers of others and compares what they find with
-// expected.json: [{key, title, authors: [{Given, Family, Literal}], year}].
+// expected.json: [{key, title, authors: [{Given, Family, Suffix, Literal}], year}].
 // Usage: node check.mjs FOLDER
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const plain = s => String(s ?? '')
   .replace(/<\/?(i|b|sub|sup|span|em|strong)( [^<>]*)?>/g, '')
   .normalize('NFKC').replace(/−/g, '-').replace(/\s+/g, ' ').trim()
 const name = (...parts) => plain(parts.filter(Boolean).join(' '))
-const names = persons => persons.map(p => name(p.Family ? p.Family : p.Literal) + '|' + name(p.Given))
+const names = persons => persons.map(p => name(p.Family ? p.Family : p.Literal, p.Suffix) + '|' + name(p.Given))
 
 // same compares the items that a parser found with those expected, in their order.
 function same(face, items) {
@@ -85,7 +85,7 @@ same('list.jsonld', works.map(node => ({
   title: value(node, 'name'),
   year: (value(node, 'datePublished') ?? value(node, 'startDate') ?? value(node, 'foundingDate') ?? '').slice(0, 4),
   authors: ['author', 'performer', 'member'].flatMap(property => nodes(node, property))
-    .map(p => name(value(p, 'familyName') ?? value(p, 'name')) + '|' + name(value(p, 'givenName'))),
+    .map(p => name(value(p, 'familyName') ?? value(p, 'name'), value(p, 'honorificSuffix')) + '|' + name(value(p, 'givenName'))),
 })))
 if (failures > 0) {
   console.error(`${failures} failures`)
