@@ -14,6 +14,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
+	"vitrine/rules/person"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
@@ -141,8 +142,8 @@ func topicEntry(v bson.RawValue) entry {
 }
 
 func personEntry(doc bson.Raw) entry {
-	name := cmp.Or(strings.Trim(textOf(doc, "last")+", "+textOf(doc, "first"), ", "),
-		textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
+	self := person.Of(doc)
+	name := cmp.Or(trim(self.Inverted()), textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
 	return entry{ID: idOf(doc, "username"), Name: name, ORCID: identifier.ORCID(textOf(doc, "orcid"))}
 }
 

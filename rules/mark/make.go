@@ -15,6 +15,7 @@ import (
 	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
+	"vitrine/rules/person"
 	"vitrine/rules/raw"
 )
 
@@ -68,8 +69,9 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
 		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
-		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entryTime(record),
+		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))), Entered: d.entryTime(record),
 	}
+	m.ByAuthor = authorKey(field("authors"))
 	if d.o.Cited != nil {
 		m.OA, m.DOI = d.o.Cited(view, record)
 		m.DOI = trim(identifier.DOIKey(m.DOI))
@@ -112,11 +114,13 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 	return lists
 }
 
-// titlePath and authorPath are the paths of the texts by which records are sorted.
-var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
+// titlePath is the path of the text by which records are sorted by title.
+var titlePath = raw.PathOf("title")
 
-func sortKey(record bson.Raw, path raw.Path) string {
-	return trim(fold.Key(markup.Plain(display.Text(raw.SortField{Path: path}.Key(record)))))
+// authorKey returns the sort key of the first person of a stored list: the family name, or the whole name without parts.
+func authorKey(list bson.RawValue) string {
+	first := person.First(list)
+	return trim(fold.Key(first.Family + first.Literal))
 }
 
 // year returns the first year in a date, or in text that begins with four digits, or 0.
