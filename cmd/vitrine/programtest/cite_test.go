@@ -20,14 +20,14 @@ func TestCiteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := writeFile(t, dir, "store: bolt://v.db\nrules: {cite_file: cite.yaml}\n")
-	dump := `{"_id":"a1","type":"publication","subtype":"article","title":"First","name":"<script>Own & {name}"}` + "\n"
+	dump := `{"_id":"a1","type":"publication","subtype":"article","title":"First","name":"<own> & {name}"}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "activities.jsonl"), []byte(dump), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	vitrine(t, dir, "import", "--config", file, "activities.jsonl")
 	s := startServer(t, dir, "--config", file).ready()
 	status, body := s.get("/lists/activities.bib")
-	if status != http.StatusOK || !strings.HasPrefix(body, "@online{") || !strings.Contains(body, `title = {\textless{}script\textgreater{}Own \& \textbraceleft{}name\textbraceright{}}`) {
+	if status != http.StatusOK || !strings.HasPrefix(body, "@online{") || !strings.Contains(body, `title = {\textless{}own\textgreater{} \& \textbraceleft{}name\textbraceright{}}`) {
 		t.Errorf("%d %s", status, body)
 	}
 	if code := s.stop(); code != 0 {
