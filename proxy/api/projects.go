@@ -60,13 +60,13 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	if p.Has("raw") {
 		return nil
 	}
-	return &display.Style{Labels: e.o.Labels, Lang: lang}
+	return &display.Style{Labels: e.o.Labels, Lang: lang, Zone: e.o.Zone}
 }
 
 // displayTable plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same
 // body (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
 func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) response.Plan {
-	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}
+	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p), Zone: e.o.Zone}
 	list.page = query.Page{}
 	body := func(ctx context.Context, s response.Snapshots, selected view.Selection) (*response.Body, error) {
 		activities, err := s.Of(rules.ViewActivities)

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 // DateRange returns a record's period by its stored days: "2022-07-01 - 2023-12-31", one day if the other is missing,
 // "2022-07-01 - today" if end_date is null, and Nothing if both are missing.
 func (s Style) DateRange(row bson.Raw) string {
-	start, end := day(row.Lookup("start_date")), row.Lookup("end_date")
-	until := day(end)
+	start, end := s.day(row.Lookup("start_date")), row.Lookup("end_date")
+	until := s.day(end)
 	switch {
 	case start == "" && until == "":
 		return Nothing
@@ -29,11 +30,11 @@ func (s Style) DateRange(row bson.Raw) string {
 
 // calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is {year, month, day}, a point in time
 // or "2022-07-01". Missing parts are left out, as in "07.2022". Other text stays unchanged.
-func calendarDay(v bson.RawValue) string {
+func (s Style) calendarDay(v bson.RawValue) string {
 	const layout = "02.01.2006"
 	doc, ok := v.DocumentOK()
 	if !ok {
-		text := day(v)
+		text := s.day(v)
 		if t, err := time.Parse(time.DateOnly, text); err == nil {
 			return t.Format(layout)
 		}
@@ -48,10 +49,10 @@ func calendarDay(v bson.RawValue) string {
 	return inert(strings.Join(parts, "."))
 }
 
-// day returns a stored date as text; for a point in time its day in UTC.
-func day(v bson.RawValue) string {
+// day returns a stored date as text; for a point in time its day in the style's zone.
+func (s Style) day(v bson.RawValue) string {
 	if v.Type == bson.TypeDateTime {
-		return time.UnixMilli(v.DateTime()).UTC().Format(time.DateOnly)
+		return v.Time().In(cmp.Or(s.Zone, time.UTC)).Format(time.DateOnly)
 	}
 	return String(Text(v))
 }

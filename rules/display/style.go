@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -19,7 +20,8 @@ const Nothing = "-"
 // Style renders values for one request. The zero Style shows codes without labels.
 type Style struct {
 	Labels label.Sets
-	Lang   string // language of labels, "en" or "de"
+	Lang   string         // language of labels, "en" or "de"
+	Zone   *time.Location // in which points in time have their day; UTC if nil
 }
 
 // codes are the fields whose codes have labels, by label set.
@@ -45,7 +47,7 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	case "persons", "contact", "supervisor", "scholar", "stipendiate", "applicants":
 		return appendJoined(dst, people(v, row))
 	case "start", "end":
-		return appendJoined(dst, names(v, calendarDay))
+		return appendJoined(dst, names(v, s.calendarDay))
 	case "funding_number":
 		if v.Type != bson.TypeArray {
 			return appendPlain(dst, v) // unchanged

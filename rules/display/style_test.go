@@ -106,6 +106,19 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// TestDayInZone: a point in time has its day in the zone of the style.
+func TestDayInZone(t *testing.T) {
+	s := style(t, "en")
+	s.Zone = time.FixedZone("east", 3600)
+	row := parse(t, `{"start_date":{"$date":"2020-01-01T23:00:00Z"},"start":{"$date":"2020-01-01T23:00:00Z"}}`)
+	if got := s.DateRange(row); got != "2020-01-02" {
+		t.Errorf("the range is %q", got)
+	}
+	if got := string(s.Append(nil, "start", row.Lookup("start"), row)); got != `"02.01.2020"` {
+		t.Errorf("the start is %s", got)
+	}
+}
+
 func TestDateRange(t *testing.T) {
 	tests := []struct{ name, doc, lang, want string }{
 		{"both", `{"start_date":"2020-01-01","end_date":"2021-12-31"}`, "en", "2020-01-01 - 2021-12-31"},
