@@ -77,7 +77,7 @@ func TestMarksFollow(t *testing.T) {
 		const (
 			byAnn = `{"_id":"1","authors":[{"user":"ann"}],"units":["LAB"]}`
 			byBob = `{"_id":"2","authors":[{"user":"bob"}],"projects":"MOTH"}`
-			alone = `{"_id":"3","year":"2021"}`
+			alone = `{"_id":"3","year":"2021","type":"talk"}`
 		)
 		persons := []string{`{"_id":1,"username":"ann","last":"Ada"}`, `{"_id":2,"username":"bob","last":"Bob"}`, `{"_id":3,"username":"eve","last":"Eve"}`}
 		groups := []string{`{"_id":1,"id":"LAB","name":"Lab","parent":"INST"}`, `{"_id":2,"id":"INST","name":"Institute"}`}
@@ -94,7 +94,7 @@ func TestMarksFollow(t *testing.T) {
 			{"at first", func() {}, 3, "1", `"persons":[{"id":"ann","name":"Ada"}]`},
 			{"nothing", func() {}, 0, "1", `"in":["LAB","INST"]`},
 			{"a record is hidden", func() { set("activities", byAnn, byBob, `{"_id":"3","year":"2021","hide":true}`) }, 1, "3", "-"},
-			{"a record is shown again", func() { set("activities", byAnn, byBob, alone) }, 1, "3", `{"public":true,"year":2021}`},
+			{"a record is shown again", func() { set("activities", byAnn, byBob, alone) }, 1, "3", `{"public":true,"type":"talk"}`},
 			{"a record is rejected", func() { set("activities", byAnn, byBob, `{"_id":"3","workflow":{"status":"rejected"}}`) }, 1, "3", "-"},
 			{"a record brings a mark of its own", func() { set("activities", byAnn, byBob, `{"_id":"3","hide":true,"_list":{"public":true}}`) }, 1, "3", "-"},
 			{"a unit is renamed", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor","parent":"INST"}`, groups[1]) }, 1, "1", `"units":[{"id":"LAB","name":"Labor"}]`},

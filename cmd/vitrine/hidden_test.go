@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,18 +36,20 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true}})
+	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true}, {Key: "year", Value: 2021}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for hidden, want := range map[string][2]string{"mail": {"1", "10.1000/x"}, "doi": {"1", ""}, "open_access": {"", "10.1000/x"}} {
+	for hidden, want := range map[string]string{
+		"mail": "2021 1 10.1000/x", "doi": "2021 1 ", "open_access": "2021  10.1000/x", "year": "0 1 10.1000/x",
+	} {
 		fields, err := access.NewFields([]string{hidden})
 		if err != nil {
 			t.Fatal(err)
 		}
-		oa, doi := (&institute{cite: mapping, hidden: fields}).cited(rules.ViewActivities, record)
-		if got := [2]string{oa, doi}; got != want {
-			t.Errorf("without %s the mark has %v, want %v", hidden, got, want)
+		year, oa, doi := (&institute{cite: mapping, hidden: fields}).cited(rules.ViewActivities, record)
+		if got := fmt.Sprint(year, " ", oa, " ", doi); got != want {
+			t.Errorf("without %s the mark has %q, want %q", hidden, got, want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 			return nil, fmt.Errorf("access.hidden_fields: %w", err)
 		}
 	}
-	if i.cite, err = loadCite(cfg.Rules); err != nil {
+	if i.cite, err = loadCite(cfg.Rules, i.zone); err != nil {
 		return nil, err
 	}
 	if i.labels, err = label.Parse(configs.LabelSets()); err != nil {
@@ -191,8 +191,12 @@ func loadRules(cfg configs.Rules) (*render.Rules, error) {
 }
 
 // loadCite reads the configured rules of citations, or else the built-in ones.
-func loadCite(cfg configs.Rules) (*cite.Mapping, error) {
-	return readFile("rules.cite_file", cfg.CiteFile, configs.CiteRules, cite.Load)
+func loadCite(cfg configs.Rules, zone *time.Location) (*cite.Mapping, error) {
+	m, err := readFile("rules.cite_file", cfg.CiteFile, configs.CiteRules, cite.Load)
+	if err != nil {
+		return nil, err
+	}
+	return m.In(zone), nil
 }
 
 // readFile reads and parses the file that a setting names, or else the built-in one.

@@ -67,7 +67,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic, mark.OA)
 			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
-		d.WordRules = "words/3 " + mapping.Fingerprint
+		d.WordRules = "words/4 " + mapping.Fingerprint
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
 				read.Words(row, add)

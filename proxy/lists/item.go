@@ -13,6 +13,7 @@ import (
 	"vitrine/proxy/lists/selection"
 	"vitrine/rules"
 	"vitrine/rules/cite"
+	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -50,12 +51,13 @@ func (it *item) shows(part string) bool { return slices.Contains(it.shown, part)
 func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
 	if at := mark.EnteredOf(row); at != 0 {
 		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
-	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, published.Location()).UTC(); it.Date.Year < 1000 || created.After(published) {
+	} else if created = it.Date.Time(published.Location()).UTC(); it.Date.Year == 0 || created.After(published) {
 		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
 	}
-	text := display.Text(row.Lookup("updated"))
-	updated, _ = time.ParseInLocation(time.DateOnly, text[:min(len(text), len(time.DateOnly))], published.Location())
-	if updated = updated.UTC(); updated.After(published) || updated.Before(created) {
+	if on := date.Read(raw.Get(row, "updated"), published.Location()); on.Day != 0 {
+		updated = on.Time(published.Location()).UTC()
+	}
+	if updated.After(published) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated

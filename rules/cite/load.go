@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"go.yaml.in/yaml/v3"
@@ -34,9 +35,10 @@ var formats = func() (f struct {
 
 // Mapping holds compiled mapping rules for the rows of one view.
 type Mapping struct {
-	Fingerprint string // hash of the file
+	Fingerprint string // hash of the file, and the zone
 
 	view                   string
+	zone                   *time.Location // in which points in time have their day
 	slots                  map[string]int // the position in Item.values of each stored field
 	subtypes, types, views map[string]*work
 	fallback               *work
@@ -88,6 +90,13 @@ func (m *Mapping) View(name string) *Mapping {
 	return &other
 }
 
+// In returns the rules for a site in a zone, in which points in time have their day. Load returns the rules for UTC.
+func (m *Mapping) In(zone *time.Location) *Mapping {
+	other := *m
+	other.zone, other.Fingerprint = zone, m.Fingerprint+" "+zone.String()
+	return &other
+}
+
 // Load compiles mapping rules. It reports all mistakes, not only the first. Each error begins "name:line: key: ".
 func Load(name string, src []byte) (*Mapping, error) {
 	reader, top, err := yamlfile.Open(name, src)
@@ -98,7 +107,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
-		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
+		zone: time.UTC, Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
 		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
 	}}
 	l.file(top)

@@ -40,7 +40,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Type, it.Subtype = code(values[slotType]), code(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
-	it.fill(&k.fields, row)
+	it.fill(&k.fields, row, m.zone)
 	m.reuse(it, &k.fields)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
@@ -48,7 +48,7 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Key = key(it)
 }
 
-func (it *Item) fill(f *fields, row bson.Raw) {
+func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
 	it.Text, it.Title = it.marked(f.Title)
 	it.Name = it.text(f.Name)
 	if it.View == rules.ViewPersons && it.Text == "" {
@@ -58,7 +58,7 @@ func (it *Item) fill(f *fields, row bson.Raw) {
 	}
 	it.Authors, it.MoreAuthors = it.appendPersons(it.Authors, f.Authors)
 	it.Editors, it.MoreEditors = it.appendPersons(it.Editors, f.Editors)
-	it.dates(f)
+	it.dates(f, zone)
 	it.Container, it.HTML.Container = it.marked(f.Container)
 	it.Series, it.HTML.Series = it.marked(f.Series)
 	it.Event, it.HTML.Event = it.marked(f.Event)
@@ -112,20 +112,25 @@ func (it *Item) numbers(slots []int, read func(string) string) string {
 }
 
 // dates sets when a work appeared or took place. The start only fills in what year and month leave open.
-func (it *Item) dates(f *fields) {
-	read := func(slots []int) date.Date { return date.Read(it.value(slots), time.UTC) }
-	start, end := read(f.Start), read(f.End)
-	it.Date = read(f.Year)
-	if it.Date.Month == 0 {
-		it.Date = it.Date.With(it.value(f.Month), it.value(f.Day))
-	}
-	d := it.Date
-	if d.Year == 0 || d.Year == start.Year && (d.Month == 0 || d.Month == start.Month && d.Day == 0) {
+func (it *Item) dates(f *fields, zone *time.Location) {
+	start, end := it.date(f.Start, zone), it.date(f.End, zone)
+	d := it.date(f.Year, zone).With(it.value(f.Month), it.value(f.Day))
+	if it.Date = d; d.Year == 0 || d.Year == start.Year && (d.Month == 0 || d.Month == start.Month && d.Day == 0) {
 		it.Date = start
 	}
 	if it.Date.Before(end) {
 		it.End = end
 	}
+}
+
+// date returns the first date in the slots.
+func (it *Item) date(slots []int, zone *time.Location) (d date.Date) {
+	for _, slot := range slots {
+		if v := it.values[slot]; v.Type != 0 && d.Year == 0 {
+			d = date.Read(v, zone)
+		}
+	}
+	return d
 }
 
 // value returns the first value in the slots that is not null, a blank text, or an empty list or document.

@@ -1,7 +1,18 @@
-// Package date reads the forms in which institutes store a date.
+// Package date reads the forms in which institutes, publishers and reference managers store a date.
 //
-// It drops invalid parts of a date: an invalid month leaves the year, an invalid day leaves the month. All functions
-// are pure and never panic.
+// Read promises: a value has one date wherever it is shown, selected or sorted. A BSON date has its day in the zone of
+// the site; a text has no zone and keeps its day. Read drops invalid parts of a date: an invalid month leaves the year,
+// an invalid day leaves the month. Years have four digits; 0987, a typing error such as 21, and the zero time of many
+// programs are no dates.
+//
+// The forms of texts are those of ISO 8601, with any of - . / between the parts, of German and English letters
+// ("01.08.2021", "1. August 2021", "Aug 1, 2021"), of PubMed ("2021 Aug 1", "2021 Jul-Aug", "2021 Spring"), of e-mail
+// and HTTP, and years as catalogues write them ("c2021", "[2021]", "2021a"). Of a range the start counts. Where a text
+// can mean several days, Read returns what all meanings have in common: 01/02/2021 is of 2021, 13/02/2021 is a day, and
+// 2010/11 may be two years, while 2010-11 is a month, as in ISO 8601. A week, a quarter, a season, a term and the
+// number of a day in the year give the year alone.
+//
+// All functions are pure, take constant time and never panic.
 package date
 
 import (
@@ -17,12 +28,12 @@ import (
 // Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 means no date.
 type Date struct{ Year, Month, Day int }
 
-const maxYear = 9999
+const minYear, maxYear = 1000, 9999
 
 // New returns the date made of the valid parts of year, month and day.
 func New(year, month, day int) Date {
 	switch {
-	case year < 1 || year > maxYear:
+	case year < minYear || year > maxYear:
 		return Date{}
 	case month < 1 || month > 12:
 		return Date{Year: year}
@@ -32,55 +43,57 @@ func New(year, month, day int) Date {
 	return Date{year, month, day}
 }
 
-// Read reads a year, "2021-08-01" or a prefix of it, also before a time, a BSON date, {year, month, day}.
+// Read reads a stored date: a year as a number, a text, a BSON date, {year, month, day}.
 func Read(v bson.RawValue, zone *time.Location) Date {
+	if v.Type == bson.TypeEmbeddedDocument {
+		return scalar(raw.Get(v.Value, "year"), zone).With(raw.Get(v.Value, "month"), raw.Get(v.Value, "day"))
+	}
+	return scalar(v, zone)
+}
+
+// With completes a year by a stored month and day. The month may be a name. A date that has a month stays.
+func (d Date) With(month, day bson.RawValue) Date {
+	if d.Year == 0 || d.Month != 0 {
+		return d
+	}
+	return New(d.Year, part(month), part(day))
+}
+
+func scalar(v bson.RawValue, zone *time.Location) Date {
 	switch v.Type {
 	case bson.TypeString:
-		return read(strings.TrimSpace(raw.Text(v)))
+		return parse(strings.TrimSpace(raw.Text(v)))
 	case bson.TypeDateTime:
 		year, month, day := v.Time().In(zone).Date()
 		return New(year, int(month), day)
-	case bson.TypeEmbeddedDocument:
-		return Of(raw.Get(v.Value, "year"), raw.Get(v.Value, "month"), raw.Get(v.Value, "day"))
 	}
 	return New(number(v), 0, 0)
 }
 
-// Of returns the date of a stored year, month and day.
-func Of(year, month, day bson.RawValue) Date { return New(number(year), 0, 0).With(month, day) }
-
-// With returns the year of d with a stored month and day.
-func (d Date) With(month, day bson.RawValue) Date { return New(d.Year, number(month), number(day)) }
-
-// read reads a date from text: a year of four digits, perhaps with a month and a day.
-func read(s string) Date {
-	if i := strings.IndexAny(s, "T "); i > 0 {
-		s = s[:i]
+// part returns a stored month or day, or 0.
+func part(v bson.RawValue) int {
+	if v.Type != bson.TypeString {
+		return number(v)
 	}
-	var parts [3]int
-	i := 0
-	for digits := range strings.SplitSeq(s, "-") {
-		n, err := strconv.ParseUint(digits, 10, 16)
-		if err != nil || len(digits) > 4 || i == 0 && len(digits) < 4 || i == len(parts) {
-			return Date{}
-		}
-		parts[i] = int(n)
-		i++
+	first, _ := next(cut(strings.TrimSpace(raw.Text(v))))
+	if first.short() {
+		return first.number
 	}
-	return New(parts[0], parts[1], parts[2])
+	return first.month
 }
 
-// number returns a whole number, also one stored as text, or 0.
+// number returns a whole number, or 0.
 func number(v bson.RawValue) int {
-	if v.Type == bson.TypeString {
-		n, _ := strconv.ParseInt(strings.TrimSpace(raw.Text(v)), 10, 32)
-		return int(n)
-	}
 	n, whole, ok := raw.Truncate(v)
 	if !whole || !ok || n != int64(int32(n)) {
 		return 0
 	}
 	return int(n)
+}
+
+// Time returns the beginning of d in a zone. An unknown month or day counts as the first.
+func (d Date) Time(zone *time.Location) time.Time {
+	return time.Date(d.Year, time.Month(max(d.Month, 1)), max(d.Day, 1), 0, 0, 0, 0, zone)
 }
 
 // Before reports whether d is before e, comparing only the parts that both have. It is false if one of them is no date.
@@ -102,8 +115,7 @@ func (d Date) AppendISO(dst []byte, sep byte) []byte {
 	if d.Year == 0 {
 		return dst
 	}
-	year := strconv.Itoa(d.Year)
-	dst = append(append(dst, "0000"[len(year):]...), year...)
+	dst = strconv.AppendInt(dst, int64(d.Year), 10)
 	for _, n := range [...]int{d.Month, d.Day} {
 		if n == 0 {
 			break

@@ -24,11 +24,11 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Cited returns "1" or "0" if a record says whether it is open access, and its DOI, or "" for what callers may not
-	// see. If Cited is nil, all records are without. Rules changes with what it returns.
-	Cited func(view string, record bson.Raw) (oa, doi string)
+	// Cited returns a record's year, "1" or "0" if the record says whether it is open access, and its DOI; 0 or "" for
+	// what callers may not see. If Cited is nil, all records are without. Rules changes with what it returns.
+	Cited func(view string, record bson.Raw) (year int, oa, doi string)
 	Rules string
-	Now   time.Time // decides which memberships have ended; its zone is that of days and years
+	Now   time.Time // decides which memberships have ended; its zone is that of days
 }
 
 // Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records

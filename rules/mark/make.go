@@ -3,7 +3,6 @@ package mark
 import (
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -66,15 +65,16 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	self := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}
 	field := func(name string) bson.RawValue { return raw.Get(record, name) }
 	m := mark{
-		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
+		Public: true, Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
 		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
 		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))), Entered: d.entryTime(record),
 	}
 	m.ByAuthor = authorKey(field("authors"))
 	if d.o.Cited != nil {
-		m.OA, m.DOI = d.o.Cited(view, record)
-		m.DOI = trim(identifier.DOIKey(m.DOI))
+		var year int
+		year, m.OA, m.DOI = d.o.Cited(view, record)
+		m.Year, m.DOI = int32(year), trim(identifier.DOIKey(m.DOI))
 	}
 	switch view {
 	case rules.ViewActivities:
@@ -123,37 +123,18 @@ func authorKey(list bson.RawValue) string {
 	return trim(fold.Key(first.Family + first.Literal))
 }
 
-// year returns the first year in a date, or in text that begins with four digits, or 0.
-func (d *Directory) year(record bson.Raw) int32 {
-	for _, field := range []string{"year", "start_date", "start"} {
-		v := raw.Get(record, field)
-		year := date.Read(v, d.o.Now.Location()).Year
-		if v.Type == bson.TypeString {
-			s := strings.TrimSpace(raw.Text(v))
-			year, _ = strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
-		}
-		if 1000 <= year && year <= 9999 {
-			return int32(year)
-		}
-	}
-	return 0
-}
-
 // entryTime returns when a record was entered, by the rule in the package comment, or 0.
 func (d *Directory) entryTime(record bson.Raw) int64 {
 	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
-	midnight := func(year int, month time.Month, day int) time.Time {
-		return time.Date(year, month, day, 0, 0, 0, 0, zone)
-	}
 	on, exact := date.Read(stored, zone), stored.Type == bson.TypeDateTime
-	at := midnight(on.Year, time.Month(on.Month), on.Day)
+	at := on.Time(zone)
 	if exact {
 		at = stored.Time()
 	}
 	id, _ := raw.Get(record, "_id").ObjectIDOK() // zero if the _id has another type
 	made := id.Timestamp().In(zone)
 	year, month, day := d.o.Now.Date()
-	tomorrow := midnight(year, month, day+1)
+	tomorrow := time.Date(year, month, day+1, 0, 0, 0, 0, zone)
 	if year, month, day := made.Date(); on.Day == 0 || !at.Before(tomorrow) || !exact && on == date.New(year, int(month), day) {
 		at = made
 	}

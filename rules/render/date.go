@@ -15,16 +15,17 @@ type span struct {
 	running  bool // the stored end is null; quarter and range end "today"
 }
 
-// span returns the activity's period. It starts at start_date or, if that has no month, at year, month and day. If
-// end_date is null, the activity is still running. An end before the start is ignored.
+// span returns the activity's period. It starts at start_date or start or, if that has no month, at year, month and day.
+// It ends at end_date or end. If end_date is null, the activity is still running. An end before the start is ignored.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
 	if p.rules.dateParts {
 		start, end = p.dateParts(start, end)
 	}
-	s := span{from: date.Read(start, p.zone)}
+	s := span{from: p.first(start, p.values[slotStartParts])}
 	if s.from.Month == 0 {
-		if stored := date.Of(p.values[slotYear], p.values[slotMonth], p.values[slotDay]); s.from.Year == 0 || s.from.Year == stored.Year {
+		stored := date.Read(p.values[slotYear], p.zone).With(p.values[slotMonth], p.values[slotDay])
+		if s.from.Year == 0 || s.from.Year == stored.Year {
 			s.from = stored
 		}
 	}
@@ -32,10 +33,21 @@ func (p *page) span() span {
 		return span{}
 	}
 	s.running = end.Type == bson.TypeNull
-	if to := date.Read(end, p.zone); to.Year != 0 && !to.Before(s.from) {
+	if s.running {
+		return s
+	}
+	if to := p.first(end, p.values[slotEndParts]); to.Year != 0 && !to.Before(s.from) {
 		s.to = to
 	}
 	return s
+}
+
+// first returns the first of two stored values that is a date.
+func (p *page) first(one, other bson.RawValue) date.Date {
+	if d := date.Read(one, p.zone); d.Year != 0 {
+		return d
+	}
+	return date.Read(other, p.zone)
 }
 
 // dateParts returns start and end, and uses the parts of a date if one is missing. An activity without an end continues

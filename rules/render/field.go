@@ -217,8 +217,7 @@ func (r *Rules) derivedFields() map[string]*field {
 
 // year returns the stored year, or else the year of the start, or "".
 func (p *page) year() string {
-	year, _ := integer(p.values[slotYear])
-	d := date.New(year, 0, 0)
+	d := date.Read(p.values[slotYear], p.zone)
 	if d.Year == 0 {
 		d = p.span().from
 	}

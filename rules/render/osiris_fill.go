@@ -32,7 +32,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	p.set(o)
 	from, end := date.Read(value("start"), p.zone), value("end")
 	if from.Year == 0 {
-		from = date.Of(value("year"), value("month"), value("day"))
+		from = date.Read(value("year"), p.zone).With(value("month"), value("day"))
 	}
 	add("start_date", firstDay(from))
 	switch to := date.Read(end, p.zone); {

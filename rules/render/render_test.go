@@ -76,6 +76,8 @@ func TestDateRange(t *testing.T) {
 		{"mixed", `{"start_date": "2022-03-04", "end_date": "2022-06"}`, "4 Mar 2022 – Jun 2022", "4. März 2022 – Juni 2022"},
 		{"running", `{"start_date": "2022-03-04", "end_date": null}`, "4 Mar 2022 – today", "4. März 2022 – heute"},
 		{"unknown", `{"start_date": "soon"}`, "", ""},
+		{"other fields", `{"start_date": "soon", "start": {"year": 2022, "month": 5, "day": 14}, "end": "16.05.2022"}`, "14–16 May 2022", "14.–16. Mai 2022"},
+		{"parts", `{"year": "2022a", "month": "May", "day": "14."}`, "14 May 2022", "14. Mai 2022"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := printed(t, "{date-range}", tt.doc, "en"); got != tt.en {
@@ -85,6 +87,16 @@ func TestDateRange(t *testing.T) {
 				t.Errorf("de: got %q, want %q", got, tt.de)
 			}
 		})
+	}
+}
+
+func TestYear(t *testing.T) {
+	for stored, want := range map[string]string{
+		`"2021a"`: "2021", `"[2021]"`: "2021", `2021.0`: "2021", `"c2021"`: "2021", `"2019-2020"`: "2019", `"in press"`: "2022", `null`: "2022", `21`: "2022",
+	} {
+		if got := printed(t, "{year}", `{"year": `+stored+`, "start_date": "2022-05-14"}`, "en"); got != want {
+			t.Errorf("%s: got %q, want %q", stored, got, want)
+		}
 	}
 }
 
