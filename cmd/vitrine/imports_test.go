@@ -65,7 +65,7 @@ var mayImport = map[string]string{
 	"rules/render":     "rules/date rules/identifier rules/label rules/markup rules/person rules/raw rules/yamlfile",
 	"rules/similar":    "rules/parallel",
 	"rules/spectrum":   "rules/ejson rules/raw",
-	"rules/units":      "rules/ejson rules/raw",
+	"rules/units":      "rules/date rules/ejson rules/raw",
 	"rules/urlpath":    "",
 	"rules/yamlfile":   "",
 

@@ -3,11 +3,11 @@ package units
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/date"
 	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
@@ -53,50 +53,8 @@ func unitName(unit bson.Raw, lang string) string {
 	return cmp.Or(en, de, "Unit not found")
 }
 
-// InPast reports whether end is a date before the day of now in now's location.
+// InPast reports whether end is a date before the day of now in now's location. A month or a year ends on its last day.
 func InPast(end bson.RawValue, now time.Time) bool {
-	last, ok := lastDay(end, now.Location())
-	return ok && last < day(now.Date())
-}
-
-// day returns a number for a date; later dates have higher numbers.
-func day(year int, month time.Month, day int) int {
-	return (year*100+int(month))*100 + day
-}
-
-// lastDay returns the last day of a membership. It returns false if end is not a date.
-func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
-	if t, ok := end.TimeOK(); ok {
-		return day(t.In(zone).Date()), true
-	}
-	if parts, ok := end.DocumentOK(); ok {
-		return lastOfParts(parts)
-	}
-	s, _ := end.StringValueOK()
-	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, "T "); i > 0 {
-		s = s[:i]
-	}
-	if t, err := time.Parse("2006-1-2", s); err == nil {
-		return day(t.Date()), true
-	}
-	if t, err := time.Parse("2006-1", s); err == nil {
-		return day(t.Year(), t.Month(), 31), true // 31 is never before the month's last day
-	}
-	if t, err := time.Parse("2006", s); err == nil {
-		return day(t.Year(), time.December, 31), true
-	}
-	return 0, false
-}
-
-// lastOfParts returns the last day of a date stored as {year, month, day}.
-func lastOfParts(parts bson.Raw) (int, bool) {
-	number := func(name string, otherwise int) int {
-		if n, ok := parts.Lookup(name).AsInt64OK(); ok && n > 0 && n <= 9999 {
-			return int(n)
-		}
-		return otherwise
-	}
-	year := number("year", 0)
-	return day(year, time.Month(number("month", 12)), number("day", 31)), year > 0
+	year, month, day := now.Date()
+	return date.Read(end, now.Location()).Before(date.New(year, int(month), day))
 }

@@ -12,9 +12,8 @@
 //     belong to one unknown unit. A person without a list has an empty list.
 //   - A unit without a name in one language has its name in the other.
 //   - The computed name and in_past replace stored fields of these names. All other stored fields stay.
-//   - end is a date if it is a BSON date, read in the configured zone, or text that begins as 2024-05-01, 2024-05
-//     or 2024; a time of day may follow. A month or a year ends with its last day. Any other value is not a date,
-//     and its membership is not in the past.
+//   - end is a date in any form that package date reads, a BSON date in the configured zone. A month or a year ends
+//     with its last day. With any other value the membership is not in the past.
 //
 // All functions are pure and safe in parallel, and no value that a document holds makes them panic.
 package units
