@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/pages"
 )
 
 // atEnd matches the end tags at the end of HTML.
@@ -37,7 +38,7 @@ func (it *item) withExtent(citation string) string {
 		parts = append(parts, volume)
 	}
 	if missing(it.Pages) {
-		parts = append(parts, strings.Replace(it.Pages, "-", "–", 1))
+		parts = append(parts, pages.Dashed(it.Pages))
 	}
 	if len(parts) == 0 {
 		return citation

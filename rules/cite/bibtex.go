@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"vitrine/rules/pages"
 )
 
 // AppendBibTeX appends an item as one BibTeX entry that ends in a newline: in UTF-8 or, with latex, in ASCII as far as
@@ -66,13 +68,15 @@ var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", 
 // verbatim writes a text for a field that readers do not parse as TeX.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
 
-// pages writes pages, with two hyphens for a range.
-func (b *bibtex) pages(pages string) {
-	first, last := pageRange(pages)
-	b.text(first)
-	if last != "" {
-		b.dst = append(b.dst, "--"...)
-		b.text(last)
+// pages writes pages, with two hyphens in each range.
+func (b *bibtex) pages(all string) {
+	for ends, separator := range pages.Parts(all) {
+		b.text(ends[0])
+		if ends[1] != "" {
+			b.dst = append(b.dst, "--"...)
+			b.text(ends[1])
+		}
+		b.text(separator)
 	}
 }
 

@@ -58,7 +58,7 @@ type Item struct {
 
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 
-	// DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL is http or https.
+	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL is http or https.
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
 
 	Keywords []string

@@ -9,6 +9,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
+	"vitrine/rules/pages"
 )
 
 // members appends members to an object from pairs of a name and a value. It skips empty values.
@@ -146,7 +147,7 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	}
 	dst = members(dst, "datePublished", it.Date.String())
 	dst = appendPartOf(dst, it, person)
-	if first, last := pageRange(it.Pages); last == "" {
+	if first, last := pages.Range(it.Pages); last == "" {
 		dst = members(dst, "pagination", it.Pages)
 	} else {
 		dst = members(dst, "pageStart", first, "pageEnd", last)

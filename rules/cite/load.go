@@ -108,7 +108,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
 		zone: time.UTC, Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
-		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
+		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
 	}}
 	l.file(top)
 	return l.to.View(rules.ViewActivities), l.Err()

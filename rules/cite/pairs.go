@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vitrine/rules/identifier"
+	"vitrine/rules/pages"
 )
 
 // each calls yield for each pair of a name and a value, unless one of them is empty.
@@ -54,7 +55,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 		date := string(it.Date.AppendISO(make([]byte, 0, len("2021/08/01")), '/'))
 		each(line, "PY", date[:4], "DA", date+"///"[(len(date)-4)/3:]) // year/month/day/other
 	}
-	first, last := pageRange(it.Pages)
+	first, last := pages.Range(it.Pages)
 	each(line,
 		"VL", it.Volume, "IS", it.Issue, "SP", first, "EP", last, "PB", it.Publisher, "CY", it.Place,
 		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree)
@@ -80,7 +81,7 @@ func Meta(it *Item, yield func(name, content string)) {
 		each(yield, "citation_editor", it.Editors[i].Inverted())
 	}
 	names := formats.Meta[it.Forms.CSL]
-	first, last := pageRange(it.Pages)
+	first, last := pages.Range(it.Pages)
 	each(yield, "citation_publication_date", string(it.Date.AppendISO(nil, '/')), names.Container, it.Container,
 		"citation_conference_title", it.Event, "citation_volume", it.Volume, "citation_issue", it.Issue,
 		"citation_firstpage", first, "citation_lastpage", last,
@@ -110,12 +111,12 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 		}
 		each(add, names.Author, p.Name(), names.Creator, p.Inverted())
 	}
-	pages, first, last := it.Pages, "", ""
-	if from, to := pageRange(it.Pages); to != "" {
-		pages, first, last = from+"-"+to, from, to
+	first, last := pages.Range(it.Pages)
+	if last == "" {
+		first = ""
 	}
 	each(add, "rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue,
-		"rft.pages", pages, "rft.spage", first, "rft.epage", last,
+		"rft.pages", it.Pages, "rft.spage", first, "rft.epage", last,
 		names.Publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
 		"rft.isbn", firstOf(it.ISBN), "rft.issn", firstOf(it.ISSN), "rft.language", it.Language)
 	return dst

@@ -16,6 +16,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
+	"vitrine/rules/pages"
 	"vitrine/rules/person"
 	"vitrine/rules/raw"
 )
@@ -62,7 +63,7 @@ func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
 	it.Container, it.HTML.Container = it.marked(f.Container)
 	it.Series, it.HTML.Series = it.marked(f.Series)
 	it.Event, it.HTML.Event = it.marked(f.Event)
-	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), it.text(f.Pages)
+	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), pages.Read(it.text(f.Pages))
 	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
 	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
 	it.identifiers(f)

@@ -57,16 +57,3 @@ func isLetter(r rune) bool {
 	}
 	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
-
-// pageRange returns the first and the last page of a range. If pages is not a range, first is pages.
-func pageRange(pages string) (first, last string) {
-	i := strings.IndexAny(pages, "-\u2013\u2014")
-	if i < 0 {
-		return pages, ""
-	}
-	first, last = strings.TrimSpace(pages[:i]), strings.TrimLeft(pages[i:], "-\u2013\u2014 ")
-	if first == "" || last == "" || strings.ContainsAny(last, "-\u2013\u2014,;") || strings.ContainsAny(first, ",;") {
-		return pages, ""
-	}
-	return first, last
-}
