@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,9 +36,9 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 		b.dst = append(append(append(b.dst, "  month = "...), name...), ",\n"...)
 	}
 	b.fields(b.marked, "series", it.HTML.Series)
-	b.fields(b.text, "volume", it.Volume, "number", it.Issue)
+	b.fields(b.text, "volume", it.Volume, "number", cmp.Or(it.Number, it.Issue))
 	b.fields(b.pages, "pages", it.Pages)
-	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
+	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version, "pubstate", formats.PubState[it.Status])
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
 		"pmid", it.PMID, "language", it.Language, "keywords", strings.Join(it.Keywords, ", "))

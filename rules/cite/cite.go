@@ -58,6 +58,10 @@ type Item struct {
 
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 
+	Number string // of a report or a patent
+	// Status is what CSL calls a work that has not appeared yet, such as "in press", or "".
+	Status string
+
 	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL is http or https.
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
 

@@ -60,7 +60,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	}
 	dst = members(dst,
 		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series), "event-title", cslText(it.HTML.Event),
-		"volume", it.Volume, "issue", it.Issue,
+		"volume", it.Volume, "issue", it.Issue, "number", it.Number, "status", it.Status,
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
 		"keyword", strings.Join(it.Keywords, ", "), "abstract", cslText(it.HTML.Abstract))
@@ -154,6 +154,11 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	}
 	dst = appendNamed(dst, "publisher", "Organization", it.Publisher)
 	dst = appendNamed(dst, "recordedAt", "Event", it.Event)
+	number := "identifier"
+	if it.Forms.Schema == "Report" {
+		number = "reportNumber"
+	}
+	dst = members(dst, number, it.Number, "creativeWorkStatus", it.Status)
 	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
 	if it.PDF != "" {
 		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat", "application/pdf", "contentUrl", it.PDF)

@@ -24,7 +24,8 @@ var formatsFile []byte
 
 // formats holds each format's own terms; the comments of the file describe them.
 var formats = func() (f struct {
-	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Author, Creator string }
+	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Number, Author, Creator string }
+	PubState              map[string]string
 	Unremarkable          map[string]struct{}
 	Tags                  map[string]struct{ LaTeX, CSL string }
 	Accents, Symbols      map[string]string
@@ -45,6 +46,7 @@ type Mapping struct {
 	degrees, funders       map[string]string // names by code
 	licences               map[string]string // addresses by code
 	openAccess             openAccess
+	unpublished            unpublished
 	badges                 []badge
 	LastAuthor             bool // lists show the last author, too, where they fold some
 }
@@ -67,7 +69,7 @@ type work struct {
 // counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
-	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, Licence, PDF, Funder,
+	Publisher, Place, Edition, Event, Degree, Number, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, Licence, PDF, Funder,
 	Grant []int
 }
 
@@ -124,7 +126,7 @@ type loader struct {
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	optional := []string{"open_access", "licences", "funders", "badges", "last_author"}
+	optional := []string{"open_access", "status", "licences", "funders", "badges", "last_author"}
 	top := l.Mapping(n, "", append(sections, optional...)...)
 	for _, key := range sections {
 		if top[key] == nil {
@@ -147,6 +149,9 @@ func (l *loader) file(n *yaml.Node) {
 	decode("last_author", "true or false", &l.to.LastAuthor)
 	if n := top["open_access"]; n != nil {
 		l.openAccess(n)
+	}
+	if n := top["status"]; n != nil {
+		l.unpublished(n)
 	}
 	var badges []yaml.Node
 	decode("badges", "a list of rules", &badges)

@@ -10,6 +10,15 @@ import (
 	"vitrine/rules/cite"
 )
 
+// field returns what stands in a text between two others.
+func field(text, before, after string) string {
+	if _, text, found := strings.Cut(text, before); found {
+		text, _, _ = strings.Cut(text, after)
+		return text
+	}
+	return ""
+}
+
 // TestStoredPages: every format has the same pages, whatever dash is stored.
 func TestStoredPages(t *testing.T) {
 	for _, tt := range []struct{ stored, bibtex, first, last, csl string }{
@@ -17,17 +26,9 @@ func TestStoredPages(t *testing.T) {
 		{`"45\u221267"`, "45--67", "45", "67", "45-67"}, {`"45--67"`, "45--67", "45", "67", "45-67"}, {`"pp. 45‐67"`, "45--67", "45", "67", "45-67"},
 		{`"S1-S9"`, "S1--S9", "S1", "S9", "S1-S9"}, {`"12-1–12-9"`, "12-1--12-9", "12-1", "12-9", "12-1–12-9"}, {`"12-1"`, "12-1", "12-1", "", "12-1"},
 		{`"1-5, 9–12"`, "1--5, 9--12", "1-5, 9-12", "", "1-5, 9-12"}, {`"e1234"`, "e1234", "e1234", "", "e1234"}, {`17`, "17", "17", "", "17"},
-		{`"in-press"`, "in-press", "in-press", "", "in-press"}, {`"n/a-n/a"`, "", "", "", ""},
+		{`"in-press"`, "", "", "", ""}, {`"COVID-19"`, "COVID-19", "COVID-19", "", "COVID-19"}, {`"n/a-n/a"`, "", "", "", ""},
 	} {
 		it := read(t, rules.ViewActivities, `{"_id": 1, "type": "publication", "title": "Moths", "pages": `+tt.stored+`}`)
-		field := func(text, before, after string) string {
-			_, text, _ = strings.Cut(text, before)
-			text, _, found := strings.Cut(text, after)
-			if !found {
-				return ""
-			}
-			return text
-		}
 		ris := string(cite.AppendRIS(nil, it))
 		ld := string(appendJSONLD(nil, it, ""))
 		assert.Equal(t, tt.bibtex, field(string(cite.AppendBibTeX(nil, it, false)), "pages = {", "}"), tt.stored)
@@ -42,4 +43,6 @@ func TestStoredPages(t *testing.T) {
 		cite.Meta(it, func(name, content string) { meta[name] = content })
 		assert.Equal(t, [2]string{tt.first, tt.last}, [2]string{meta["citation_firstpage"], meta["citation_lastpage"]}, tt.stored)
 	}
+	it := read(t, rules.ViewActivities, `{"_id": 1, "type": "publication", "pages": "-", "article_number": "e1234"}`)
+	assert.Equal(t, "e1234", it.Pages, "an article without pages")
 }

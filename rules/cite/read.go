@@ -41,7 +41,9 @@ func (m *Mapping) Read(row bson.Raw, it *Item) {
 	it.Type, it.Subtype = code(values[slotType]), code(values[slotSubtype])
 	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
 	it.Forms = k.Forms
+	m.unpublished.stated(it)
 	it.fill(&k.fields, row, m.zone)
+	m.unpublished.flagged(it)
 	m.reuse(it, &k.fields)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
@@ -65,6 +67,7 @@ func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
 	it.Event, it.HTML.Event = it.marked(f.Event)
 	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), pages.Read(it.text(f.Pages))
 	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
+	it.Number = it.text(f.Number)
 	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
 	it.identifiers(f)
 	it.readAbstract(f.Abstract)
