@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"vitrine/rules/keyword"
 	"vitrine/rules/pages"
 )
 
@@ -41,7 +42,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version, "pubstate", formats.PubState[it.Status])
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
-		"pmid", it.PMID, "language", it.Language, "keywords", strings.Join(it.Keywords, ", "))
+		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords))
 	b.fields(b.marked, "abstract", it.HTML.Abstract)
 	return append(b.dst, "}\n"...)
 }

@@ -9,6 +9,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
+	"vitrine/rules/keyword"
 	"vitrine/rules/pages"
 )
 
@@ -63,7 +64,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 		"volume", it.Volume, "issue", it.Issue, "number", it.Number, "status", it.Status,
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
-		"keyword", strings.Join(it.Keywords, ", "), "abstract", cslText(it.HTML.Abstract))
+		"keyword", keyword.Join(it.Keywords), "abstract", cslText(it.HTML.Abstract))
 	return append(dst, '}')
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/keyword"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -20,7 +21,7 @@ import (
 func (m *Mapping) reuse(it *Item, f *fields) {
 	for _, slot := range f.Keywords {
 		if v := it.values[slot]; v.Type != 0 { // most records have none: save the iteration
-			it.addKeywords(v)
+			it.Keywords = keyword.Append(it.Keywords, v)
 		}
 	}
 	if open, known := m.openAccess.read(func(i int) bson.RawValue { return it.values[m.openAccess.slots[i]] }); known {
@@ -111,29 +112,6 @@ func (m *Mapping) funder(v, resolved bson.RawValue) string {
 		return ""
 	}
 	return id
-}
-
-const mostKeywords = 200
-
-// addKeywords adds the new keywords of a list, or of a text that separates them by semicolons or commas.
-func (it *Item) addKeywords(v bson.RawValue) {
-	add := func(word string) {
-		if word = strings.TrimSpace(word); word != "" && len(it.Keywords) < mostKeywords && !slices.Contains(it.Keywords, word) {
-			it.Keywords = append(it.Keywords, word)
-		}
-	}
-	for e := range raw.Elements(v) {
-		add(text(e))
-	}
-	if v.Type == bson.TypeString {
-		all, separator := text(v), ","
-		if strings.Contains(all, ";") {
-			separator = ";"
-		}
-		for word := range strings.SplitSeq(all, separator) {
-			add(word)
-		}
-	}
 }
 
 // badge is a rule for a badge: records get it that have a value in a field or, if value is "", any value.
