@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"rules/keyword":    "rules/display rules/fold rules/markup rules/raw",
 	"rules/label":      "rules/raw rules/yamlfile",
 	"rules/lru":        "",
-	"rules/mark":       "rules/date rules/display rules/filter rules/fold rules/identifier rules/markup rules/person rules/raw rules/units",
+	"rules/mark":       "rules/date rules/display rules/filter rules/fold rules/identifier rules/keyword rules/markup rules/person rules/raw rules/units",
 	"rules/markup":     "",
 	"rules/osiris":     "rules/access rules/filter rules/label rules/raw rules/render",
 	"rules/pages":      "",

@@ -72,6 +72,6 @@ func (s effective) shownBy(lists configs.Lists) *mark.Portal {
 }
 
 // cited returns what citations show of a record. Hidden fields are left out: a search could find them.
-func (i *institute) cited(view string, record bson.Raw) (year int, oa, doi string) {
+func (i *institute) cited(view string, record bson.Raw) mark.Citation {
 	return i.cite.View(view).Selected(i.hidden.Strip(record))
 }

@@ -74,9 +74,7 @@ func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
 		t.Fatal(err)
 	}
 	mapping := CiteRules(t)
-	cited := func(view string, record bson.Raw) (year int, oa, doi string) {
-		return mapping.View(view).Selected(record)
-	}
+	cited := func(view string, record bson.Raw) mark.Citation { return mapping.View(view).Selected(record) }
 	d := mark.NewDirectory(mark.Options{Public: public, Now: Published, Cited: cited}, docs["persons"], docs["groups"], docs["projects"])
 	s := NewStore()
 	s.directory = d

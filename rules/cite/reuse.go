@@ -86,13 +86,12 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	return false, false
 }
 
-// Selected returns what marks have of a record: its year, or 0, "1" or "0" if the record says whether it is open
-// access, and its DOI.
-func (m *Mapping) Selected(record bson.Raw) (year int, oa, doi string) {
+// Selected returns what marks have of a record's citation.
+func (m *Mapping) Selected(record bson.Raw) (c mark.Citation) {
 	m.With(record, func(it *Item) {
-		year, oa, doi = it.Date.Year, map[string]string{"true": "1", "false": "0"}[it.OA], it.DOI
+		c = mark.Citation{Year: it.Date.Year, OA: map[string]string{"true": "1", "false": "0"}[it.OA], DOI: it.DOI, Keywords: slices.Clone(it.Keywords)}
 	})
-	return year, oa, doi
+	return c
 }
 
 // funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns

@@ -13,6 +13,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
+	"vitrine/rules/keyword"
 	"vitrine/rules/markup"
 	"vitrine/rules/person"
 	"vitrine/rules/raw"
@@ -24,11 +25,19 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Cited returns a record's year, "1" or "0" if the record says whether it is open access, and its DOI; 0 or "" for
-	// what callers may not see. If Cited is nil, all records are without. Rules changes with what it returns.
-	Cited func(view string, record bson.Raw) (year int, oa, doi string)
+	// Cited returns what citations show of a record, without what callers may not see. If Cited is nil, all records are
+	// without. Rules changes with what it returns.
+	Cited func(view string, record bson.Raw) Citation
 	Rules string
 	Now   time.Time // decides which memberships have ended; its zone is that of days
+}
+
+// Citation has the parts of a citation by which lists select records. Empty fields are not known.
+type Citation struct {
+	Year     int
+	OA       string // "1" if the record is open access, "0" if it says that it is not
+	DOI      string
+	Keywords []string
 }
 
 // Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records
@@ -139,6 +148,15 @@ func (d *Directory) membership(v bson.RawValue) entry {
 func topicEntry(v bson.RawValue) entry {
 	topic, _ := v.DocumentOK()
 	return entry{ID: reference(v, "id"), Name: cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))}
+}
+
+// keywordEntry leaves out a name that is the key.
+func keywordEntry(word string) entry {
+	e := entry{ID: keyword.Key(word)}
+	if e.ID != word {
+		e.Name = trim(word)
+	}
+	return e
 }
 
 func personEntry(doc bson.Raw) entry {

@@ -11,6 +11,7 @@
 //	 projects: [{id, title, funder,           public projects, by name; their funders' codes,
 //	             funding_number}],            and the numbers of their grants, separated by ", "
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
+//	 keywords: [{id, name}],                  keywords by their keys; no name if it is the key
 //	 oa: string,                              "1" if the record is open access, "0" if it says that it is not
 //	 doi: string,                             the DOI, bare and in small letters
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
@@ -29,7 +30,7 @@
 //
 //   - Names and titles are plain words (markup.Plain), so that lists show, sort and find them alike. Identifiers and the
 //     codes of funders are as stored.
-//   - The year, open access and the DOI are those that citations show, see Options.Cited.
+//   - The year, open access, the DOI and the keywords are those that citations show, see Options.Cited.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.

@@ -36,6 +36,7 @@ type mark struct {
 	Persons  []entry  `bson:"persons,omitempty"`
 	Projects []entry  `bson:"projects,omitempty"`
 	Topics   []entry  `bson:"topics,omitempty"`
+	Keywords []entry  `bson:"keywords,omitempty"`
 	OA       string   `bson:"oa,omitempty"`
 	DOI      string   `bson:"doi,omitempty"`
 	ByTitle  string   `bson:"by_title,omitempty"`
@@ -43,7 +44,7 @@ type mark struct {
 	Entered  int64    `bson:"entered,omitempty"`
 }
 
-// entry is the part of a unit, person, project or topic that a mark holds. Marks leave out an
+// entry is the part of a unit, person, project, topic or keyword that a mark holds. Marks leave out an
 // entry without an id. What comes from a field that a site may hide has the name of that field, so that both are hidden.
 type entry struct {
 	ID     string `bson:"id"`
@@ -72,9 +73,11 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	m.ByAuthor = authorKey(field("authors"))
 	if d.o.Cited != nil {
-		var year int
-		year, m.OA, m.DOI = d.o.Cited(view, record)
-		m.Year, m.DOI = int32(year), trim(identifier.DOIKey(m.DOI))
+		cited := d.o.Cited(view, record)
+		m.Year, m.OA, m.DOI = int32(cited.Year), cited.OA, trim(identifier.DOIKey(cited.DOI))
+		for _, word := range cited.Keywords {
+			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
+		}
 	}
 	switch view {
 	case rules.ViewActivities:

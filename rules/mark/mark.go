@@ -27,6 +27,7 @@ const (
 	ORCID    = Field + ".persons.orcid" // ORCIDs of those persons, in the bare form
 	Project  = Field + ".projects.id"   // names of public projects
 	Topic    = Field + ".topics.id"     // ids in the scholarly catalogue
+	Keyword  = Field + ".keywords.id"   // keys of keywords (package keyword)
 	OA       = Field + ".oa"            // "1" for open access, "0" for records that say that they are not
 	DOI      = Field + ".doi"           // bare and in small letters
 	ByTitle  = Field + ".by_title"      // sort key: the title

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -44,12 +45,14 @@ func options(t testing.TB, public string) mark.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cited := func(view string, record bson.Raw) (year int, oa, doi string) {
-		if doi, _ = record.Lookup("cited").StringValueOK(); doi != "" {
-			oa = view
+	cited := func(view string, record bson.Raw) (c mark.Citation) {
+		if c.DOI, _ = record.Lookup("cited").StringValueOK(); c.DOI != "" {
+			c.OA = view
 		}
+		c.Keywords = display.Texts(raw.Get(record, "keywords"))
 		stored, _ := record.Lookup("year").Int32OK()
-		return int(stored), oa, doi
+		c.Year = int(stored)
+		return c
 	}
 	return mark.Options{Public: f, Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Cited: cited}
 }
@@ -101,6 +104,9 @@ func TestMake(t *testing.T) {
 			`{"persons":[{"id":"costa","name":"Costa, P. T., Jr."}],"by_title":"costa p t jr","by_author":"costa p t jr"}`},
 
 		{"what citations show", rules.ViewEvents, `{"cited":"10.1000/ABC"}`, `{"oa":"events","doi":"10.1000/abc"}`},
+
+		{"keywords", rules.ViewProjects, `{"public":true,"keywords":["Light Pollution","owls","Owls","light-pollution","C++","` + strings.Repeat("a b ", 60) + `"]}`,
+			`{"keywords":[{"id":"light pollution","name":"Light Pollution"},{"id":"owls"},{"id":"c++","name":"C++"}]}`},
 
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
 		{"hidden by a number", rules.ViewEvents, `{"hide":1}`, ``},
