@@ -59,7 +59,7 @@ type agreement struct {
 }
 
 // escape writes a record's value as a request has it.
-var escape = strings.NewReplacer(",", `\,`, "..", `\.\.`).Replace
+var escape = strings.NewReplacer(",", `\,`, "..", `\.\.`, " ", "+").Replace
 
 func newAgreement(t *testing.T) *agreement {
 	a := &agreement{Site: proxytest.OpenLists(t, withOthers(t)), seed: rand.Uint64()}
@@ -114,7 +114,7 @@ func (a *agreement) question() (query, group string) {
 	}
 	a.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if a.r.Float64() < 0.3 {
-		group = []string{"year", "type", "subtype", "unit", "person", "project", "year,type", "type,year"}[a.r.IntN(8)]
+		group = []string{"year", "type", "subtype", "unit", "person", "project", "keyword", "year,type", "type,year"}[a.r.IntN(9)]
 	}
 	return strings.Join(all, "&"), group
 }
@@ -247,7 +247,7 @@ func TestFormatsAgree(t *testing.T) {
 // sorts and counts them by other queries than memory.
 func dividedLists() (targets []string) {
 	groups := []string{
-		"none", "year", "type", "subtype", "unit", "person", "project", "year,type", "type,year", "type,subtype",
+		"none", "year", "type", "subtype", "unit", "person", "project", "keyword", "year,type", "type,year", "type,subtype",
 		"unit,person", "person,type", "project,unit", "year,person",
 	}
 	choices := []string{

@@ -36,7 +36,9 @@ func (a *answer) show(it *item, row bson.Raw) {
 		case "ris":
 			x.RIS = string(cite.AppendRIS(nil, &it.Item))
 		case "keywords":
-			x.Keywords = it.Keywords
+			for _, word := range it.Keywords {
+				x.Keywords = append(x.Keywords, page.Link{Href: a.links.toKeyword(a.def.View, word), Label: word})
+			}
 		case "oa":
 			x.OpenAccess, x.Licence = it.OA == "true", page.Link{Href: it.Licence, Label: it.Rights}
 			if markup.WebURL(it.Rights) != "" {

@@ -56,7 +56,7 @@ type jsonItem struct {
 	OA       json.RawMessage `json:"oa"` // true, false or null
 	page.Extras
 
-	Keywords []string       `json:"keywords,omitempty"` // instead of that of Extras
+	Keywords []string       `json:"keywords,omitempty"`
 	Funder   string         `json:"funder,omitempty"`
 	Grant    string         `json:"grant,omitempty"`
 	Projects []cite.Project `json:"projects,omitempty"`

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/identifier"
+	"vitrine/rules/keyword"
 	"vitrine/rules/markup"
 )
 
@@ -50,6 +52,15 @@ func (l Links) ToProject(name string) string {
 }
 
 func (l Links) toList(about, id string) string { return l.Base + listPath(about, id) }
+
+// toKeyword returns the address of the list of a view's records with a keyword, or "". Persons have no list.
+func (l Links) toKeyword(view, word string) string {
+	key := keyword.Key(word)
+	if key == "" || view == rules.ViewPersons {
+		return ""
+	}
+	return address(l.Base+"/lists/"+view, params.Query{params.Keyword: {key}})
+}
 
 // listPath returns the path of the list about a subject, such as /lists/unit/BIO.
 func listPath(about, id string) string { return "/lists/" + about + "/" + segment(id) }

@@ -79,7 +79,7 @@ type Definition struct {
 	Style    string            // web or print; default web
 	Sort     string            // year, title, type or author, with - in front for descending order; default -year
 	PageSize int               // items on a page; default 25
-	Facets   []string          // year, type, subtype, unit, person, project or topic
+	Facets   []string          // of params.Filters
 	// PageURL is the address of the page that shows the list, with {page} in place of the page's number. If empty, it
 	// is the list's own.
 	PageURL string

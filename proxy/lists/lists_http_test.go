@@ -218,9 +218,9 @@ func TestListParametersAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := map[string]string{
-		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
+		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1", "keyword": "owls",
 		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
-		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.oa": "0",
+		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.keyword": "owls", "not.oa": "0",
 	}
 	for _, name := range params.Narrowing() {
 		values[name] = values[strings.TrimPrefix(name, params.And(""))]

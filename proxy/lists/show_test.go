@@ -57,11 +57,12 @@ func TestShow(t *testing.T) {
 		"badges":   {`<li class="vl-badge">Best paper</li>`, `<li class="vl-badge">Quartile: quartile1</li>`},
 		"bibtex":   {`<summary>BibTeX</summary><pre`, `href="https://data.example/items/whole.bib" download="nowak2021plugh-`, `.bib">Save as a file (.bib)</a>`},
 		"doi":      {`>doi:10.5555/plugh</a>`},
-		"keywords": {`<span>Keywords:</span> <bdi>keywords one</bdi>, <bdi>keywords two</bdi>, <bdi>best-paper</bdi>`},
-		"oa":       {`<li class="vl-oa">Open access</li>`, `<a rel="license" href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>`},
-		"pdf":      {`<a href="https://example.org/pdf" type="application/pdf">PDF</a>`},
-		"ris":      {`<summary>RIS</summary><pre`, `>TY  - JOUR`, `.ris">Save as a file (.ris)</a>`},
-		"units":    {`<span>Units:</span> <a href="https://data.example/lists/unit/MOTH">`},
+		"keywords": {`<span>Keywords:</span> <a href="https://data.example/lists/activities?keyword=keywords+one" rel="nofollow">keywords one</a>, `,
+			`<a href="https://data.example/lists/activities?keyword=best+paper" rel="nofollow">best-paper</a></p>`},
+		"oa":    {`<li class="vl-oa">Open access</li>`, `<a rel="license" href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>`},
+		"pdf":   {`<a href="https://example.org/pdf" type="application/pdf">PDF</a>`},
+		"ris":   {`<summary>RIS</summary><pre`, `>TY  - JOUR`, `.ris">Save as a file (.ris)</a>`},
+		"units": {`<span>Units:</span> <a href="https://data.example/lists/unit/MOTH">`},
 	}
 	for _, target := range []string{"/lists/activities.html?ids=whole&show=", "/lists/activities?ids=whole&show=", "/items/whole.html?show="} {
 		for asked := range parts {

@@ -246,7 +246,7 @@ func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	use(it)
 }
 
-// Words calls add for each text by which search finds a row: title, authors, venue and year.
+// Words calls add for each text by which search finds a row: title, authors, keywords, venue and year.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
@@ -256,6 +256,9 @@ func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 			add(p.Given, false)
 			add(p.Family, false)
 			add(p.Suffix, false)
+		}
+		for _, word := range it.Keywords {
+			add(word, false)
 		}
 		for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
 			add(s, false)

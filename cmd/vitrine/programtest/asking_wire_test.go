@@ -92,7 +92,7 @@ var rareForms = map[string]string{
 	"search in groups": "q=of&group=type&sort=relevance",
 	"by relevance":     "q=of&sort=relevance", "far page by relevance": "q=of&sort=relevance&page=9&limit=30",
 	"deep": "unit=MOTH&deep=1&facets=unit", "chart": "chart=1&group=type",
-	"all facets": "facets=year,type,subtype,unit,person,project,topic,oa", "many": "limit=500",
+	"all facets": "facets=year,type,subtype,unit,person,project,topic,keyword,oa", "many": "limit=500",
 }
 
 // otherForms are lists of other views and about subjects, and formats that show other parts of a list.

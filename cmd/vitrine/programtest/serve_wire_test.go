@@ -58,7 +58,7 @@ func TestServeOverTheWire(t *testing.T) {
 		"/api/user-units/ssandman",
 		"/api/levenshtein?title=moths%20around%20lamps",
 		"/portfolio/spectrum?limit=5",
-		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic",
+		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic,keyword",
 		"/lists/activities.json?q=of+moth&sort=relevance&facets=unit,type&deep=1",
 		"/lists/activities.html?q=l&group=person&limit=7&page=2",
 		"/lists/activities.json?year=last3,missing&not.type=poster&not.unit=MOTH&deep=1&oa=0,1&sort=-added&facets=oa,unit&limit=500",

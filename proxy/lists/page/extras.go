@@ -24,15 +24,12 @@ func (f *fragment) marks(it *Item, own string) {
 
 // extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours, own.
 func (f *fragment) extras(it *Item, own, other string) {
-	var units, keywords []Link
+	var units []Link
 	for _, u := range it.Units {
 		units = append(units, Link{Href: u.Href, Label: u.Name})
 	}
-	for _, word := range it.Keywords {
-		keywords = append(keywords, Link{Label: word})
-	}
 	f.fact("units", units, own, "")
-	f.fact("keywords", keywords, own, other)
+	f.fact("keywords", it.Keywords, own, other)
 	if len(it.Abstract) == 0 && it.BibTeX+it.RIS == "" {
 		return
 	}
@@ -54,13 +51,17 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 	if len(values) == 0 {
 		return
 	}
+	rel := ""
+	if name == "keywords" { // like the other links to filtered lists
+		rel = "nofollow"
+	}
 	f.write(`<p class="vl-fact"`, attribute("lang", own), "><span>", text(f.t.T(name)), ":</span> ")
 	for i, v := range values {
 		if i > 0 {
 			f.write(", ")
 		}
 		if markup.IsLink(v.Href) {
-			f.write(`<a href="`, address(v.Href), `">`, text(v.Label), "</a>")
+			f.write(`<a href="`, address(v.Href), `"`, attribute("rel", rel), attribute("lang", other), ">", text(v.Label), "</a>")
 		} else {
 			f.write("<bdi", attribute("lang", other), ">", text(v.Label), "</bdi>")
 		}

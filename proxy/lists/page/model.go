@@ -77,7 +77,7 @@ type Item struct {
 type Extras struct {
 	Badges   []string `json:"badges,omitempty"`
 	Units    []Unit   `json:"units,omitempty"`
-	Keywords []string `json:"keywords,omitempty"`
+	Keywords []Link   `json:"-"` // to the lists of keywords; Href is empty for one without a list
 	BibTeX   string   `json:"bibtex,omitempty"`
 	RIS      string   `json:"ris,omitempty"`
 

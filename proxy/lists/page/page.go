@@ -94,7 +94,7 @@ func (d *pageData) render(name string) []byte {
 
 // Groupings returns the values of group that the form of a list offers: the usual ones and that of the list.
 func (d *pageData) Groupings() []string {
-	usual := strings.Fields("none year type subtype unit person project year,type type,year")
+	usual := strings.Fields("none year type subtype unit person project keyword year,type type,year")
 	if d.List.Group == "" || slices.Contains(usual, d.List.Group) {
 		return usual
 	}

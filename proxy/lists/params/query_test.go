@@ -52,8 +52,9 @@ func TestParseSpellsCanonically(t *testing.T) {
 		"q=000000021694233X":                      "q=0000-0002-1694-233X",
 		"q=0000000216942330":                      "q=0000000216942330",
 		"q=2021+2022+2023+2024":                   "q=2021+2022+2023+2024",
-		"person=https://orcid.org/0000-0002-1694-233x,0000-0002-1694-233X,aquill": "person=0000-0002-1694-233X,aquill",
-		"and.person=orcid:0000-0002-1694-233x":                                    "and.person=0000-0002-1694-233X",
+		"person=https://orcid.org/0000-0002-1694-233x,0000-0002-1694-233X,aquill":            "person=0000-0002-1694-233X,aquill",
+		"and.person=orcid:0000-0002-1694-233x":                                               "and.person=0000-0002-1694-233X",
+		"keyword=Open-Science,C%2B%2B,OPEN+SCIENCE&and.keyword=M%C3%BCller&not.keyword=C%23": "keyword=c%2B%2B,open+science&not.keyword=c%23&and.keyword=muller",
 	} {
 		q, err := parse(text)
 		if err != nil {
@@ -157,6 +158,7 @@ func TestQueryChanges(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("q=a+b&year=2018..2022,missing&unit=a%5C,b&ids=2,1&sort=title&page=3")
 	f.Add("year=2020&and.year=2019..2022&and.not.unit=a%5C,b&and.q=&sort=relevance")
+	f.Add("keyword=M%C3%BCller,C%23,co-op&not.keyword=%E5%A4%9C%E3%81%AE&and.keyword=%2B%2B")
 	f.Add("unit=%5C%5C%5C,,x&q=%F0%9F%92%A9&year=..2010&facets=none")
 	f.Fuzz(func(t *testing.T, text string) {
 		q, err := parse(text)

@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/identifier"
+	"vitrine/rules/keyword"
 	"vitrine/rules/label"
 )
 
@@ -25,6 +26,7 @@ const (
 	Person  = "person"
 	Project = "project"
 	Topic   = "topic"
+	Keyword = "keyword"
 	OA      = "oa"  // 1 selects open access, 0 records that say they are not
 	IDs     = "ids" // select these records, in this order
 	Exclude = "exclude"
@@ -56,7 +58,9 @@ const (
 )
 
 // Filters returns the parameters whose values facets count.
-func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic, OA} }
+func Filters() []string {
+	return []string{Year, Type, Subtype, Unit, Person, Project, Topic, Keyword, OA}
+}
 
 // Not returns the parameter that excludes rows with the values of a filter, such as not.type.
 func Not(filter string) string { return "not." + filter }
@@ -88,7 +92,7 @@ func Narrowing() (all []string) {
 func Framing() []string { return append(Selectors(), Words) }
 
 // Groups returns the parameters by whose values a list is divided.
-func Groups() []string { return []string{Year, Type, Subtype, Unit, Person, Project} }
+func Groups() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Keyword} }
 
 // Limits on values.
 const (
@@ -145,6 +149,7 @@ var rows = []parameter{
 	{name: Person, check: person, many: true},
 	{name: Project, check: text, many: true},
 	{name: Topic, check: text, many: true},
+	{name: Keyword, check: word, many: true},
 	{name: OA, check: oneOf("0", "1"), many: true},
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
@@ -199,6 +204,18 @@ func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || 
 // person accepts a username, or an ORCID in any form.
 func person(value string) (string, *rules.Error) {
 	return text(cmp.Or(identifier.FindORCID(value), value))
+}
+
+// word accepts a keyword in any spelling of its key.
+func word(value string) (string, *rules.Error) {
+	if _, err := text(value); err != nil {
+		return "", err
+	}
+	key := keyword.Key(value)
+	if key == "" {
+		return "", wrongf("is too long for a keyword")
+	}
+	return key, nil
 }
 
 // words accepts words separated by any white space, or a DOI or an ORCID in any form.

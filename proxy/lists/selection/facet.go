@@ -286,7 +286,8 @@ func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 	return "", value
 }
 
-// Label returns the name of a filter's value. Names of units, persons, projects and topics come from a row's mark.
+// Label returns the name of a filter's value. Names of units, persons, projects, topics and keywords come from a row's
+// mark: a keyword as that row writes it.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {
@@ -297,7 +298,7 @@ func (m *Matches) Label(name, value string, row bson.Raw) string {
 		if text, ok := m.Labels.Lookup(set, code, lang); ok {
 			return markup.Plain(text)
 		}
-	case params.Unit, params.Person, params.Project, params.Topic:
+	case params.Unit, params.Person, params.Project, params.Topic, params.Keyword:
 		if text := NameOf(Known(mark.Of(row), name, value), lang); text != "" {
 			return text
 		}
@@ -305,7 +306,7 @@ func (m *Matches) Label(name, value string, row bson.Raw) string {
 	return value
 }
 
-// Known returns the entry of a unit, person, project or topic in a mark, or nil.
+// Known returns the entry of a unit, person, project, topic or keyword in a mark, or nil.
 func Known(about bson.Raw, kind, id string) bson.Raw {
 	for _, list := range []string{kind + "s", "above"} { // the second list has the units above
 		for one := range mark.Entries(about, list) {

@@ -94,7 +94,7 @@ type level struct {
 
 // repeats reports whether a row may be in several parts.
 func (l level) repeats() bool {
-	return l.name == params.Unit || l.name == params.Person || l.name == params.Project
+	return slices.Contains([]string{params.Unit, params.Person, params.Project, params.Keyword}, l.name)
 }
 
 func (m *Matches) order() (field string, down bool) {

@@ -243,6 +243,6 @@ const byTitle, byAuthor = "title", "author"
 var paths = map[string]string{
 	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
 	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,
-	params.OA: mark.OA,
-	byTitle:   mark.ByTitle, byAuthor: mark.ByAuthor,
+	params.Keyword: mark.Keyword, params.OA: mark.OA,
+	byTitle: mark.ByTitle, byAuthor: mark.ByAuthor,
 }

@@ -4,7 +4,7 @@
 // address of the page has what visitors change. See docs/embedding.md.
 
 const here = new URL(import.meta.url);
-const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "oa"];
+const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "keyword", "oa"];
 const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"]; // each holds beside that of src
 const filters = [...narrowing, "deep", "sort"];
 const looks = ["group", "counts", "authors", "page", "limit", "h", "chart"]; // not of an export
@@ -18,12 +18,12 @@ const texts = {
   en: {
     search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", text: "Copy", copied: "Citation copied.",
     marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
-    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic", oa: "Open access",
+    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic", keyword: "Keyword", oa: "Open access",
   },
   de: {
     search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
     marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
-    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema", oa: "Open Access",
+    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema", keyword: "Schlagwort", oa: "Open Access",
   },
 };
 
