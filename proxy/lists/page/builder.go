@@ -23,7 +23,7 @@ type formField struct {
 }
 
 var (
-	typedFields = strings.Fields("year type subtype unit person project topic")
+	typedFields = strings.Fields("year type subtype unit person project topic keyword")
 	mainFields  = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}

@@ -43,7 +43,7 @@ function offer(field, texts = offers.get(field) ?? []) {
 // learn suggests values, and returns their texts.
 function learn(field, found) {
   const texts = found.map(({ id, title, href, count }) => {
-    const text = title === id ? id : `${title} (${id})`;
+    const text = title === id || field.dataset.facet === "keyword" ? title : `${title} (${id})`; // a keyword is its own name
     known.get(field).set(text, { id, title, count, href: href ?? known.get(field).get(text)?.href });
     return text;
   });
@@ -51,9 +51,21 @@ function learn(field, found) {
   return texts;
 }
 
+// keywords asks for the keywords with the text of a field's last value in them: of the records that the text finds.
+async function keywords(field) {
+  const text = split(field).at(-1), part = text.toLowerCase();
+  const asked = new URLSearchParams({ "and.q": text, facets: "keyword", limit: 1, lang: document.documentElement.lang });
+  const response = await fetch(`${new URL(list.value, base).pathname}.json?${asked}`);
+  if (!response.ok) return [];
+  const { facets } = await response.json();
+  const found = facets.keyword.map(({ value, label, count }) => ({ id: value, title: label, count }));
+  return learn(field, found.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
+}
+
 // find asks for what has the words of a field's last value in its name.
 async function find(field) {
   const { facet } = field.dataset;
+  if (facet === "keyword") return keywords(field);
   const root = new URL(builder.dataset.base || "/", location).pathname.replace(/\/$/, "");
   const asked = new URLSearchParams({ q: split(field).at(-1), limit: 50, lang: document.documentElement.lang });
   const response = await fetch(facet === "ids" ? `${new URL(list.value, base).pathname}.json?${asked}&facets=none` : `${root}/lists.json?${asked}`);
@@ -89,7 +101,7 @@ function query(more = {}) {
 // offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since what
 // an editor chooses is a frame.
 function offered(chosen) {
-  const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|oa)|ids|exclude)$/;
+  const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|keyword|oa)|ids|exclude)$/;
   return new URLSearchParams([...chosen].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
 }
 
@@ -114,6 +126,7 @@ function choices(found) {
     field.parentElement.hidden = facet !== "ids" && all.length === 0 && !field.value;
     // Of everything the server knows the subjects; of other lists it names only the most frequent.
     if (facet === "ids" || (subjects.includes(facet) && list.value.endsWith("/lists/activities"))) continue;
+    if (facet === "keyword" && sought(field)) continue; // it suggests those with the typed text
     const own = all.map(({ value, label, count }) => ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
     const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
     const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
@@ -187,7 +200,7 @@ async function update() {
 // sought reports whether the server may find what the last value of a field names.
 function sought(field) {
   const text = known.has(field) && split(field).at(-1);
-  return text && [...subjects, "ids"].includes(field.dataset.facet) && !known.get(field).has(text);
+  return text && [...subjects, "ids", "keyword"].includes(field.dataset.facet) && !known.get(field).has(text);
 }
 
 let timer;
