@@ -42,7 +42,8 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version, "pubstate", formats.PubState[it.Status])
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
-		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords))
+		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords),
+		"copyright", cmp.Or(it.Licence, it.Rights)) // as Zotero writes and reads it; no style shows it
 	b.fields(b.marked, "abstract", it.HTML.Abstract)
 	return append(b.dst, "}\n"...)
 }
