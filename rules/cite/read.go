@@ -211,7 +211,7 @@ func code(v bson.RawValue) string { return textBy(v, clean) }
 func textBy(v bson.RawValue, read func(string) string) string {
 	switch v.Type {
 	case bson.TypeString:
-		if s := read(raw.Text(v)); s != "-" {
+		if s := strings.TrimSpace(read(raw.Text(v))); s != "-" { // a no-break space alone says nothing
 			return s
 		}
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
