@@ -260,24 +260,11 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	args := c.Context().QueryArgs()
-	var tracked []string
-	for name := range args.All() {
-		if set.lists.Ignores(string(name)) {
-			tracked = append(tracked, string(name))
-		}
-	}
-	if len(tracked) > 0 { // without them, so that the kept plan serves all of them
-		for _, name := range tracked {
-			args.Del(name)
-		}
-		target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
-		if args.Len() > 0 {
-			target += "?" + args.String()
-		}
-		c.Request().Header.SetRequestURI(target)
-	}
 	scheme, host, accepted, lang := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...), ""
+	if err := dropIgnored(c, set.lists, lists.ForPeople(path, accepted)); err != nil {
+		return err
+	}
+	args := c.Context().QueryArgs()
 	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(path) {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
@@ -290,6 +277,36 @@ func (s *Server) list(c *fiber.Ctx) error {
 			Planning: planning,
 		})
 	})
+}
+
+// mostStrange bounds the unknown parameters of a page that are compared with the known ones.
+const mostStrange = 32
+
+// dropIgnored removes the parameters of a request on which lists do not depend, so that one plan is kept for all visitors:
+// what trackers add, and on a page also names that are no mistakes for ours. The latter are reported as ignored.
+func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
+	args := c.Context().QueryArgs()
+	var kept fasthttp.Args
+	var strange []string
+	for name, value := range args.All() {
+		switch {
+		case l.Ignores(string(name)):
+		case onPage && len(strange) < mostStrange && params.Strange(string(name)):
+			strange = append(strange, string(name))
+		default:
+			kept.AddBytesKV(name, value)
+		}
+	}
+	if kept.Len() == args.Len() {
+		return nil
+	}
+	kept.CopyTo(args)
+	target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
+	if args.Len() > 0 {
+		target += "?" + args.String()
+	}
+	c.Request().Header.SetRequestURI(target)
+	return response.ReportIgnored(c, query.Ignored(strange, nil))
 }
 
 // readsPage reports whether a browser requests the page of a list, or a path near one, so that an error is a page.

@@ -14,6 +14,7 @@ import (
 	"vitrine/materialize"
 	"vitrine/proxy"
 	"vitrine/rules/ejson"
+	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
 )
 
@@ -138,6 +139,16 @@ func TestListsDiff(t *testing.T) {
 		}
 		if text := strings.Join(got, ", "); text != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v\n got %s\nwant %s", tt.name, err, text, tt.want)
+		}
+	}
+}
+
+// TestTrackersAgree: what lists ignore by default is no part of a DOI either.
+func TestTrackersAgree(t *testing.T) {
+	for _, name := range configs.Default().Lists.IgnoredParameters {
+		name = strings.ReplaceAll(name, "*", "x")
+		if got := identifier.DOI("https://doi.org/10.5555/owl?" + name + "=1"); got != "10.5555/owl" {
+			t.Errorf("%s stays in %s", name, got)
 		}
 	}
 }

@@ -82,6 +82,12 @@ func IsPage(path string) bool {
 	return f.suffix == ""
 }
 
+// ForPeople reports whether a list or an item at a path is answered by a page, given the accepted media type.
+func ForPeople(path, accepted string) bool {
+	name := strings.TrimSuffix(path, "/")
+	return IsPage(path) && negotiate(accepted).suffix == "" && name != "/oembed" && name != "/sitemap.xml"
+}
+
 // negotiate returns the format of an accepted media type, or the page.
 func negotiate(accepted string) format {
 	return formats[max(slices.IndexFunc(formats, func(f format) bool { return f.media == accepted }), 0)]

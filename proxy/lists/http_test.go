@@ -30,7 +30,7 @@ func TestListRefusals(t *testing.T) {
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), logged, proxytest.ListViews(t), 0)
 	for target, want := range map[string]string{
 		"/lists/activities?yaer=2020":           "400 yaer: is no parameter of lists, did you mean year?",
-		"/lists/activities?_=1":                 "400 _: is no parameter of lists|",
+		"/lists/activities.json?_=1":            "400 _: is no parameter of lists|",
 		"/lists/activities?yer=1":               "400 yer: is no parameter of lists, did you mean",
 		"/lists/activities.bib?year=20x":        "400 year: want a year",
 		"/lists/activities.json?page=0":         "400 page: want a number from 1",

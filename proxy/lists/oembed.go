@@ -73,7 +73,10 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 	q, err := params.Parse(func(yield func(name, value []byte) bool) {
 		for pair := range strings.SplitSeq(u.RawQuery, "&") {
 			name, value, _ := strings.Cut(pair, "=")
-			if name = unescape(name); pair != "" && !l.Ignores(name) && !yield([]byte(name), []byte(unescape(value))) {
+			if name = unescape(name); pair == "" || l.Ignores(name) || params.Strange(name) { // as on the page itself
+				continue
+			}
+			if !yield([]byte(name), []byte(unescape(value))) {
 				return
 			}
 		}

@@ -57,30 +57,40 @@ func TestTrackingParameters(t *testing.T) {
 	}
 }
 
-// TestOtherParametersAreStrict: only the configured names are ignored, and never a parameter of
-// lists.
+// TestOtherParametersAreStrict: formats for machines ignore only the configured names, pages also names that resemble
+// none of ours. No format ignores a parameter of lists.
 func TestOtherParametersAreStrict(t *testing.T) {
 	for name, ignored := range map[string][]string{"default": trackers, "own": {"campaign", "t*"}, "none": nil} {
 		o := proxytest.ListOptions(t)
 		o.Lists.Ignored = ignored
 		s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 		for query, want := range map[string]map[string]int{
-			"utm=1":             {},
-			"utm_source=1":      {"default": 200},
-			"gclid=1":           {"default": 200},
-			"gclidx=1":          {},
-			"xgclid=1":          {},
-			"GCLID=1":           {},
-			"_gat=1":            {},
-			"gclid[]=1":         {},
-			"campaign=1":        {"own": 200},
-			"tracker=1":         {"own": 200},
+			"utm=1":             {"page": 200},
+			"utm_source=1":      {"default": 200, "page": 200},
+			"gclid=1":           {"default": 200, "page": 200},
+			"gclidx=1":          {"page": 200},
+			"xgclid=1":          {"page": 200},
+			"GCLID=1":           {"page": 200},
+			"srsltid=1":         {"page": 200},
+			"source=1&ref=2&_=": {"page": 200},
+			"gclid[]=1":         {"page": 200},
+			"%FF=1&%00=2&=3":    {"page": 200},
+			"campaign=1":        {"own": 200, "page": 200},
+			"tracker=1":         {"own": 200, "page": 200},
 			"tracker=1&yaer=1":  {},
-			"type=none-of-them": {"default": 200, "own": 200, "none": 200},
+			"srsltid=1&Unit=A":  {},
+			"apikey=1":          {},
+			"type=none-of-them": {"default": 200, "own": 200, "none": 200, "page": 200},
 		} {
-			for _, path := range []string{"/lists/activities.json", "/lists/activities"} {
-				res := s.Get(path + "?" + query)
-				if status := cmp.Or(want[name], http.StatusBadRequest); res.StatusCode != status {
+			for path, format := range map[string]string{
+				"/lists/activities.json": name, "/lists/activities.html": name, "/lists/activities.atom": name,
+				"/lists/activities": "page", "/lists/unit/MOTH": "page", "/lists": "page", "/": "page",
+			} {
+				if (path == "/lists" || path == "/") && strings.HasPrefix(query, "type=") {
+					continue // the index has no such parameter
+				}
+				res := s.Get(path+"?"+query, "Accept", "text/html")
+				if status := cmp.Or(want[format], http.StatusBadRequest); res.StatusCode != status {
 					t.Errorf("%s: %s?%s: %s, want %d", name, path, query, res.Status, status)
 				}
 			}
@@ -88,5 +98,25 @@ func TestOtherParametersAreStrict(t *testing.T) {
 		if got := getList(s, "/lists/activities.json?type=none-of-them"); got.Count != 0 {
 			t.Errorf("%s: type is dropped", name)
 		}
+	}
+}
+
+// TestStrangeParameters: a page does not depend on parameters that it ignores, says which they are, and refuses them to
+// clients who prefer that, or in masses.
+func TestStrangeParameters(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	want := s.Get("/lists/activities?year=2020", "Accept", "text/html")
+	got := s.Get("/lists/activities?srsltid=A%20b&year=2020&zanpid=1", "Accept", "text/html")
+	if !bytes.Equal(got.Body, want.Body) || got.Header.Get("Cache-Status") != "vitrine; hit" || got.Header.Get("Vitrine-Ignored") != "srsltid, zanpid" {
+		t.Errorf("%s, %s, ignored %q", got.Status, got.Header.Get("Cache-Status"), got.Header.Get("Vitrine-Ignored"))
+	}
+	if res := s.Get("/lists/activities?srsltid=1", "Accept", "text/html", "Prefer", "handling=strict"); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("strict handling: %s", res.Status)
+	}
+	if res := s.Get("/lists/activities?"+strings.Repeat("zanpid=1&", 40), "Accept", "text/html"); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("forty: %s", res.Status)
+	}
+	if res := s.Get("/oembed?url=/lists/activities%3Fsrsltid%3D1"); res.StatusCode != http.StatusOK || strings.Contains(string(res.Body), "srsltid") {
+		t.Errorf("oEmbed: %s %s", res.Status, res.Body)
 	}
 }

@@ -221,10 +221,18 @@ func withoutExtras(s string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// trackers are the beginnings of the names of parameters that trackers and search engines add to links.
+// trackers are the beginnings of the names of parameters that trackers and search engines add to links. They are those of
+// the setting lists.ignored_parameters by default, of which a test of the program compares every one. They are not that
+// setting, because a DOI is the same whatever a server's operator wants to ignore, and package configs, which has the
+// defaults as they are documented, imports nothing of ours. A page ignores any name that is not ours; a DOI cannot, since
+// the rest of its query may belong to it.
 var trackers = []string{
-	"utm_", "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igsh",
-	"mc_cid", "mc_eid", "_ga", "_gl", "_hs", "mkt_tok", "casa_token",
+	"utm_", "mtm_", "matomo_", "pk_", "piwik_", "_ga", "_gl", "gad_", "gclid", "gclsrc", "dclid", "gbraid", "wbraid",
+	"srsltid", "fbclid", "fb_", "mibextid", "igsh", "msclkid", "li_fat_id", "trk", "lipi", "ttclid", "tt_", "twclid",
+	"ref_src", "ref_url", "epik", "rdt_cid", "sccid", "_hs", "__hs", "hsa_", "hsctatracking", "mc_cid", "mc_eid",
+	"mkt_tok", "s_cid", "s_kwcid", "ef_id", "yclid", "ysclid", "ymclid", "_openstat", "wt_mc", "wt.mc_", "at_medium",
+	"at_campaign", "xtor", "elq", "sfmc_", "oly_", "vero_", "_ke", "_kx", "ml_subscriber", "ck_subscriber_id", "dm_i",
+	"cn-reloaded", "irclickid", "dicbo", "guce_", "guccounter", "_branch_match_id", "casa_token",
 }
 
 func isTracker(name string) bool {

@@ -124,6 +124,23 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
+// TestStrange: what trackers and sites add to links is strange, a mistake in one of our names is not.
+func TestStrange(t *testing.T) {
+	for _, name := range strings.Fields("utm_source mtm_campaign srsltid fbclid gclid _ ref ref_src source campaign cid hl sa v epik _gat filter[year]") {
+		if !params.Strange(name) {
+			t.Errorf("%s is not strange", name)
+		}
+	}
+	for _, name := range append(strings.Fields("yaer yer typ tpye unti persn lmit limt Unit Q and.yaer not.typ authros pages facet sort"), "") {
+		if params.Strange(name) != (name == "") {
+			t.Errorf("%q is strange", name)
+		}
+	}
+	if !params.Strange(strings.Repeat("year", 1000)) {
+		t.Error("a long name is no mistake")
+	}
+}
+
 func TestQueryChanges(t *testing.T) {
 	q, err := parse("unit=A,B&page=3&year=2020&sort=title")
 	if err != nil {

@@ -180,6 +180,14 @@ func lookup(name string) (parameter, bool) {
 	return table[i], true
 }
 
+// names returns the names of all parameters.
+func names() (all []string) {
+	for _, p := range table {
+		all = append(all, p.name)
+	}
+	return all
+}
+
 // Known reports whether lists have a parameter with a name.
 func Known(name string) bool { _, known := lookup(name); return known }
 
